@@ -1,0 +1,131 @@
+"""What the analyzer tells its faces: findings, facts and graphs as plain data.
+
+A *place* is a half-open range of byte offsets into the UTF-8 text of one file. Faces turn places into lines and
+columns; nothing here knows how an editor counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+Effect: TypeAlias = Literal[
+    "grad-none",
+    "no-gradient-flows",
+    "param-not-updated",
+    "wrong-gradient",
+    "grad-accumulates",
+    "graph-grows",
+    "no-effect-assignment",
+]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Bytes `start` to `end` of the file at `path`."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """One step of a finding's trace."""
+
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text at `place` by `text`."""
+
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """`safe`: the program, fixed, computes what its author evidently meant."""
+
+    title: str
+    safe: bool
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """What torch raises: at `place` (innermost line of the user's own files), with the constant start of its message."""
+
+    place: Place
+    exception: str
+    message: str
+    certain: bool
+    caught: bool
+    expected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault: `place` is what a person would edit."""
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    place: Place
+    raises: Raises | None = None
+    effect: Effect | None = None
+    related: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of the tensor that the statement at `place` binds to `name`, over all visits of that statement.
+
+    None means "not known"; an empty `grad_fn` means there is none.
+    """
+
+    place: Place
+    scope: str
+    name: str
+    requires_grad: bool | None
+    is_leaf: bool | None
+    grad_fn: tuple[str, ...] | None
+    shape: tuple[int | None, ...] | None
+    dtype: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """`kind`: `tensor` (the one asked for), `operator`, `leaf` (a leaf's gradient accumulator), `cut` or `unknown`."""
+
+    id: str
+    kind: Literal["tensor", "operator", "leaf", "cut", "unknown"]
+    label: str
+    requires_grad: bool | None
+    is_leaf: bool | None
+    saved: tuple[str, ...]
+    freed: bool | None
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """`source` was computed from `target`: gradients flow from `source` to `target`."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The autograd graph of one tensor at one point of the program; `nodes[0]` is the tensor itself."""
+
+    name: str
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    notes: tuple[str, ...] = field(default=())
