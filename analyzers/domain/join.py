@@ -1,0 +1,464 @@
+"""Two states become one that stands for both.
+
+Objects that both states know by the same id stay themselves; what differs inside them is joined. An object that only
+one state knows stays as it is. Where a name holds one object here and another there, the join makes a third one that
+stands for either; a pair of objects is always joined to the same third one, so sharing survives.
+
+A version counter that differs gets a fresh *base*: versions of different bases cannot be compared, so a tensor saved
+before the join is neither surely changed nor surely unchanged, while what is saved after it is exact again.
+
+    if flag:
+        y.add_(1)     # counter at version 1 here, at 0 there
+    y.sum().backward()  # `y` was saved at version 0: perhaps changed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain import truth
+from analyzers.domain.objects import (
+    VERSION_BASE,
+    Array,
+    ClassObj,
+    Counter,
+    DictObj,
+    Edge,
+    Env,
+    HeapObject,
+    Instance,
+    Iterator,
+    ListObj,
+    Node,
+    Saved,
+    SetObj,
+    Shape,
+    Storage,
+    Tensor,
+)
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
+
+
+def join_shapes(a: Shape, b: Shape) -> Shape:
+    if a == b:
+        return a
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+
+def type_of(value: Value) -> str | None:
+    """The Python type's name of a plain value, where it is certain."""
+    match value:
+        case Const(value=v):
+            return type(v).__name__
+        case Unknown(type=t):
+            return t
+        case Tup(kind=kind):
+            return kind
+    return None
+
+
+def reach_of(*values: Value) -> tuple[int, ...]:
+    """The heap objects that plain values hold."""
+    found: list[int] = []
+    stack = list(values)
+    while stack:
+        match stack.pop():
+            case Ref(id=ident):
+                found.append(ident)
+            case Unknown(reach=reach):
+                found.extend(reach)
+            case Tup(items=items):
+                stack.extend(items)
+    return tuple(dict.fromkeys(found))
+
+
+def versions_equal(saved: int | None, current: int | None) -> truth.Truth:
+    """Whether no counted write lies between two versions of one counter."""
+    if saved is None or current is None:
+        return None
+    if saved == current:
+        return True
+    return False if saved // VERSION_BASE == current // VERSION_BASE else None
+
+
+class Join:
+    """One join of `a` and `b`; `allocate` gives fresh ids."""
+
+    def __init__(self, a: State, b: State, allocate: Callable[[], int]) -> None:
+        self.a = a
+        self.b = b
+        self.allocate = allocate
+        self.pairs: dict[tuple[int, int], int] = {}
+        self.work: list[tuple[int, int, int]] = []
+        self.out = a.fork()
+        self.bases: dict[int, int] = {}
+        self.next_base = 1
+
+    def run(self) -> State:
+        a, b, out = self.a, self.b, self.out
+        out.grad = truth.join(a.grad, b.grad)
+        out.inference = truth.join(a.inference, b.inference)
+        out.saved_hooks = truth.join(a.saved_hooks, b.saved_hooks)
+        if a.assumed is not b.assumed:
+            out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
+        if a.frozen is not b.frozen:
+            out.frozen = {**b.frozen, **a.frozen}
+        if a.modules is not b.modules:
+            out.modules = b.modules.update(a.modules)
+        if a.heap is b.heap:
+            return out
+        with_b = a.heap.mutate()
+        differing: list[int] = []
+        for ident, theirs in b.heap.items():
+            ours = a.heap.get(ident)
+            if ours is None:
+                frozen = a.find(ident)
+                if frozen is None:
+                    with_b[ident] = theirs
+                elif frozen is not theirs:
+                    differing.append(ident)
+            elif ours is not theirs:
+                differing.append(ident)
+        for ident, ours in a.heap.items():
+            if ident not in b.heap:
+                frozen = b.find(ident)
+                if frozen is not None and frozen is not ours:
+                    differing.append(ident)
+        out.heap = with_b.finish()
+        for ident in differing:
+            self.pairs[ident, ident] = ident
+            self.work.append((ident, ident, ident))
+        while self.work:
+            here, there, target = self.work.pop()
+            out.put(target, self.objects(a.get(here), b.get(there), here, there, target))
+        return out
+
+    # --- values ---------------------------------------------------------------------------------------------
+
+    def value(self, x: Value, y: Value) -> Value:
+        if x is y or x == y:
+            return x
+        match x, y:
+            case Ref(id=i), Ref(id=j):
+                return self.refs(i, j)
+            case Tup(), Tup() if len(x.items) == len(y.items) and x.kind == y.kind:
+                items = tuple(self.value(p, q) for p, q in zip(x.items, y.items, strict=True))
+                return Tup(items, x.kind, x.names, x.cls)
+            case SliceValue(), SliceValue():
+                return SliceValue(
+                    self.value(x.lower, y.lower), self.value(x.upper, y.upper), self.value(x.step, y.step)
+                )
+            case RangeValue(), RangeValue():
+                return RangeValue(
+                    self.value(x.start, y.start), self.value(x.stop, y.stop), self.value(x.step, y.step)
+                )
+        return self.unknown(x, y)
+
+    def unknown(self, x: Value, y: Value) -> Unknown:
+        kind_x, kind_y = type_of(x), type_of(y)
+        lineage = None
+        for side in (x, y):
+            if isinstance(side, Const | Unknown) and side.lineage is not None:
+                lineage = side.lineage
+        return Unknown(kind_x if kind_x == kind_y else None, None, lineage, reach_of(x, y))
+
+    def refs(self, i: int, j: int) -> Value:
+        if i == j:
+            return Ref(i)
+        known = self.pairs.get((i, j))
+        if known is not None:
+            return Ref(known)
+        here, there = self.a.find(i), self.b.find(j)
+        if here is None or there is None or type(here) is not type(there):
+            return Unknown(None, None, None, (i, j))
+        shared = self.a.find(j) is not None and self.b.find(i) is not None
+        if shared and not isinstance(here, Tensor):
+            return Unknown(None, None, None, (i, j))
+        if isinstance(here, ClassObj) or (isinstance(here, Instance) and here.cls != there.cls):  # type: ignore[union-attr]
+            return Unknown(None, None, None, (i, j))
+        return Ref(self.pair(i, j))
+
+    def pair(self, i: int, j: int) -> int:
+        """The id that stands for `i` here and `j` there."""
+        if i == j:
+            return i
+        target = self.pairs.get((i, j))
+        if target is None:
+            target = self.allocate()
+            self.pairs[i, j] = target
+            self.work.append((i, j, target))
+        return target
+
+    def maybe_pair(self, i: int | None, j: int | None) -> int | None:
+        if i is None or j is None:
+            return None
+        if i == j:
+            return i
+        here, there = self.a.find(i), self.b.find(j)
+        if here is None or there is None or type(here) is not type(there):
+            return None
+        return self.pair(i, j)
+
+    # --- objects --------------------------------------------------------------------------------------------
+
+    def objects(self, x: HeapObject, y: HeapObject, i: int, j: int, target: int) -> HeapObject:
+        if x is y and i == j:
+            return x
+        match x, y:
+            case Tensor(), Tensor():
+                return self.tensors(x, y, i, j)
+            case Counter(), Counter():
+                return self.counters(x, y, target)
+            case Node(), Node():
+                return self.nodes(x, y)
+            case Storage(), Storage():
+                return x if x.count >= y.count else y
+            case Env(), Env():
+                return Env(self.maps(x.vars, y.vars)[0], x.parent, x.module, x.open or y.open)
+            case ListObj(), ListObj():
+                return self.lists(x, y)
+            case DictObj(), DictObj():
+                return self.dicts(x, y)
+            case SetObj(), SetObj():
+                rest = self.all((*x.items, *y.items, *_some(x.rest), *_some(y.rest)))
+                return x if x == y else SetObj((), rest)
+            case Instance(), Instance():
+                attrs, missing = self.maps(x.attrs, y.attrs)
+                return Instance(x.cls, attrs, x.open or y.open or missing)
+            case Iterator(), Iterator():
+                same = x.position == y.position
+                items = x.items if x.items == y.items else None
+                return Iterator(self.value(x.source, y.source), x.position if same else None, items, x.rest)
+            case Array(), Array():
+                storage = self.maybe_pair(x.storage, y.storage)
+                dtype = x.dtype if x.dtype == y.dtype else None
+                return Array(storage or x.storage, join_shapes(x.shape, y.shape), dtype, x.lineage or y.lineage)
+            case ClassObj(), ClassObj():
+                return replace(x, attrs=self.maps(x.attrs, y.attrs)[0])
+        return x
+
+    def tensors(self, x: Tensor, y: Tensor, i: int, j: int) -> Tensor:
+        aliases = set(x.aliases) | set(y.aliases)
+        if i != j and self.a.find(j) is not None and self.b.find(i) is not None:
+            aliases |= {i, j}
+        return Tensor(
+            storage=self.pair(x.storage, y.storage),
+            counter=self.pair(x.counter, y.counter),
+            requires_grad=truth.join(x.requires_grad, y.requires_grad),
+            edge=self.edges(x.edge, y.edge),
+            base=self.maybe_pair(x.base, y.base),
+            creation=x.creation if x.creation == y.creation else "unknown",
+            view_op=x.view_op,
+            attr_version=x.attr_version if x.attr_version == y.attr_version and i == j else -1,
+            shape=join_shapes(x.shape, y.shape),
+            dtype=x.dtype if x.dtype == y.dtype else None,
+            grad=self.value(x.grad, y.grad),
+            retains_grad=truth.join(x.retains_grad, y.retains_grad),
+            inference=truth.join(x.inference, y.inference),
+            parameter=x.parameter and y.parameter,
+            hooks=x.hooks or y.hooks,
+            overlapping=truth.join(x.overlapping, y.overlapping),
+            attrs=self.maps(x.attrs, y.attrs)[0],
+            cls=x.cls if x.cls == y.cls else None,
+            aliases=tuple(sorted(aliases)),
+            lineage=y.lineage or x.lineage,
+        )
+
+    def edges(self, x: Edge | None, y: Edge | None) -> Edge | None:
+        if x == y:
+            return x
+        if x is None or y is None:
+            return Edge()
+        if x.node is not None and y.node is not None and x.output == y.output:
+            node = self.maybe_pair(x.node, y.node)
+            return Edge(node, x.output)
+        if x.leaf is not None and y.leaf is not None:
+            leaf = self.maybe_pair(x.leaf, y.leaf)
+            return Edge(leaf=leaf)
+        return Edge()
+
+    def counters(self, x: Counter, y: Counter, target: int) -> Counter:
+        writes = y.writes if (y.version or 0) >= (x.version or 0) and y.writes else x.writes
+        if x.version == y.version:
+            return Counter(x.version, writes)
+        return Counter(self.rebased(target), writes)
+
+    def rebased(self, target: int) -> int:
+        """A version of a base that nothing else has, with room below for versions saved earlier."""
+        base = self.bases.get(target)
+        if base is None:
+            base = self.allocate() * VERSION_BASE + VERSION_BASE // 2
+            self.bases[target] = base
+        return base
+
+    def nodes(self, x: Node, y: Node) -> Node:
+        names = x.names if x.names == y.names else tuple(dict.fromkeys((*x.names, *y.names)))
+        freed = truth.join(x.freed, y.freed)
+        if len(x.edges) != len(y.edges) or x.kind != y.kind or x.payload != y.payload:
+            return replace(x, names=names, edges=(Edge(),), saved=(), freed=freed, kind="unknown")
+        edges = tuple(self.edges(p, q) for p, q in zip(x.edges, y.edges, strict=True))
+        kind = x.kind
+        if len(x.saved) == len(y.saved):
+            saved = tuple(self.saved(p, q) for p, q in zip(x.saved, y.saved, strict=True))
+        else:
+            saved, kind = (), "unknown"
+        return replace(y, names=names, edges=edges, saved=saved, freed=freed, kind=kind)
+
+    def saved(self, x: Saved, y: Saved) -> Saved:
+        if x == y:
+            return x
+        if x.counter is None and y.counter is None:
+            return x
+        if x.counter is None or y.counter is None or x.name != y.name:
+            return replace(x, counter=x.counter if x.counter is not None else y.counter, version=None)
+        counter = self.pair(x.counter, y.counter)
+        tensor = x.tensor if x.tensor == y.tensor else self.maybe_pair(x.tensor, y.tensor)
+        storage = x.storage if x.storage == y.storage else self.maybe_pair(x.storage, y.storage)
+        return replace(
+            x,
+            counter=counter,
+            version=self.saved_version(x, y, counter),
+            tensor=tensor,
+            storage=storage,
+            hidden=max(x.hidden, y.hidden),
+        )
+
+    def saved_version(self, x: Saved, y: Saved, counter: int) -> int | None:
+        here, there = self.a.find(x.counter or 0), self.b.find(y.counter or 0)
+        if not isinstance(here, Counter) or not isinstance(there, Counter):
+            return None
+        if x.version is None or y.version is None or here.version is None or there.version is None:
+            return None
+        if here.version == there.version:
+            return x.version if x.version == y.version else None
+        if here.version - x.version == there.version - y.version:
+            return self.rebased(counter) - (here.version - x.version)
+        return None
+
+    def lists(self, x: ListObj, y: ListObj) -> ListObj:
+        shorter = min(len(x.items), len(y.items))
+        items = tuple(self.value(p, q) for p, q in zip(x.items[:shorter], y.items[:shorter], strict=True))
+        tail = (*x.items[shorter:], *y.items[shorter:], *_some(x.rest), *_some(y.rest))
+        return ListObj(items, self.all(tail) if tail else None, x.kind, x.limit)
+
+    def dicts(self, x: DictObj, y: DictObj) -> DictObj:
+        rest = list((*_some(x.rest), *_some(y.rest)))
+        items: dict[Value, Value] = {}
+        for key, value in x.items.items():
+            other = y.items.get(key)
+            if other is None:
+                rest.append(value)
+            else:
+                items[key] = self.value(value, other)
+        rest.extend(value for key, value in y.items.items() if key not in x.items)
+        order = tuple(k for k in x.order if k in items)
+        return DictObj(Map(items), order, self.all(rest) if rest else None, x.kind, x.factory)
+
+    def maps(self, x: Map[str, Value], y: Map[str, Value]) -> tuple[Map[str, Value], bool]:
+        """Names bound on one side only keep that side's value: who reads them must have come by there."""
+        if x is y:
+            return x, False
+        out = x.mutate()
+        missing = False
+        for name, theirs in y.items():
+            ours = x.get(name)
+            if ours is None:
+                out[name] = theirs
+                missing = True
+            elif ours is not theirs:
+                out[name] = self.value(ours, theirs)
+        missing = missing or any(name not in y for name in x)
+        return out.finish(), missing
+
+    def all(self, values: Iterable[Value]) -> Value:
+        """One value for any of several; objects stay reachable through it."""
+        merged: Value | None = None
+        for value in values:
+            merged = value if merged is None or merged == value else self.unknown(merged, value)
+        return NONE if merged is None else merged
+
+
+def _some(value: Value | None) -> tuple[Value, ...]:
+    return () if value is None else (value,)
+
+
+def join(a: State, b: State, allocate: Callable[[], int]) -> State:
+    """One state that stands for both."""
+    return Join(a, b, allocate).run()
+
+
+def interchangeable(a: State, b: State) -> bool:
+    """Whether joining loses nothing that autograd could tell apart: same modes, same tensors, same graph, same flags."""
+    if a.grad is not b.grad or a.inference is not b.inference:
+        return False
+    if a.heap is b.heap:
+        return True
+    for ident, theirs in b.heap.items():
+        ours = a.find(ident)
+        if ours is theirs or ours is None:
+            continue
+        if not _alike(ours, theirs, a, b):
+            return False
+    return all(
+        b.find(ident) is not None or isinstance(ours, Tensor | Node | Counter | Storage | Env | ListObj | DictObj | Iterator)
+        for ident, ours in a.heap.items()
+    )
+
+
+def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
+    if type(x) is not type(y):
+        return False
+    match x, y:
+        case (Tensor(), Tensor()) | (Counter(), Counter()) | (Node(), Node()) | (Storage(), Storage()):
+            return x == y
+        case Env(), Env():
+            return _maps_alike(x.vars, y.vars, a, b)
+        case Instance(), Instance():
+            return _maps_alike(x.attrs, y.attrs, a, b)
+        case ListObj(), ListObj():
+            same = len(x.items) == len(y.items)
+            return same and all(_values_alike(p, q, a, b) for p, q in zip(x.items, y.items, strict=True))
+    return x == y
+
+
+def _maps_alike(x: Map[str, Value], y: Map[str, Value], a: State, b: State) -> bool:
+    if x is y:
+        return True
+    for name in x.keys() | y.keys():
+        p, q = x.get(name), y.get(name)
+        if p is None or q is None:
+            known = p if p is not None else q
+            if isinstance(known, Ref):
+                return False
+            continue
+        if not _values_alike(p, q, a, b):
+            return False
+    return True
+
+
+def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
+    if p is q or p == q:
+        return True
+    match p, q:
+        case Const(value=v), Const(value=w):
+            return type(v) is type(w) and not isinstance(v, bool)
+        case (Unknown() | Const(), Unknown() | Const()):
+            return type_of(p) == type_of(q) and type_of(p) not in {None, "bool"}
+        case Ref(id=i), Ref(id=j):
+            here, there = a.find(i), b.find(j)
+            if isinstance(here, Tensor) and isinstance(there, Tensor):
+                return (
+                    here.requires_grad is False
+                    and there.requires_grad is False
+                    and a.find(j) is None
+                    and b.find(i) is None
+                    and here.base is None
+                    and there.base is None
+                )
+    return False

@@ -1,0 +1,52 @@
+"""Where a value came from: a trail of steps, each with the place in the program that took it.
+
+A trail explains; it never decides. Two values that differ only in their lineage are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Loc:
+    """Bytes `start` to `end` of the chunk `chunk` of the module `module` (a path)."""
+
+    module: str
+    chunk: str
+    start: int
+    end: int
+
+
+Cut: TypeAlias = Literal[
+    "detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "integer", "frozen", "rewrapped", "leaf-copy"
+]
+
+
+@dataclass(slots=True, eq=False)
+class Lineage:
+    """One step: `what` names the operation, `parents` are the trails of what it was made from.
+
+    `cut` says that a value with a graph went in and one without came out, and how.
+    """
+
+    what: str
+    loc: Loc | None
+    parents: tuple[Lineage, ...] = ()
+    cut: Cut | None = None
+    via: tuple[Loc, ...] = ()
+
+    def walk(self, limit: int = 4000) -> Iterator[Lineage]:
+        """The trail, nearest steps first, each once."""
+        seen: set[int] = set()
+        queue: list[Lineage] = [self]
+        for step in queue:
+            if id(step) in seen:
+                continue
+            seen.add(id(step))
+            yield step
+            if len(seen) > limit:
+                return
+            queue.extend(step.parents)

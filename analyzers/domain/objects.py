@@ -1,0 +1,250 @@
+"""What lies on the heap. Objects are never changed: a write puts another object at the same id.
+
+Torch's own words: a *leaf* has no `grad_fn`; a *version counter* is shared by a tensor, its views and its `detach()`;
+a *saved tensor* is what a graph node keeps for its backward, together with the version it had then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from immutables import Map
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.truth import Truth
+from analyzers.domain.values import NONE, Func, Value
+
+Shape: TypeAlias = "tuple[int | None, ...] | None"
+
+VERSION_BASE = 1 << 32
+"""Versions below count writes from the tensor's birth; others count from a point that a loop has blurred."""
+
+
+@dataclass(slots=True, frozen=True)
+class Edge:
+    """To a graph node's output, or to the gradient accumulator of the leaf `leaf`; both None: not known where to."""
+
+    node: int | None = None
+    output: int = 0
+    leaf: int | None = None
+
+
+@dataclass(slots=True, eq=True)
+class Tensor:
+    """A tensor handle.
+
+    `edge` is its place in the graph: None for a leaf, `Edge()` when not known. `base` and `creation` are set for views:
+    `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`. `attr_version` is the version at which
+    a view's edge was made. `aliases` are tensors that this one may be the same object as.
+    """
+
+    storage: int
+    counter: int
+    requires_grad: Truth = False
+    edge: Edge | None = None
+    base: int | None = None
+    creation: str = "default"
+    view_op: str = ""
+    attr_version: int = 0
+    shape: Shape = None
+    dtype: str | None = None
+    grad: Value = NONE
+    retains_grad: Truth = False
+    inference: Truth = False
+    parameter: bool = False
+    hooks: bool = False
+    overlapping: Truth = False
+    attrs: Map[str, Value] = Map()
+    cls: int | None = None
+    aliases: tuple[int, ...] = ()
+    lineage: Lineage | None = None
+
+    @property
+    def is_leaf(self) -> Truth:
+        if self.requires_grad is False:
+            return True
+        if self.edge is None:
+            return True
+        if self.edge.node is not None and self.requires_grad:
+            return False
+        return None
+
+
+@dataclass(slots=True, frozen=True)
+class Write:
+    """One write to a version counter, and those before it."""
+
+    version: int
+    loc: Loc | None
+    what: str
+    hidden: bool
+    previous: Write | None
+    via: tuple[Loc, ...] = ()
+
+
+@dataclass(slots=True)
+class Counter:
+    """A version counter: `version` is None when unknown writes may have happened."""
+
+    version: int | None = 0
+    writes: Write | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Counter) and self.version == other.version
+
+
+@dataclass(slots=True, frozen=True)
+class Storage:
+    """The memory behind tensors: `hidden` are the writes that no version counter saw."""
+
+    hidden: Write | None = None
+    count: int = 0
+
+
+@dataclass(slots=True, frozen=True)
+class Saved:
+    """A tensor kept for backward. `counter` is None for a private copy, which nobody can write.
+
+    `needed` are the positions of the node's edges for whose sake it is kept.
+    """
+
+    name: str
+    counter: int | None
+    version: int | None
+    tensor: int | None = None
+    is_output: bool = False
+    storage: int | None = None
+    hidden: int = 0
+    leaf: bool = False
+
+
+@dataclass(slots=True, eq=True)
+class Node:
+    """A node of the autograd graph. Several `names` when it is not known which operator made it.
+
+    `kind` is `op`, `copy-slices`, `custom`, `unknown` or `unimplemented`; `payload` is what a custom function keeps.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[Edge | None, ...]
+    saved: tuple[Saved, ...] = ()
+    freed: Truth = False
+    freed_at: Loc | None = None
+    freed_via: tuple[Loc, ...] = ()
+    loc: Loc | None = None
+    what: str = ""
+    kind: str = "op"
+    seq: int = 0
+    epoch: tuple[object, ...] = ()
+    payload: Value | None = None
+    via: tuple[Loc, ...] = ()
+
+
+@dataclass(slots=True)
+class ListObj:
+    """A list, or a `deque`: `items` are its first elements; `rest` stands for any number more, None for no more."""
+
+    items: tuple[Value, ...]
+    rest: Value | None = None
+    kind: str = "list"
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class DictObj:
+    """A dict: `rest` stands for the values under any other keys, None for none."""
+
+    items: Map[Value, Value]
+    order: tuple[Value, ...]
+    rest: Value | None = None
+    kind: str = "dict"
+    factory: Value | None = None
+
+
+@dataclass(slots=True)
+class SetObj:
+    items: tuple[Value, ...]
+    rest: Value | None = None
+
+
+@dataclass(slots=True)
+class Env:
+    """The variables of one function call, module or class body; `parent` is the environment it is closed over."""
+
+    vars: Map[str, Value]
+    parent: int | None = None
+    module: str | None = None
+    open: bool = False
+    """Names may be bound here that the machine did not see (a star import of unknown contents)."""
+
+
+@dataclass(slots=True)
+class ClassObj:
+    """A class of the program: `ancestry` are heap ids of classes and dotted names of outside classes, itself first."""
+
+    name: str
+    qualname: str
+    module: str
+    bases: tuple[Value, ...]
+    ancestry: tuple[int | str, ...]
+    attrs: Map[str, Value]
+    known: bool = True
+    """False when some base is not known."""
+    fields: tuple[tuple[str, Value | None, bool], ...] = ()
+    """The fields of a dataclass: name, default, and whether the default is a factory."""
+    kind: str = "class"
+
+
+@dataclass(slots=True)
+class Instance:
+    """An object of the class `cls` (a heap id, or the dotted name of an outside class)."""
+
+    cls: int | str
+    attrs: Map[str, Value]
+    open: bool = False
+    """True when it may have attributes that the machine does not know."""
+
+
+@dataclass(slots=True)
+class Iterator:
+    """A half-used iterator over `source`; `position` None: somewhere."""
+
+    source: Value
+    position: int | None = 0
+    items: tuple[Value, ...] | None = None
+    rest: Value | None = None
+
+
+@dataclass(slots=True)
+class Generator:
+    """A generator that has not been started: its function and the environment with its arguments."""
+
+    func: Func
+    env: int
+    started: bool = False
+
+
+@dataclass(slots=True)
+class Array:
+    """A numpy array: shares `storage` with a tensor when it came from one."""
+
+    storage: int
+    shape: Shape = None
+    dtype: str | None = None
+    lineage: Lineage | None = None
+
+
+@dataclass(slots=True)
+class ModuleObj:
+    """A module of the workspace, with its environment."""
+
+    path: str
+    name: str
+    env: int
+
+
+HeapObject: TypeAlias = (
+    Tensor | Counter | Storage | Node | ListObj | DictObj | SetObj | Env | ClassObj | Instance | Iterator | Generator | Array
+    | ModuleObj
+)  # fmt: skip

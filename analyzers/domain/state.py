@@ -1,0 +1,67 @@
+"""The machine's memory at one moment: a heap, the grad mode, and what was assumed on the way.
+
+A state is cheap to fork: its maps are persistent, so a fork shares everything and a write copies a path, not the heap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from immutables import Map
+
+from analyzers.domain.objects import HeapObject
+from analyzers.domain.truth import Truth
+
+T = TypeVar("T")
+
+BLOCK_BITS = 32
+"""Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""
+
+
+class State:
+    """`frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
+
+    __slots__ = ("assumed", "frozen", "grad", "heap", "inference", "modules", "saved_hooks")
+
+    def __init__(self) -> None:
+        self.heap: Map[int, HeapObject] = Map()
+        self.frozen: dict[int, Map[int, HeapObject]] = {}
+        self.grad: Truth = True
+        self.inference: Truth = False
+        self.assumed: Map[object, bool] = Map()
+        self.modules: Map[str, int] = Map()
+        self.saved_hooks: Truth = False
+
+    def fork(self) -> State:
+        other = State.__new__(State)
+        other.heap = self.heap
+        other.frozen = self.frozen
+        other.grad = self.grad
+        other.inference = self.inference
+        other.assumed = self.assumed
+        other.modules = self.modules
+        other.saved_hooks = self.saved_hooks
+        return other
+
+    def get(self, ident: int) -> HeapObject:
+        found = self.heap.get(ident)
+        if found is None:
+            found = self.frozen[ident >> BLOCK_BITS][ident]
+        return found
+
+    def find(self, ident: int) -> HeapObject | None:
+        found = self.heap.get(ident)
+        if found is None:
+            block = self.frozen.get(ident >> BLOCK_BITS)
+            found = None if block is None else block.get(ident)
+        return found
+
+    def put(self, ident: int, value: HeapObject) -> None:
+        self.heap = self.heap.set(ident, value)
+
+    def update(self, ident: int, kind: type[T], change: Callable[[T], HeapObject]) -> None:
+        """Replace the object at `ident` by what `change` makes of it, if it is of `kind`."""
+        old = self.get(ident)
+        if isinstance(old, kind):
+            self.put(ident, change(old))

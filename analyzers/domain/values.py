@@ -1,0 +1,196 @@
+"""What a name may hold.
+
+A *value* is immutable and has no identity of its own; whatever Python can change in place lies on the heap and is
+held by a `Ref`. `Unknown` stands for any value at all, and never makes an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from analyzers.domain.lineage import Lineage
+
+if TYPE_CHECKING:
+    from analyzers.syntax.nodes import FunctionDef, Lambda
+
+
+@dataclass(slots=True, eq=False)
+class Const:
+    """A Python value that is known and immutable: None, a bool, a number, a string, bytes, Ellipsis."""
+
+    value: object
+    lineage: Lineage | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Const)
+            and type(self.value) is type(other.value)
+            and (self.value == other.value or self.value is other.value)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(slots=True, eq=False)
+class Unknown:
+    """Any value of the Python type `type` (any at all when None).
+
+    `symbol` is equal for two unknowns that are surely the same value. `reach` are heap objects that the value may be,
+    or may hold: whoever changes the unknown may change them.
+    """
+
+    type: str | None = None
+    symbol: object = None
+    lineage: Lineage | None = None
+    reach: tuple[int, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Unknown)
+            and self.type == other.type
+            and self.symbol == other.symbol
+            and self.reach == other.reach
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.symbol))
+
+
+@dataclass(slots=True, frozen=True)
+class Ref:
+    """The heap object `id`."""
+
+    id: int
+
+
+@dataclass(slots=True, frozen=True)
+class Tup:
+    """A tuple. `kind` is its class where that is not plain `tuple`: a named tuple's or `torch.Size`; `names` its fields."""
+
+    items: tuple[Value, ...]
+    kind: str = "tuple"
+    names: tuple[str, ...] = ()
+    cls: int | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class SliceValue:
+    lower: Value
+    upper: Value
+    step: Value
+
+
+@dataclass(slots=True, frozen=True)
+class RangeValue:
+    start: Value
+    stop: Value
+    step: Value
+
+
+@dataclass(slots=True, frozen=True)
+class Builtin:
+    """Something that lives outside the program, by its dotted name: `torch.relu`, `builtins.len`, `torch.nn`."""
+
+    name: str
+
+
+@dataclass(slots=True, frozen=True)
+class BoundBuiltin:
+    """The method `name` of a value whose class lies outside the program: `x.sum`, `losses.append`."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(slots=True, frozen=True)
+class Func:
+    """A function of the program, closed over the environment `env`.
+
+    `module` and `chunk` say where its body stands, `defaults` are by parameter name, `owner` is the class whose body
+    defined it. `grad_mode` is set by decorators such as `@torch.no_grad()`.
+    """
+
+    node: FunctionDef | Lambda
+    module: str
+    chunk: str
+    qualname: str
+    env: int
+    defaults: tuple[tuple[str, Value], ...] = ()
+    owner: int | None = None
+    modes: tuple[GradMode, ...] = ()
+    kind: str = "function"
+
+    def __hash__(self) -> int:
+        return hash((self.module, self.chunk, self.qualname, self.env))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Func)
+            and self.node is other.node
+            and self.env == other.env
+            and self.defaults == other.defaults
+            and self.modes == other.modes
+            and self.owner == other.owner
+            and self.kind == other.kind
+        )
+
+
+@dataclass(slots=True, frozen=True)
+class GradMode:
+    """What a scope does to the grad mode: `grad` and `inference` are set where not "keep"; None is "not known"."""
+
+    grad: bool | str | None = "keep"
+    inference: bool | str | None = "keep"
+
+
+@dataclass(slots=True, frozen=True)
+class Method:
+    """A function of the program bound to `receiver`."""
+
+    receiver: Value
+    func: Func
+
+
+@dataclass(slots=True, frozen=True)
+class Partial:
+    """`functools.partial(func, *args, **kwargs)`."""
+
+    func: Value
+    args: tuple[Value, ...]
+    kwargs: tuple[tuple[str, Value], ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Native:
+    """A callable made by the machine itself, such as the function that `itemgetter(1)` returns."""
+
+    name: str
+    call: Callable[..., Value] = field(compare=False)
+    key: object = None
+
+
+@dataclass(slots=True, frozen=True)
+class SuperValue:
+    """`super()`: look `name` up behind the class `owner` in the order of `receiver`'s class."""
+
+    owner: int
+    receiver: Value
+
+
+Value: TypeAlias = (
+    Const | Unknown | Ref | Tup | SliceValue | RangeValue | Builtin | BoundBuiltin | Func | Method | Partial | Native
+    | SuperValue
+)  # fmt: skip
+
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+UNKNOWN = Unknown()
+
+
+def lineage_of(value: Value) -> Lineage | None:
+    """The trail that a plain value carries; a heap object's trail lies in the object."""
+    return value.lineage if isinstance(value, Const | Unknown) else None
