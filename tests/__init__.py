@@ -1,0 +1,1 @@
+"""Every claim of the analyzer, held against real torch."""
