@@ -25,7 +25,8 @@ _SWALLOWERS = {"raises", "suppress", "assertRaises", "assertRaisesRegex"}
 def instrument(text: str, path: str) -> ast.Module:
     """The tree of `text`, probed; raises `SyntaxError` as `compile` does."""
     tree = ast.parse(text, path)
-    return ast.fix_missing_locations(_Prober(text).visit(tree))
+    _Prober(text).visit(tree)
+    return ast.fix_missing_locations(tree)
 
 
 class _Prober(ast.NodeTransformer):

@@ -78,8 +78,8 @@ class Recorder:
     def observations(self) -> tuple[Observation, ...]:
         """All that was seen, in the order of files and lines."""
         return tuple(
-            Observation(*key, visits=visits.count, **{name: tuple(visits.values[name]) for name in _FIELDS})
-            for key, visits in sorted(self._seen.items())
+            Observation(file, line, scope, name, visits.count, *(tuple(visits.values[name]) for name in _FIELDS))
+            for (file, line, scope, name), visits in sorted(self._seen.items())
         )
 
     def _look(self, file: str, line: int, scope: str, name: str, value: object) -> None:

@@ -1,0 +1,1 @@
+"""Programs labelled by real torch, and the analyzer's score on them."""
