@@ -1,0 +1,50 @@
+"""The command line: one module for each command, each with `add` (its arguments) and `run` (its exit code).
+
+Exit codes: 0 nothing to report, 1 something to report, 2 bad usage or an internal error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from autograd_lsp import __version__
+from autograd_lsp.cli import check, facts, graph, rule, server
+from autograd_lsp.cli.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
+
+_COMMANDS = (check, facts, graph, rule, server)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        print(f"autograd-lsp: {error}", file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:
+        # The reader has left (`| head`). Python flushes once more at exit: let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="autograd-lsp", description="Finds PyTorch autograd faults without running the program."
+    )
+    parser.add_argument("--version", action="version", version=f"autograd-lsp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.add(commands)
+    return parser

@@ -1,0 +1,101 @@
+"""`autograd-lsp check`: the findings of files and folders."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from analyzers.report import Finding
+from autograd_lsp.cli import check_json
+from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
+from autograd_lsp.cli.progress import with_progress
+from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
+from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover
+
+_LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
+
+
+def add(commands: Any) -> None:
+    parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="file, folder, or - for standard input")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--select", metavar="RULE,...", type=_names, help="report only these rules, by name or code")
+    parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
+    parser.add_argument("--fail-on", choices=tuple(_LEVELS), default="warning", help="exit 1 from this severity on")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
+    parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
+    parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    selected = _selection(options.select, options.ignore)
+    stdin = _stdin_source(options)
+    sources = discover(options.paths, stdin)
+    reports = list(_watched(make_reports(sources, "findings", options.jobs), len(sources), selected))
+    if options.format == "json":
+        check_json.write(sys.stdout, reports, options.statistics)
+    else:
+        from autograd_lsp.cli import check_text  # rich is slow to import
+
+        check_text.write(sys.stdout, reports, options.statistics)
+    if any(report.failure for report in reports):
+        return USAGE
+    failing = any(_fails(finding, options.fail_on) for report in reports for finding in report.findings)
+    return FOUND if failing else CLEAN
+
+
+def _watched(reports: Iterator[Report], count: int, selected: frozenset[str] | None) -> Iterator[Report]:
+    for report in with_progress(reports, count):
+        if report.failure == "internal":
+            warn_of_internal_error(report)
+        if report.failure is None and selected is not None:
+            report = replace(report, findings=tuple(f for f in report.findings if f.code in selected))
+        yield report
+
+
+def _fails(finding: Finding, fail_on: str) -> bool:
+    """What the program itself expects to raise never fails a check."""
+    expected = finding.raises is not None and finding.raises.expected
+    return not expected and _LEVELS[finding.severity] <= _LEVELS[fail_on]
+
+
+def _selection(select: tuple[str, ...] | None, ignore: tuple[str, ...]) -> frozenset[str] | None:
+    """The codes to report; None where nothing was asked."""
+    if select is None and not ignore:
+        return None
+    from analyzers.rules import RULES
+
+    codes = {word: rule.code for rule in RULES for word in (rule.code, rule.name)}
+    for word in (*(select or ()), *ignore):
+        if word not in codes:
+            raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
+    wanted = {codes[word] for word in select} if select is not None else set(codes.values())
+    return frozenset(wanted - {codes[word] for word in ignore})
+
+
+def _stdin_source(options: argparse.Namespace) -> Source | None:
+    if STDIN not in options.paths:
+        if options.stdin_filename is not None:
+            raise UsageError("--stdin-filename needs `-` among the paths")
+        return None
+    shown = options.stdin_filename or "<stdin>"
+    try:
+        return Source(shown, os.path.abspath(shown), decode(sys.stdin.buffer.read()))
+    except UnreadableError as error:
+        raise UsageError(f"standard input: {error}") from error
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number

@@ -1,0 +1,94 @@
+"""Findings for a person at a terminal; plain text when the output goes elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from analyzers.report import Finding, Raises
+from autograd_lsp.cli.check_json import count_by_rule
+from autograd_lsp.cli.excerpt import Mark, excerpt
+from autograd_lsp.cli.reports import Report, Texts
+from autograd_lsp.cli.sources import shown_path
+
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+
+
+def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for report in reports:
+        writer = _Writer(report)
+        for finding in report.findings:
+            console.print(writer.finding(finding))
+    if statistics:
+        for row in count_by_rule(reports):
+            console.print(f"{row['count']:>6}  {row['code']}  {row['name']}")
+    console.print(_summary(reports))
+
+
+def _summary(reports: Sequence[Report]) -> Text:
+    findings = [finding for report in reports for finding in report.findings]
+    files = _plural(len(reports), "file")
+    if not findings:
+        return Text(f"No findings in {files}.", "" if any(report.failure for report in reports) else "green")
+    counts = [
+        _plural(count, severity if severity != "info" else "hint")
+        for severity in _COLOURS
+        if (count := sum(finding.severity == severity for finding in findings))
+    ]
+    return Text(f"Found {', '.join(counts)} in {files}.", "bold")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+class _Writer:
+    def __init__(self, report: Report) -> None:
+        self.source = report.source
+        self.texts = Texts(report)
+
+    def finding(self, finding: Finding) -> Text:
+        start = self.texts[finding.place.path].position(finding.place.start)
+        result = Text()
+        result.append(f"{self.source.shown}:{start.line}:{start.column}: ", "bold")
+        result.append(f"{finding.severity}[{finding.code}]", _COLOURS[finding.severity])
+        result.append(f" {finding.message} ").append(f"({finding.name})\n", "dim")
+        gutter = self.gutter(finding)
+        for path, marks in self.marks(finding).items():
+            if path != finding.place.path:
+                result.append(f"{'':>{gutter}}--> {shown_path(path)}\n", "blue")
+            if self.texts[path].text:
+                result.append_text(excerpt(self.texts[path], marks, gutter))
+        if finding.raises is not None:
+            result.append(f"{'':>{gutter}} = ", "blue").append(self.raises(finding.raises) + "\n")
+        for fix in finding.fixes:
+            kind = "fix" if fix.safe else "fix to review"
+            result.append(f"{'':>{gutter}} = ", "blue").append(f"{kind}: {fix.title}\n", "green")
+        return result
+
+    def marks(self, finding: Finding) -> dict[str, list[Mark]]:
+        """By path, the finding's own file first. A step of the trace at the finding's own place becomes its label."""
+        own = finding.place
+        label = next((step.message for step in finding.related if step.place == own), "")
+        marks = {own.path: [Mark(own.start, own.end, label, is_primary=True)]}
+        for step in finding.related:
+            if step.place != own:
+                mark = Mark(step.place.start, step.place.end, step.message, is_primary=False)
+                marks.setdefault(step.place.path, []).append(mark)
+        return marks
+
+    def raises(self, raises: Raises) -> str:
+        path = raises.place.path
+        line = self.texts[path].position(raises.place.start).line
+        where = f"line {line}" if path == self.source.path else f"{shown_path(path)}:{line}"
+        verb = "raises" if raises.certain else "may raise"
+        note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
+        return f"torch {verb} {raises.exception}: {raises.message} at {where}{note}"
+
+    def gutter(self, finding: Finding) -> int:
+        places = [finding.place, *(step.place for step in finding.related)]
+        return max(len(str(self.texts[place.path].position(place.start).line)) for place in places)

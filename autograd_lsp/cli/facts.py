@@ -1,0 +1,73 @@
+"""`autograd-lsp facts`: what is known of every tensor bound on every line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from analyzers.report import Fact
+from autograd_lsp.cli.exits import CLEAN, USAGE
+from autograd_lsp.cli.places import parse_location
+from autograd_lsp.cli.reports import Report, Texts, make_reports, warn_of_internal_error
+from autograd_lsp.cli.sources import discover
+from autograd_lsp.render.tensor import fact_words
+
+
+def add(commands: Any) -> None:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "facts", help="what is known of every tensor", description=__doc__
+    )
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, or FILE:LINE for one line")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    lines: dict[str, set[int]] = {}
+    paths: list[str] = []
+    for word in options.paths:
+        location = parse_location(word)
+        paths.append(location.file if location else word)
+        if location:
+            lines.setdefault(location.file, set()).add(location.line)
+    failed = False
+    rows: list[tuple[Report, list[tuple[int, Fact]]]] = []
+    for report in make_reports(discover(paths, None), "facts", None):
+        if report.failure == "internal":
+            warn_of_internal_error(report)
+        elif report.failure == "unreadable":
+            print(f"autograd-lsp: {report.source.shown}: {report.findings[0].message}", file=sys.stderr)
+        failed = failed or report.failure is not None
+        rows.append((report, _facts(report, lines.get(report.source.shown))))
+    if options.format == "json":
+        files = [{"path": report.source.shown, "facts": [_json(*row) for row in facts]} for report, facts in rows]
+        print(json.dumps({"version": 1, "files": files}, indent=1))
+    else:
+        for report, facts in rows:
+            for line, fact in facts:
+                words = "  ".join(fact_words(fact)) or "nothing known"
+                print(f"{report.source.shown}:{line}: {fact.name}  {words}")
+    return USAGE if failed else CLEAN
+
+
+def _facts(report: Report, wanted: set[int] | None) -> list[tuple[int, Fact]]:
+    """With the 1-based line of each, in the order of the text; only the lines asked for, if any were."""
+    index = Texts(report)[report.source.path]
+    ordered = sorted(report.facts, key=lambda fact: fact.place)
+    rows = [(index.position(fact.place.start).line, fact) for fact in ordered]
+    return [row for row in rows if wanted is None or row[0] in wanted]
+
+
+def _json(line: int, fact: Fact) -> dict[str, Any]:
+    return {
+        "line": line,
+        "scope": fact.scope,
+        "name": fact.name,
+        "requires_grad": fact.requires_grad,
+        "is_leaf": fact.is_leaf,
+        "grad_fn": None if fact.grad_fn is None else list(fact.grad_fn),
+        "shape": None if fact.shape is None else list(fact.shape),
+        "dtype": fact.dtype,
+    }

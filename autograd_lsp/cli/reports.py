@@ -1,0 +1,123 @@
+"""Files in, reports out: the analysis behind `check` and `facts`, in this process or in several.
+
+A report carries the texts it points into, so that whoever prints it needs neither the disk nor the analyzer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING, Literal
+
+from analyzers.report import Fact, Finding, Place
+from autograd_lsp.cli.sources import Source, UnreadableError, read_text
+from autograd_lsp.positions import LineIndex
+
+if TYPE_CHECKING:
+    from analyzers.host import Host, Snapshot
+
+_FEW_FILES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    source: Source
+    findings: tuple[Finding, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+    """By absolute path, for every file that a finding points into."""
+    failure: Literal["unreadable", "internal"] | None = None
+    traceback: str = ""
+
+
+def make_reports(sources: Sequence[Source], want: Literal["findings", "facts"], jobs: int | None) -> Iterator[Report]:
+    """In the order of `sources`, whatever the number of jobs."""
+    count = _job_count(jobs, len(sources))
+    if count == 1:
+        one = partial(_report, _new_host(), want)
+        yield from map(one, sources)
+        return
+    chunk = max(1, min(16, len(sources) // (count * 4)))
+    with ProcessPoolExecutor(count) as pool:
+        yield from pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
+
+
+class Texts:
+    """Line indexes of the texts of one report, made when asked for."""
+
+    def __init__(self, report: Report) -> None:
+        self._texts = report.texts
+        self._indexes: dict[str, LineIndex] = {}
+
+    def __getitem__(self, path: str) -> LineIndex:
+        if path not in self._indexes:
+            self._indexes[path] = LineIndex(self._texts.get(path, ""))
+        return self._indexes[path]
+
+
+def _job_count(jobs: int | None, files: int) -> int:
+    if jobs is not None:
+        return min(jobs, max(files, 1))
+    return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
+
+
+def _new_host() -> Host:
+    from analyzers.host import Host
+
+    return Host()
+
+
+@cache
+def _worker_host() -> Host:
+    """One host for the life of a worker process: files share what they import."""
+    return _new_host()
+
+
+def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report:
+    return _report(_worker_host(), want, source)
+
+
+def _report(host: Host, want: Literal["findings", "facts"], source: Source) -> Report:
+    try:
+        if source.text is None:
+            read_text(source.path)
+        else:
+            host.set_text(source.path, source.text)
+        snapshot = host.snapshot()
+        if want == "facts":
+            texts = {source.path: snapshot.text(source.path)}
+            return Report(source, facts=snapshot.facts(source.path), texts=texts)
+        findings = tuple(sorted(snapshot.findings(source.path), key=_by_place))
+        return Report(source, findings, texts=_texts(snapshot, findings))
+    except UnreadableError as error:
+        return Report(source, (_unreadable(source.path, str(error)),), texts={source.path: ""}, failure="unreadable")
+    except Exception:
+        return Report(source, failure="internal", traceback=traceback.format_exc())
+
+
+def _by_place(finding: Finding) -> tuple[Place, str, str]:
+    return finding.place, finding.code, finding.message
+
+
+def _unreadable(path: str, reason: str) -> Finding:
+    return Finding("AG001", "unreadable-file", "error", f"cannot read this file: {reason}", Place(path, 0, 0))
+
+
+def _texts(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, str]:
+    paths: set[str] = set()
+    for finding in findings:
+        paths.add(finding.place.path)
+        paths.update(step.place.path for step in finding.related)
+        paths.update(edit.place.path for fix in finding.fixes for edit in fix.edits)
+        if finding.raises:
+            paths.add(finding.raises.place.path)
+    return {name: snapshot.text(name) for name in sorted(paths)}
+
+
+def warn_of_internal_error(report: Report) -> None:
+    print(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}", file=sys.stderr)

@@ -1,0 +1,86 @@
+"""Which files a command line means, and the text of each.
+
+A folder stands for the Python files below it, except what nobody wrote there: hidden folders, virtual environments,
+packages of other ecosystems and build output. A file named by hand is always taken.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograd_lsp.cli.exits import UsageError
+
+STDIN = "-"
+
+_SKIPPED = frozenset({"__pycache__", "build", "node_modules", "site-packages", "venv"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """`shown` is the path as a person would write it, `path` the absolute one that the analyzer knows."""
+
+    shown: str
+    path: str
+    text: str | None = None
+    """The text that did not come from the disk."""
+
+
+class UnreadableError(Exception):
+    """The file is not there, not readable or not text; the message says which."""
+
+
+def discover(paths: list[str], stdin: Source | None) -> list[Source]:
+    """Each file once, in the order of the command line and by name within a folder."""
+    found: dict[str, Source] = {}
+    for path in paths:
+        if path == STDIN:
+            if stdin is None:
+                raise UsageError("standard input is not accepted here")
+            found.setdefault(stdin.path, stdin)
+        elif os.path.isdir(path):
+            for shown in _python_files(path):
+                found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
+        else:
+            found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))
+    return list(found.values())
+
+
+def read_text(path: str) -> str:
+    """The decoded text of a file, by the encoding that it declares; or `UnreadableError`."""
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read())
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+
+
+def decode(data: bytes) -> str:
+    """As Python decodes its source: UTF-8, or what a byte order mark or a coding comment says."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise UnreadableError(f"not valid text: {error}") from error
+
+
+def shown_path(path: str) -> str:
+    """A path that came out of the analysis, relative to the working directory where it lies below it."""
+    below = os.path.join(os.getcwd(), "")
+    return path[len(below) :] if path.startswith(below) else path
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _skipped(here, name))
+        for name in sorted(files):
+            if name.endswith(".py"):
+                yield os.path.normpath(os.path.join(here, name))
+
+
+def _skipped(here: str, name: str) -> bool:
+    is_environment = os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
+    return name.startswith(".") or name in _SKIPPED or is_environment

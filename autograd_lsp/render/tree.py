@@ -1,0 +1,51 @@
+"""An autograd graph as an indented tree, the way gradients flow: from the tensor down to the leaves.
+
+A node that several results share is printed once, and named again wherever else it is reached.
+
+```text
+loss
+└─ SumBackward0
+   └─ ExpBackward0  saves result
+      └─ x  leaf
+```
+"""
+
+from __future__ import annotations
+
+from analyzers.report import Graph, GraphNode
+from autograd_lsp.render.labels import children_of, describe
+
+
+def render_tree(graph: Graph, *, max_lines: int | None = None) -> str:
+    """The tree, cut after `max_lines` lines with a count of what is left."""
+    lines: list[str] = []
+    if graph.nodes:
+        _Tree(graph, lines).walk()
+    if max_lines is not None and len(lines) > max_lines:
+        lines[max_lines:] = [f"… and {len(lines) - max_lines} more"]
+    return "\n".join([*lines, *(f"note: {note}" for note in graph.notes)])
+
+
+class _Tree:
+    def __init__(self, graph: Graph, lines: list[str]) -> None:
+        self.root = graph.nodes[0]
+        self.children = children_of(graph)
+        self.lines = lines
+
+    def walk(self) -> None:
+        """Depth first with a stack of its own: the graph of a long loop is deeper than Python's."""
+        seen: set[str] = set()
+        stack: list[tuple[GraphNode, str, str]] = [(self.root, "", "")]
+        while stack:
+            node, lead, indent = stack.pop()
+            below = self.children.get(node.id, ())
+            if node.id in seen:
+                self.lines.append(lead + node.label + ("  (see above)" if below else ""))
+                continue
+            seen.add(node.id)
+            self.lines.append(lead + describe(node))
+            rows = [
+                (child, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  "))
+                for child, last in ((child, index == len(below) - 1) for index, child in enumerate(below))
+            ]
+            stack.extend(reversed(rows))
