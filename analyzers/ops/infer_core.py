@@ -1,0 +1,242 @@
+"""What the shape rules are written in: partly known tensor types, broadcasting, and the registry of rules.
+
+A rule is a function from a `Call` to the types of what the operator returns. It may leave anything unknown but never
+guesses, and raises `ShapeError` only when torch is certain to raise too.
+
+    add(self: f32[None, 3], other: f32[4, 1])  ->  f32[4, 3]     an unknown size meeting 4 is 1 or 4, so the result is 4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, TypeVar
+
+from analyzers.ops.promote import result_type
+
+Shape: TypeAlias = "tuple[int | None, ...] | None"
+
+
+class _Unknown:
+    """The one Python value that stands for any."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = _Unknown()
+
+
+class ShapeError(Exception):
+    """Torch is certain to refuse these shapes; the message is worded as torch words it where that is simple."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """`shape` None: unknown rank; a None inside: that size is unknown. `wrapped`: a Python number among tensors."""
+
+    shape: Shape
+    dtype: str | None
+    wrapped: bool = False
+
+
+ANY: Final = TensorType(None, None)
+_BOOL: Final = TensorType((), "bool", True)
+_INT: Final = TensorType((), "int64", True)
+_FLOAT: Final = TensorType((), "float64", True)
+_COMPLEX: Final = TensorType((), "complex128", True)
+
+
+def as_tensor(value: object) -> TensorType:
+    """A value where torch takes a tensor: Python numbers are wrapped, everything else that is no tensor is unknown."""
+    if isinstance(value, TensorType):
+        return value
+    if isinstance(value, bool):
+        return _BOOL
+    if isinstance(value, int):
+        return _INT
+    if isinstance(value, float):
+        return _FLOAT
+    return _COMPLEX if isinstance(value, complex) else ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of one operator call, read with the tolerance that partial knowledge asks for."""
+
+    args: Mapping[str, object]
+    default: str
+
+    def tensor(self, *names: str) -> TensorType:
+        for name in names:
+            if name in self.args:
+                return as_tensor(self.args[name])
+        return ANY
+
+    def optional(self, name: str) -> TensorType | None:
+        value = self.args.get(name)
+        return None if value is None else as_tensor(value)
+
+    def tensors(self, name: str) -> list[TensorType] | None:
+        value = self.args.get(name)
+        return [as_tensor(item) for item in value] if isinstance(value, (list, tuple)) else None
+
+    def number(self, name: str, default: int | None = None) -> int | None:
+        value = self.args.get(name, default)
+        return value if isinstance(value, int) else None
+
+    def flag(self, name: str, default: bool = False) -> bool | None:
+        value = self.args.get(name, default)
+        return value if isinstance(value, bool) else None
+
+    def ints(self, name: str, default: Sequence[int] | None = None) -> tuple[int | None, ...] | None:
+        """A list of ints, one int standing for a list of one; None when the length is not known."""
+        return as_ints(self.args.get(name, default))
+
+    def given(self, name: str) -> bool:
+        """Passed and not None; an unknown value may be None, so callers that need certainty ask `absent` too."""
+        return self.args.get(name) is not None
+
+    def absent(self, name: str) -> bool:
+        return self.args.get(name) is None
+
+    def cast(self, fallback: str | None) -> str | None:
+        """The dtype asked for, or else the fallback."""
+        value = self.args.get("dtype")
+        return fallback if value is None else value if isinstance(value, str) else None
+
+
+Result: TypeAlias = "TensorType | tuple[TensorType, ...] | None"
+Rule: TypeAlias = "Callable[[Call], Result]"
+ListRule: TypeAlias = "Callable[[Call], tuple[TensorType, ...] | None]"
+RULES: dict[str, Rule] = {}
+LIST_RULES: dict[str, ListRule] = {}
+BROADCASTING: set[str] = set()  # their in-place form must not need to grow `self`
+_R = TypeVar("_R", bound=Callable[[Call], object])
+
+
+def rule(names: str, *, broadcasting: bool = False) -> Callable[[_R], _R]:
+    """Registers one rule for several operators, their names separated by blanks."""
+
+    def register(function: _R) -> _R:
+        for name in names.split():
+            RULES[name] = function  # type: ignore[assignment]
+        if broadcasting:
+            BROADCASTING.update(names.split())
+        return function
+
+    return register
+
+
+def list_rule(names: str) -> Callable[[ListRule], ListRule]:
+    def register(function: ListRule) -> ListRule:
+        for name in names.split():
+            LIST_RULES[name] = function
+        return function
+
+    return register
+
+
+def as_ints(value: object) -> tuple[int | None, ...] | None:
+    if isinstance(value, (list, tuple)):
+        return tuple(item if isinstance(item, int) else None for item in value)
+    return (value,) if isinstance(value, int) else None
+
+
+def promote(*types: TensorType, default: str = "float32") -> str | None:
+    """The dtype that torch computes in for these operands."""
+    first = types[0].dtype
+    for operand in types:
+        if operand.wrapped or operand.dtype != first:
+            break
+    else:
+        return first
+    return result_type(
+        tuple((t.dtype, "n" if t.wrapped else "?" if t.shape is None else "d" if t.shape else "z") for t in types),
+        default,
+    )
+
+
+def numel(shape: Shape) -> int | None:
+    if shape is None:
+        return None
+    total: int | None = 1
+    for size in shape:
+        if size == 0:
+            return 0
+        total = None if size is None or total is None else total * size
+    return total
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The common shape, unknown if any rank is; ShapeError when two known sizes clash."""
+    result: Shape = ()
+    some_unknown = False
+    for shape in shapes:
+        if shape is None:
+            some_unknown = True
+        elif result == ():
+            result = shape
+        elif shape and shape != result:
+            result = _broadcast_two(result, shape)  # type: ignore[arg-type]
+    return None if some_unknown else result
+
+
+def _broadcast_two(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    lead = len(a) - len(b)
+    sizes = list(a[:lead] if lead > 0 else b[:-lead] if lead else ())
+    long_a, long_b = (a[lead:], b) if lead >= 0 else (a, b[-lead:])
+    for x, y in zip(long_a, long_b, strict=True):
+        if y in (x, 1):
+            sizes.append(x)
+        elif x in (1, None):
+            sizes.append(y)
+        elif y is None:
+            sizes.append(x)
+        else:
+            raise ShapeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) "
+                f"at non-singleton dimension {len(sizes)}"
+            )
+    return tuple(sizes)
+
+
+def fits(inner: Shape, outer: Shape) -> bool:
+    """False only when `inner` certainly cannot be expanded to `outer`."""
+    if inner is None or outer is None:
+        return True
+    if len(inner) > len(outer):
+        return False
+    tail = outer[len(outer) - len(inner) :]
+    return all(x is None or y is None or x in (1, y) for x, y in zip(inner, tail, strict=True))
+
+
+def wrap_dim(dim: int, rank: int) -> int:
+    """A dimension counted from the front; a zero-dimensional tensor takes 0 and -1."""
+    bound = rank or 1
+    if not -bound <= dim < bound:
+        raise ShapeError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})")
+    return dim + bound if dim < 0 else dim
+
+
+def meet_sizes(a: int | None, b: int | None) -> int | None:
+    """Of two sizes that torch requires to be equal, the one that is known."""
+    return b if a is None else a
+
+
+def same_dtype(*types: TensorType | None) -> str | None:
+    """Of operands whose dtypes torch requires to be equal, the one that is known."""
+    for operand in types:
+        if operand is not None and operand.dtype is not None and not operand.wrapped:
+            return operand.dtype
+    return None
+
+
+def unknown_sizes(shape: Shape) -> Shape:
+    return None if shape is None else (None,) * len(shape)
+
+
+def show(shape: Shape) -> str:
+    return "?" if shape is None else "[" + ", ".join("?" if size is None else str(size) for size in shape) + "]"

@@ -1,0 +1,343 @@
+"""Joining and dividing: cat, stack, repeat, and the operators that return a list of pieces.
+
+cat([[2, 3], [None, 3]], dim=0)  ->  [None, 3]
+[5, 2].split(2)                  ->  [2, 2], [2, 2], [1, 2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from analyzers.ops.infer_core import (
+    Call,
+    Result,
+    Shape,
+    ShapeError,
+    TensorType,
+    broadcast,
+    list_rule,
+    meet_sizes,
+    numel,
+    promote,
+    rule,
+    show,
+    unknown_sizes,
+    wrap_dim,
+)
+
+
+def cat_shape(shapes: Sequence[Shape], dim: int | None) -> Shape:
+    """One-dimensional empty tensors are skipped whatever the rank of the others; an unknown shape may be such a one."""
+    rank = next((len(shape) for shape in shapes if shape is not None and len(shape) > 1), None)
+    if rank is None:
+        return _cat_vectors(shapes)
+    if any(shape == () for shape in shapes):
+        raise ShapeError("zero-dimensional tensor cannot be concatenated")
+    if dim is None:
+        return (None,) * rank
+    dim = wrap_dim(dim, rank)
+    sizes: list[int | None] = [None] * rank
+    total: int | None = 0
+    for shape in shapes:
+        if shape == (0,):
+            continue
+        if shape is None or (len(shape) == 1 and shape[0] is None):
+            total = None
+            continue
+        if len(shape) != rank:
+            raise ShapeError(f"Tensors must have same number of dimensions: got {rank} and {len(shape)}")
+        for i, size in enumerate(shape):
+            if i == dim:
+                total = None if total is None or size is None else total + size
+            elif size is not None and sizes[i] is not None and sizes[i] != size:
+                raise ShapeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected {sizes[i]} but got {size} "
+                    "for tensor in the list."
+                )
+            else:
+                sizes[i] = meet_sizes(sizes[i], size)
+    sizes[dim] = total
+    return tuple(sizes)
+
+
+def _cat_vectors(shapes: Sequence[Shape]) -> Shape:
+    total: int | None = 0
+    for shape in shapes:
+        if shape is None:
+            return None
+        if not shape:
+            raise ShapeError("zero-dimensional tensor (at position 0) cannot be concatenated")
+        total = None if total is None or shape[0] is None else total + shape[0]
+    return (total,)
+
+
+@rule("cat concat concatenate _cat")
+def _cat(call: Call) -> Result:
+    tensors = call.tensors("tensors")
+    if not tensors:
+        return TensorType(None, None)
+    dtype = promote(*tensors, default=call.default)
+    return TensorType(cat_shape([t.shape for t in tensors], call.number("dim", 0)), dtype)
+
+
+def _meet(shapes: Sequence[Shape]) -> Shape:
+    """The one shape that all of them must have."""
+    result: Shape = None
+    for shape in shapes:
+        if shape is None:
+            continue
+        if result is None:
+            result = shape
+            continue
+        if len(shape) != len(result) or any(
+            x is not None and y is not None and x != y for x, y in zip(result, shape, strict=True)
+        ):
+            raise ShapeError(f"stack expects each tensor to be equal size, but got {show(result)} and {show(shape)}")
+        result = tuple(meet_sizes(x, y) for x, y in zip(result, shape, strict=True))
+    return result
+
+
+@rule("stack _stack")
+def _stack(call: Call) -> Result:
+    tensors, dim = call.tensors("tensors"), call.number("dim", 0)
+    if not tensors:
+        return TensorType(None, None)
+    dtype = promote(*tensors, default=call.default)
+    shape = _meet([t.shape for t in tensors])
+    if shape is not None:
+        if dim is None:
+            shape = (None,) * (len(shape) + 1)
+        else:
+            dim = wrap_dim(dim, len(shape) + 1)
+            shape = (*shape[:dim], len(tensors), *shape[dim:])
+    return TensorType(shape, dtype)
+
+
+def _lifted(call: Call, rank: int, dim: int) -> Result:
+    """`vstack` and its kin: operands are lifted to a rank, then joined along a dimension."""
+    tensors = call.tensors("tensors")
+    if not tensors:
+        return TensorType(None, None)
+    dtype = promote(*tensors, default=call.default)
+    shapes: list[Shape] = []
+    for shape in (t.shape for t in tensors):
+        if shape is not None and len(shape) < rank:
+            shape = _LIFTS[rank](shape)
+        shapes.append(shape)
+    if None in shapes:
+        return TensorType(None, dtype)
+    if rank == 1 and shapes[0] is not None and len(shapes[0]) > 1:
+        dim = 1
+    return TensorType(cat_shape(shapes, dim), dtype)
+
+
+_LIFTS: dict[int, Callable[[tuple[int | None, ...]], tuple[int | None, ...]]] = {
+    1: lambda shape: (1,),
+    2: lambda shape: (1,) * (2 - len(shape)) + shape,
+    3: lambda shape: ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)],
+}
+
+
+@rule("vstack row_stack")
+def _vstack(call: Call) -> Result:
+    return _lifted(call, 2, 0)
+
+
+@rule("hstack")
+def _hstack(call: Call) -> Result:
+    return _lifted(call, 1, 0)
+
+
+@rule("dstack")
+def _dstack(call: Call) -> Result:
+    return _lifted(call, 3, 2)
+
+
+@rule("block_diag")
+def _block_diag(call: Call) -> Result:
+    tensors = call.tensors("tensors")
+    if not tensors:
+        return TensorType(None, None)
+    rows: int | None = 0
+    columns: int | None = 0
+    for tensor in tensors:
+        if tensor.shape is None:
+            rows = columns = None
+            continue
+        r, c = ((1,) * (2 - len(tensor.shape)) + tensor.shape)[:2]
+        rows = None if rows is None or r is None else rows + r
+        columns = None if columns is None or c is None else columns + c
+    return TensorType((rows, columns), promote(*tensors, default=call.default))
+
+
+@rule("repeat")
+def _repeat(call: Call) -> Result:
+    operand, repeats = call.tensor("self"), call.ints("repeats")
+    if repeats is None:
+        return TensorType(None, operand.dtype)
+    if operand.shape is None:
+        return TensorType((None,) * len(repeats), operand.dtype)
+    lead = len(repeats) - len(operand.shape)
+    if lead < 0:
+        raise ShapeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    sizes = zip((1,) * lead + operand.shape, repeats, strict=True)
+    return TensorType(tuple(numel(pair) for pair in sizes), operand.dtype)
+
+
+@rule("tile")
+def _tile(call: Call) -> Result:
+    operand, dims = call.tensor("self"), call.ints("dims")
+    shape = operand.shape
+    if dims is None or shape is None:
+        return TensorType(None, operand.dtype)
+    rank = max(len(dims), len(shape))
+    pairs = zip((1,) * (rank - len(shape)) + shape, (1,) * (rank - len(dims)) + dims, strict=True)
+    return TensorType(tuple(numel(pair) for pair in pairs), operand.dtype)
+
+
+@rule("repeat_interleave")
+def _repeat_interleave(call: Call) -> Result:
+    if "self" not in call.args:
+        repeats = call.tensor("repeats")
+        return TensorType((call.number("output_size"),), repeats.dtype)
+    operand, times, dim = call.tensor("self"), call.number("repeats"), call.args.get("dim")
+    shape = operand.shape
+    if dim is None:
+        return TensorType((numel((numel(shape), times)),), operand.dtype)
+    if not shape or not isinstance(dim, int):
+        return TensorType(None, operand.dtype)
+    dim = wrap_dim(dim, len(shape))
+    return TensorType((*shape[:dim], numel((shape[dim], times)), *shape[dim + 1 :]), operand.dtype)
+
+
+def _pieces(operand: TensorType, dim: int, sizes: Sequence[int | None]) -> tuple[TensorType, ...]:
+    shape = operand.shape
+    if shape is None:
+        return tuple(TensorType(None, operand.dtype) for _ in sizes)
+    if not shape:
+        raise ShapeError("split expects at least a 1-dimensional tensor")
+    dim = wrap_dim(dim, len(shape))
+    return tuple(TensorType((*shape[:dim], size, *shape[dim + 1 :]), operand.dtype) for size in sizes)
+
+
+def _extent(operand: TensorType, dim: int | None) -> int | None:
+    if operand.shape is None or dim is None:
+        return None
+    if not operand.shape:
+        raise ShapeError("split expects at least a 1-dimensional tensor")
+    return operand.shape[wrap_dim(dim, len(operand.shape))]
+
+
+@list_rule("split unsafe_split split_with_sizes unsafe_split_with_sizes split_copy split_with_sizes_copy")
+def _split(call: Call) -> tuple[TensorType, ...] | None:
+    operand, dim = call.tensor("self"), call.number("dim", 0)
+    sizes = call.args["split_sizes" if "split_sizes" in call.args else "split_size"]
+    extent = _extent(operand, dim)
+    if isinstance(sizes, (list, tuple)):
+        return _split_sizes(operand, dim, extent, sizes)
+    if not isinstance(sizes, int) or extent is None or dim is None:
+        return None
+    if sizes <= 0:
+        return _pieces(operand, dim, (0,)) if extent == 0 and sizes == 0 else None
+    starts = range(0, extent, sizes) if extent else range(1)
+    return _pieces(operand, dim, [min(sizes, extent - start) for start in starts])
+
+
+def _split_sizes(
+    operand: TensorType, dim: int | None, extent: int | None, sizes: Sequence[object]
+) -> tuple[TensorType, ...]:
+    known = [size if isinstance(size, int) else None for size in sizes]
+    if dim is None:
+        return tuple(TensorType(unknown_sizes(operand.shape), operand.dtype) for _ in known)
+    total = sum(size for size in known if size is not None)
+    if extent is not None and None not in known and total != extent:
+        raise ShapeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {extent} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={known}"
+        )
+    return _pieces(operand, dim, known)
+
+
+@list_rule("chunk unsafe_chunk")
+def _chunk(call: Call) -> tuple[TensorType, ...] | None:
+    operand, chunks, dim = call.tensor("self"), call.number("chunks"), call.number("dim", 0)
+    extent = _extent(operand, dim)
+    if extent is None or dim is None or chunks is None or chunks < 1:
+        return None
+    if not extent:
+        return _pieces(operand, dim, (0,) * chunks)
+    size = -(-extent // chunks)
+    return _pieces(operand, dim, [min(size, extent - start) for start in range(0, extent, size)])
+
+
+@list_rule("unbind unbind_copy")
+def _unbind(call: Call) -> tuple[TensorType, ...] | None:
+    operand, dim = call.tensor("self"), call.number("dim", 0)
+    extent = _extent(operand, dim)
+    if extent is None or dim is None or operand.shape is None:
+        return None
+    dim = wrap_dim(dim, len(operand.shape))
+    return (TensorType(operand.shape[:dim] + operand.shape[dim + 1 :], operand.dtype),) * extent
+
+
+def _tensor_split_at(call: Call, dim: int | None) -> tuple[TensorType, ...] | None:
+    operand = call.tensor("self")
+    where = next(
+        (call.args[name] for name in ("indices", "sections", "tensor_indices_or_sections") if name in call.args), None
+    )
+    extent = _extent(operand, dim)
+    if dim is None:
+        return None
+    if isinstance(where, (list, tuple)):
+        if extent is None or not all(isinstance(cut, int) for cut in where):
+            return _pieces(operand, dim, [None] * (len(where) + 1))
+        cuts = [0, *where, None]
+        return _pieces(operand, dim, [len(range(extent)[a:b]) for a, b in pairwise(cuts)])
+    if not isinstance(where, int) or where < 1:
+        return None
+    if extent is None:
+        return _pieces(operand, dim, [None] * where)
+    return _pieces(operand, dim, [extent // where + (i < extent % where) for i in range(where)])
+
+
+@list_rule("tensor_split")
+def _tensor_split(call: Call) -> tuple[TensorType, ...] | None:
+    return _tensor_split_at(call, call.number("dim", 0))
+
+
+@list_rule("vsplit")
+def _vsplit(call: Call) -> tuple[TensorType, ...] | None:
+    return _tensor_split_at(call, 0)
+
+
+@list_rule("dsplit")
+def _dsplit(call: Call) -> tuple[TensorType, ...] | None:
+    return _tensor_split_at(call, 2)
+
+
+@list_rule("hsplit")
+def _hsplit(call: Call) -> tuple[TensorType, ...] | None:
+    shape = call.tensor("self").shape
+    return None if shape is None else _tensor_split_at(call, 0 if len(shape) == 1 else 1)
+
+
+@list_rule("broadcast_tensors")
+def _broadcast_tensors(call: Call) -> tuple[TensorType, ...] | None:
+    tensors = call.tensors("tensors")
+    if tensors is None:
+        return None
+    shape = broadcast(*(t.shape for t in tensors))
+    return tuple(TensorType(shape, t.dtype) for t in tensors)
+
+
+@list_rule("meshgrid")
+def _meshgrid(call: Call) -> tuple[TensorType, ...] | None:
+    tensors, indexing = call.tensors("tensors"), call.args.get("indexing", "ij")
+    if tensors is None:
+        return None
+    sizes = [numel(t.shape) for t in tensors]
+    if len(sizes) > 1 and indexing == "xy":
+        sizes[0], sizes[1] = sizes[1], sizes[0]
+    shape = tuple(sizes) if indexing in ("ij", "xy") else (None,) * len(sizes)
+    return tuple(TensorType(shape, t.dtype) for t in tensors)

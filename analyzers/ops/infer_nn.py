@@ -1,0 +1,244 @@
+"""Layers and losses: normalization, attention, cells, and losses with their reduction (0 none, 1 mean, 2 sum).
+
+layer_norm([8, 16])                            ->  [8, 16]
+nll_loss([8, 10], target [8], reduction=none)  ->  [8]
+"""
+
+from __future__ import annotations
+
+from analyzers.ops.infer_core import (
+    Call,
+    Result,
+    Shape,
+    ShapeError,
+    TensorType,
+    broadcast,
+    rule,
+    same_dtype,
+    unknown_sizes,
+    wrap_dim,
+)
+
+
+def reduced_loss(call: Call, each: Shape, default: int = 1) -> Shape:
+    """`each` is the shape before the reduction."""
+    reduction = call.number("reduction", default)
+    return None if reduction is None else () if reduction else each
+
+
+@rule("batch_norm instance_norm group_norm layer_norm rms_norm")
+def _normalized(call: Call) -> Result:
+    operand = call.tensor("input", "self")
+    _check_normalized_shape(call, operand.shape)
+    return TensorType(operand.shape, operand.dtype)
+
+
+def _check_normalized_shape(call: Call, shape: Shape) -> None:
+    tail = call.ints("normalized_shape", ())
+    if not tail or shape is None:
+        return
+    end = shape[len(shape) - len(tail) :] if len(tail) <= len(shape) else ()
+    if len(end) != len(tail) or any(x is not None and y is not None and x != y for x, y in zip(end, tail, strict=True)):
+        raise ShapeError(
+            f"Given normalized_shape={list(tail)}, expected input with shape [*, {', '.join(map(str, tail))}], "
+            f"but got input of size{list(shape)}"
+        )
+
+
+@rule("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training")
+def _native_batch_norm(call: Call) -> Result:
+    operand = call.tensor("input")
+    return TensorType(operand.shape, operand.dtype), TensorType(None, None), TensorType(None, None)
+
+
+@rule("_batch_norm_with_update _batch_norm_no_update cudnn_batch_norm")
+def _batch_norm_with_reserve(call: Call) -> Result:
+    operand = call.tensor("input")
+    rest = TensorType(None, None)
+    return TensorType(operand.shape, operand.dtype), rest, rest, TensorType(None, None)
+
+
+@rule("native_layer_norm")
+def _native_layer_norm(call: Call) -> Result:
+    operand, tail = call.tensor("input"), call.ints("normalized_shape")
+    _check_normalized_shape(call, operand.shape)
+    shape = operand.shape
+    stat = None
+    if shape is not None and tail is not None:
+        stat = (*shape[: len(shape) - len(tail)], *(1,) * len(tail))
+    rest = TensorType(stat, None)
+    return TensorType(shape, operand.dtype), rest, rest
+
+
+@rule("_fused_rms_norm")
+def _fused_rms_norm(call: Call) -> Result:
+    operand = call.tensor("input")
+    return TensorType(operand.shape, operand.dtype), TensorType(None, None)
+
+
+@rule("native_group_norm")
+def _native_group_norm(call: Call) -> Result:
+    operand = call.tensor("input")
+    stat = TensorType((call.number("N"), call.number("group")), None)
+    return TensorType(operand.shape, operand.dtype), stat, stat
+
+
+@rule(
+    "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy soft_margin_loss "
+    "binary_cross_entropy_with_logits kl_div"
+)
+def _pointwise_loss(call: Call) -> Result:
+    left, right = call.tensor("self", "input"), call.tensor("target")
+    dtype = left.dtype if left.dtype == right.dtype else None
+    weighted = call.given("weight") or call.given("pos_weight")
+    return TensorType(reduced_loss(call, None if weighted else broadcast(left.shape, right.shape)), dtype)
+
+
+@rule("nll_loss nll_loss_nd nll_loss2d cross_entropy_loss")
+def _class_loss(call: Call) -> Result:
+    operand = call.tensor("self")
+    shape = operand.shape
+    each: Shape = None if shape is None else (*shape[:1], *shape[2:]) if len(shape) > 1 else ()
+    return TensorType(reduced_loss(call, each), operand.dtype)
+
+
+@rule("nll_loss_forward nll_loss2d_forward")
+def _class_loss_forward(call: Call) -> Result:
+    result = _class_loss(call)
+    assert isinstance(result, TensorType)
+    return result, TensorType(None, result.dtype)
+
+
+@rule("multi_margin_loss multilabel_margin_loss")
+def _margin_loss(call: Call) -> Result:
+    operand = call.tensor("self")
+    shape = operand.shape
+    return TensorType(reduced_loss(call, None if shape is None else shape[:-1]), operand.dtype)
+
+
+@rule("multilabel_margin_loss_forward")
+def _multilabel_forward(call: Call) -> Result:
+    operand, target = call.tensor("self"), call.tensor("target")
+    shape = operand.shape
+    loss = TensorType(reduced_loss(call, None if shape is None else shape[:-1]), operand.dtype)
+    return loss, TensorType(target.shape, operand.dtype)
+
+
+@rule("ctc_loss")
+def _ctc_loss(call: Call) -> Result:
+    operand = call.tensor("log_probs")
+    shape = operand.shape
+    each = None if shape is None else (shape[1],) if len(shape) == 3 else None
+    return TensorType(reduced_loss(call, each), operand.dtype)
+
+
+@rule("_ctc_loss")
+def _ctc_loss_forward(call: Call) -> Result:
+    operand = call.tensor("log_probs")
+    shape = operand.shape
+    batch = (shape[1],) if shape is not None and len(shape) == 3 else None
+    return TensorType(batch, operand.dtype), TensorType(None, operand.dtype)
+
+
+@rule("scaled_dot_product_attention _scaled_dot_product_attention")
+def _attention(call: Call) -> Result:
+    query, key, value = call.tensor("query"), call.tensor("key"), call.tensor("value")
+    q, k, v = query.shape, key.shape, value.shape
+    dtype = same_dtype(query, key, value)
+    if q is None or v is None or len(q) < 2 or len(v) < 2:
+        return TensorType(None, dtype)
+    if call.flag("enable_gqa") is not False:
+        return TensorType((*(None,) * (len(q) - 2), q[-2], v[-1]), dtype)
+    batch = broadcast(q[:-2], v[:-2], () if k is None else k[:-2])
+    return TensorType((*(batch or ()), q[-2], v[-1]) if k is not None else None, dtype)
+
+
+@rule("_scaled_dot_product_flash_attention_for_cpu")
+def _flash_attention(call: Call) -> Result:
+    query, value = call.tensor("query"), call.tensor("value")
+    q, v = query.shape, value.shape
+    shape = None if q is None or v is None else (*q[:-1], v[-1])
+    return TensorType(shape, query.dtype), TensorType(None if q is None else q[:-1], None)
+
+
+@rule("_scaled_dot_product_attention_math")
+def _attention_math(call: Call) -> Result:
+    return TensorType(None, call.tensor("query").dtype), TensorType(None, None)
+
+
+@rule("glu")
+def _glu(call: Call) -> Result:
+    operand, dim = call.tensor("self"), call.number("dim", -1)
+    shape = operand.shape
+    if not shape or dim is None:
+        return TensorType(unknown_sizes(shape), operand.dtype)
+    dim = wrap_dim(dim, len(shape))
+    size = shape[dim]
+    if size is not None and size % 2:
+        raise ShapeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    return TensorType((*shape[:dim], None if size is None else size // 2, *shape[dim + 1 :]), operand.dtype)
+
+
+@rule("cosine_similarity")
+def _similarity(call: Call) -> Result:
+    left, right = call.tensor("x1"), call.tensor("x2")
+    shape = broadcast(left.shape, right.shape)
+    dim = call.number("dim", 1)
+    if shape is None or dim is None or not shape:
+        return TensorType(None, None)
+    dim = wrap_dim(dim, len(shape))
+    return TensorType(shape[:dim] + shape[dim + 1 :], None)
+
+
+@rule("cdist _cdist_forward")
+def _cdist(call: Call) -> Result:
+    left, right = call.tensor("x1"), call.tensor("x2")
+    a, b = left.shape, right.shape
+    dtype = same_dtype(left, right)
+    if a is None or b is None or len(a) < 2 or len(b) < 2:
+        return TensorType(None, dtype)
+    return TensorType((*(broadcast(a[:-2], b[:-2]) or ()), a[-2], b[-2]), dtype)
+
+
+@rule("pdist _pdist_forward")
+def _pdist(call: Call) -> Result:
+    operand = call.tensor("self")
+    rows = operand.shape[0] if operand.shape else None
+    return TensorType((None if rows is None else rows * (rows - 1) // 2,), operand.dtype)
+
+
+@rule("rrelu_with_noise")
+def _rrelu(call: Call) -> Result:
+    operand = call.tensor("self")
+    return TensorType(operand.shape, operand.dtype)
+
+
+@rule("multinomial")
+def _multinomial(call: Call) -> Result:
+    shape = call.tensor("self").shape
+    return TensorType(None if shape is None else (*shape[:-1], call.number("num_samples")), "int64")
+
+
+@rule("bincount")
+def _bincount(call: Call) -> Result:
+    weights = call.optional("weights")
+    return TensorType((None,), "int64" if weights is None else None)
+
+
+@rule("histc")
+def _histc(call: Call) -> Result:
+    return TensorType((call.number("bins", 100),), call.tensor("self").dtype)
+
+
+@rule("lstm_cell")
+def _lstm_cell(call: Call) -> Result:
+    states = call.tensors("hx")
+    if states is None or len(states) != 2:
+        return TensorType(None, None), TensorType(None, None)
+    return tuple(TensorType(state.shape, state.dtype) for state in (states[1], states[1]))
+
+
+@rule("gru_cell rnn_tanh_cell rnn_relu_cell")
+def _cell(call: Call) -> Result:
+    state = call.tensor("hx")
+    return TensorType(state.shape, state.dtype)
