@@ -1,0 +1,1 @@
+"""Snippets in Markdown that the analyzer and torch must both bear out."""

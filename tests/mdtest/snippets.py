@@ -1,0 +1,97 @@
+"""Finds the Python snippets of a Markdown file, or of a rule's page, which is its module's docstring.
+
+A fence may say more than `python`: `fixed` (the block before it, after its first fix; after its second, where it is the
+second such block in a row), and `cases="flag=True; flag=False"` (names that the analyzer does not know; torch runs
+every case with them bound).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_FENCE = re.compile(r"^```python(?P<options>( .*)?)$")
+_CASES = re.compile(r'cases="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One binding of the names that a snippet leaves open; the empty text where it leaves none."""
+
+    text: str
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Each name and its value's expression."""
+        pairs = (pair.partition("=") for pair in self.text.split(",") if pair.strip())
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
+    def satisfies(self, condition: Case) -> bool:
+        """Whether this case is one of those that `condition` speaks of."""
+        return condition.names.items() <= self.names.items()
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """`line` is that of the first line in `path`; `fixes` counts from 1, and is 0 for a snippet as written."""
+
+    path: Path
+    line: int
+    heading: str
+    text: str
+    cases: tuple[Case, ...]
+    fixes: int = 0
+    broken: Snippet | None = None
+
+    @property
+    def id(self) -> str:
+        """How a test is called: the file and the heading, with the line to tell two of one heading apart."""
+        return f"{self.path.stem}:{self.line}:{self.heading}"
+
+
+def in_markdown(path: Path) -> list[Snippet]:
+    """The snippets of a Markdown file."""
+    return list(_snippets(path, path.read_text(encoding="utf-8").splitlines(), 1))
+
+
+def in_rule(path: Path) -> list[Snippet]:
+    """The snippets of the page that a rule's module opens with."""
+    match ast.parse(path.read_text(encoding="utf-8")).body:
+        case [ast.Expr(value=ast.Constant(value=str(page))) as docstring, *_]:
+            return list(_snippets(path, page.splitlines(), docstring.lineno))
+    return []
+
+
+def _snippets(path: Path, lines: list[str], first: int) -> Iterator[Snippet]:
+    heading = path.stem
+    broken: Snippet | None = None
+    fixes = 0
+    numbered = iter(enumerate(lines, first))
+    for number, line in numbered:
+        if line.startswith("#"):
+            heading = line.lstrip("#").strip()
+        opened = _FENCE.match(line)
+        if opened is None:
+            continue
+        options = opened["options"]
+        text = "".join(f"{line}\n" for line in _until_closed(numbered))
+        fixes = fixes + 1 if "fixed" in options.split() else 0
+        snippet = Snippet(path, number + 1, heading, text, _cases(options), fixes, broken if fixes else None)
+        if not fixes:
+            broken = snippet
+        yield snippet
+
+
+def _until_closed(numbered: Iterator[tuple[int, str]]) -> Iterator[str]:
+    for _, line in numbered:
+        if line.startswith("```"):
+            return
+        yield line
+
+
+def _cases(options: str) -> tuple[Case, ...]:
+    found = _CASES.search(options)
+    return tuple(Case(part.strip()) for part in found[1].split(";")) if found else (Case(""),)

@@ -1,0 +1,52 @@
+"""Runs every snippet of this folder's Markdown, and of every rule's page, twice: by torch and by the analyzer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mdtest.check import check_analyzer, check_fix, check_torch, described
+from tests.mdtest.snippets import Snippet, in_markdown, in_rule
+from tests.oracle import Program, Run, run_batch
+from tests.support.analyzer import Sources, Way, analyze
+
+HERE = Path(__file__).parent
+RULES = HERE.parents[1] / "analyzers" / "rules"
+
+SNIPPETS = [snippet for path in sorted(HERE.glob("*.md")) for snippet in in_markdown(path)]
+SNIPPETS += [snippet for path in sorted(RULES.glob("*.py")) for snippet in in_rule(path)]
+FIXED = [snippet for snippet in SNIPPETS if snippet.broken]
+
+every_snippet = pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.id for snippet in SNIPPETS])
+every_fix = pytest.mark.parametrize("snippet", FIXED, ids=[snippet.id for snippet in FIXED])
+
+
+@pytest.fixture(scope="session")
+def runs() -> dict[Snippet, list[Run]]:
+    """What torch does with every case of every snippet."""
+    cases = [(snippet, case) for snippet in SNIPPETS for case in snippet.cases]
+    done = run_batch([Program.from_text(snippet.text, case.names) for snippet, case in cases])
+    result: dict[Snippet, list[Run]] = {snippet: [] for snippet in SNIPPETS}
+    for (snippet, _), run in zip(cases, done, strict=True):
+        result[snippet].append(run)
+    return result
+
+
+@every_snippet
+def test_torch(snippet: Snippet, runs: dict[Snippet, list[Run]]) -> None:
+    problems = check_torch(snippet, runs[snippet])
+    assert not problems, described(snippet, problems)
+
+
+@every_snippet
+def test_analyzer(snippet: Snippet, runs: dict[Snippet, list[Run]], way: Way) -> None:
+    problems = check_analyzer(snippet, analyze(Sources.of_text(snippet.text), way), runs[snippet])
+    assert not problems, described(snippet, problems)
+
+
+@every_fix
+def test_fix(snippet: Snippet, way: Way) -> None:
+    assert snippet.broken
+    problems = check_fix(snippet, analyze(Sources.of_text(snippet.broken.text), way))
+    assert not problems, described(snippet, problems)
