@@ -1,0 +1,121 @@
+"""What the features share: the host, the open documents, and the one way to ask the analyzer something."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from analyzers.host import Cancelled
+from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsError
+from pygls.lsp.server import LanguageServer
+
+from autograd_lsp import __version__
+from autograd_lsp.positions import without_lone_surrogates
+from autograd_lsp.server.convert import Converter
+from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
+from autograd_lsp.server.protocol import Protocol
+from autograd_lsp.server.worker import Worker
+
+if TYPE_CHECKING:
+    from analyzers.host import Host, Snapshot
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class AutogradServer(LanguageServer):
+    protocol: Protocol
+
+    def __init__(self, host: Host) -> None:
+        super().__init__("autograd-lsp", __version__, protocol_cls=Protocol)
+        self.host = host
+        self.revision = 0
+        """Counts every change that the analyzer was told of."""
+        self._worker = Worker()
+
+    def use_own_documents(self, params: types.InitializeParams) -> None:
+        """Called while initializing: pygls has made its workspace and not yet used it."""
+        workspace = self.protocol.workspace
+        self.protocol._workspace = Documents(
+            workspace.root_uri,
+            types.TextDocumentSyncKind.Incremental,
+            params.workspace_folders or [],
+            workspace.position_encoding,
+        )
+
+    def open_document(self, uri: str) -> Document | None:
+        document = self.workspace.get_text_document(uri)
+        return document if isinstance(document, Document) and document.version is not None else None
+
+    def open_documents(self) -> Iterable[Document]:
+        return [document for document in self.workspace.text_documents.values() if isinstance(document, Document)]
+
+    def version_of(self, uri: str) -> int | None:
+        document = self.open_document(uri)
+        return document.version if document else None
+
+    def tell_text(self, document: Document) -> None:
+        text = without_lone_surrogates(document.source)
+        self._tell(lambda: self.host.set_text(document.key, text))
+
+    def tell_closed(self, uri: str) -> None:
+        self._tell(lambda: self.host.close(path_of(uri)))
+
+    def tell_disk_changed(self, uri: str) -> None:
+        self._tell(lambda: self.host.file_changed(path_of(uri)))
+
+    async def ask(self, question: Callable[[Snapshot, Converter], T]) -> T:
+        """The answer for the newest texts: a question that a change cuts short, or overtakes, is asked again."""
+        while True:
+            revision = self.revision
+            try:
+                answer = await self._worker.run(lambda: self._answer(question))
+            except Cancelled:
+                if self.revision == revision:
+                    raise
+            else:
+                if self.revision == revision:
+                    return answer
+
+    async def ask_about(self, uri: str, question: Callable[[Snapshot, Converter], T], otherwise: T) -> T:
+        """For a request with a position in it: the position means nothing once its document has changed.
+
+        A failure of the analyzer is logged, and the answer is `otherwise`.
+        """
+        version = self.version_of(uri)
+
+        def guarded(snapshot: Snapshot, converter: Converter) -> T:
+            if self.version_of(uri) != version:
+                raise JsonRpcContentModified
+            return question(snapshot, converter)
+
+        try:
+            answer = await self.ask(guarded)
+        except JsonRpcException:
+            raise
+        except Exception:
+            logger.exception("the analysis of %s failed", uri)
+            return otherwise
+        if self.version_of(uri) != version:
+            raise JsonRpcContentModified
+        return answer
+
+    def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
+        """Into the log. A message box in the middle of someone's typing helps nobody."""
+        logger.error("%s: %s", source.__name__, error)
+
+    def _answer(self, question: Callable[[Snapshot, Converter], T]) -> T:
+        """On the worker thread."""
+        snapshot = self.host.snapshot()
+        uris = {document.key: document.uri for document in self.open_documents()}
+        return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris))
+
+    def _tell(self, change: Callable[[], object]) -> None:
+        self.revision += 1
+        try:
+            change()
+        except Exception:
+            logger.exception("the analyzer did not take a change")

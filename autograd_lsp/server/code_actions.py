@@ -1,0 +1,109 @@
+"""Quick fixes at the cursor, and `source.fixAll.autograd-lsp` for the whole document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from analyzers.report import Edit, Finding, Fix
+from autograd_lsp.server.app import AutogradServer
+from autograd_lsp.server.convert import Converter
+from autograd_lsp.server.documents import path_of
+
+if TYPE_CHECKING:
+    from analyzers.host import Snapshot
+
+FIX_ALL = "source.fixAll.autograd-lsp"
+
+
+def register(server: AutogradServer) -> None:
+    options = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
+    async def code_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        uri = params.text_document.uri
+
+        def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
+            findings = snapshot.findings(path_of(uri))
+            build = _Actions(server, converter, params.context)
+            actions: list[types.CodeAction] = []
+            if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):
+                start, end = (converter.offset(uri, p) for p in (params.range.start, params.range.end))
+                near = [f for f in findings if f.place.start <= end and start <= f.place.end]
+                actions.extend(action for finding in near for action in build.quick_fixes(finding))
+            if _wanted(params.context, FIX_ALL, unasked=False):
+                actions.extend(build.fix_all(findings))
+            return actions
+
+        return await server.ask_about(uri, answer, [])
+
+
+def _wanted(context: types.CodeActionContext, kind: str, *, unasked: bool) -> bool:
+    """A client asks for a kind by naming it or one of its parents. Without a word it gets the fixes at the cursor."""
+    if not context.only:
+        return unasked
+    names = [getattr(only, "value", only) for only in context.only]
+    return any(name in ("", kind) or kind.startswith(f"{name}.") for name in names)
+
+
+class _Actions:
+    def __init__(self, server: AutogradServer, converter: Converter, context: types.CodeActionContext) -> None:
+        self.server = server
+        self.converter = converter
+        self.context = context
+        workspace = server.client_capabilities.workspace
+        edit = workspace.workspace_edit if workspace is not None else None
+        self.versioned = bool(edit is not None and edit.document_changes)
+
+    def quick_fixes(self, finding: Finding) -> Iterable[types.CodeAction]:
+        """Alternatives, best first; the first safe one is the one that an editor applies without asking."""
+        shown = self.converter.diagnostic(finding)
+        asked = [d for d in self.context.diagnostics if (d.code, d.range) == (shown.code, shown.range)]
+        preferred = next((fix for fix in finding.fixes if fix.safe), None)
+        for fix in finding.fixes:
+            yield types.CodeAction(
+                title=fix.title,
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=asked or [shown],
+                is_preferred=fix is preferred or None,
+                edit=self.workspace_edit(fix.edits),
+            )
+
+    def fix_all(self, findings: Sequence[Finding]) -> Iterable[types.CodeAction]:
+        edits = _compatible_edits(fix for f in findings if (fix := next((x for x in f.fixes if x.safe), None)))
+        if edits:
+            yield types.CodeAction(title="Apply every safe autograd fix", kind=FIX_ALL, edit=self.workspace_edit(edits))
+
+    def workspace_edit(self, edits: Sequence[Edit]) -> types.WorkspaceEdit:
+        """Tied to the version that it was made for, where the client can check that."""
+        by_uri: dict[str, list[types.TextEdit]] = {}
+        for edit in edits:
+            text_edit = types.TextEdit(self.converter.range(edit.place), edit.text)
+            by_uri.setdefault(self.converter.uri(edit.place.path), []).append(text_edit)
+        if not self.versioned:
+            return types.WorkspaceEdit(changes=by_uri)
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(uri, self.server.version_of(uri)), list(text_edits)
+                )
+                for uri, text_edits in by_uri.items()
+            ]
+        )
+
+
+def _compatible_edits(fixes: Iterable[Fix]) -> list[Edit]:
+    """All edits of as many fixes as do not touch each other, earlier ones first; the same edit twice is one edit."""
+    taken: list[Edit] = []
+    for fix in fixes:
+        new = [edit for edit in fix.edits if edit not in taken]
+        if not any(_collide(edit, other) for edit in new for other in taken):
+            taken.extend(new)
+    return taken
+
+
+def _collide(one: Edit, other: Edit) -> bool:
+    a, b = one.place, other.place
+    return a.path == b.path and ((a.start < b.end and b.start < a.end) or a.start == b.start)

@@ -1,0 +1,66 @@
+"""Our copies of the open documents, cut into lines and columns as LSP does it.
+
+pygls uses `str.splitlines` for both, which also cuts at form feeds and Unicode separators: an edit below one of those
+would land on the wrong line. It also reads unopened files with their line ends translated; here a document that is not
+open is never read, the analyzer does that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+from pygls.workspace import TextDocument, Workspace
+
+from autograd_lsp.positions import Encoding, LineIndex
+
+
+class Document(TextDocument):
+    """An open document. Its text changes only through `apply_change`."""
+
+    def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            self._source = edited(self._source or "", change.range, change.text, encoding_of(self._position_codec))
+        else:
+            self._source = change.text
+
+    @property
+    def key(self) -> str:
+        return path_of(self.uri)
+
+
+class Documents(Workspace):
+    def _create_text_document(
+        self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
+    ) -> Document:
+        return Document(
+            doc_uri,
+            source=source,
+            version=version,
+            language_id=language_id,
+            sync_kind=self._sync_kind,
+            position_codec=self._position_codec,
+        )
+
+
+def edited(text: str, where: types.Range, replacement: str, encoding: Encoding) -> str:
+    index = LineIndex(text)
+    start = index.lsp_index(where.start.line, where.start.character, encoding)
+    end = index.lsp_index(where.end.line, where.end.character, encoding)
+    return text[:start] + replacement + text[max(start, end) :]
+
+
+def encoding_of(holder: Any) -> Encoding:
+    """The encoding that pygls negotiated; it keeps it as a string or as an enum."""
+    name = getattr(holder.encoding, "value", holder.encoding)
+    return name if name in ("utf-8", "utf-32") else "utf-16"
+
+
+def path_of(uri: str) -> str:
+    """The path that the analyzer knows a document by. What is not a file, such as an unsaved buffer, keeps its URI."""
+    return to_fs_path(uri) or uri
+
+
+def uri_of(path: str) -> str:
+    return path if "://" in path or path.startswith("untitled:") else from_fs_path(path) or path

@@ -1,0 +1,27 @@
+"""The server with all its features. Most depend on what the client can do, so they register while it initializes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from autograd_lsp.server import code_actions, graph, hover, publishing, watching
+from autograd_lsp.server.app import AutogradServer
+
+if TYPE_CHECKING:
+    from analyzers.host import Host
+
+
+def create_server(host: Host) -> AutogradServer:
+    server = AutogradServer(host)
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.use_own_documents(params)
+        hover.register(server)
+        code_actions.register(server)
+        graph.register(server)
+        watching.register(server, publishing.register(server))
+
+    return server

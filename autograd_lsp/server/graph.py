@@ -1,0 +1,32 @@
+"""`autograd/graph`: the graph under the cursor as data, for an editor that draws it or shows its DOT text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from analyzers.report import Place
+from autograd_lsp.render.graph_json import graph_json
+from autograd_lsp.server.app import AutogradServer
+from autograd_lsp.server.convert import Converter
+from autograd_lsp.server.documents import path_of
+from autograd_lsp.server.protocol import GRAPH_METHOD
+
+if TYPE_CHECKING:
+    from analyzers.host import Snapshot
+
+
+def register(server: AutogradServer) -> None:
+    @server.feature(GRAPH_METHOD)
+    async def graph(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
+        uri = params.text_document.uri
+
+        def answer(snapshot: Snapshot, converter: Converter) -> dict[str, Any] | None:
+            def locate(place: Place) -> dict[str, Any]:
+                return {"uri": converter.uri(place.path), "range": converter.range(place)}
+
+            found = snapshot.graph(path_of(uri), converter.offset(uri, params.position), None)
+            return graph_json(found, locate) if found is not None else None
+
+        return await server.ask_about(uri, answer, None)

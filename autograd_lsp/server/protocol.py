@@ -1,0 +1,65 @@
+"""The JSON-RPC layer of pygls, with the answers that pygls does not give.
+
+A client must get one answer to each request, whatever it sent, and an answer must not carry our stack traces.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+import attrs
+from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException
+from pygls.protocol import LanguageServerProtocol
+
+GRAPH_METHOD = "autograd/graph"
+
+
+@attrs.define
+class GraphRequest:
+    """`autograd/graph`, so that its parameters are checked like those of the standard requests."""
+
+    id: int | str
+    params: types.TextDocumentPositionParams
+    method: str
+    jsonrpc: str
+
+
+class Protocol(LanguageServerProtocol):
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # pygls has a cached one
+        return GraphRequest if method == GRAPH_METHOD else types.METHOD_TO_TYPES.get(method, (None,))[0]
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """pygls drops a request whose parameters do not parse, and the client waits for ever."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "jsonrpc" in data and "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+    def _handle_response(
+        self, msg_id: int | str, result: Any | None = None, error: types.ResponseError | None = None
+    ) -> None:
+        """pygls fails on the answer to a request of ours that was cancelled meanwhile."""
+        future = self._request_futures.get(msg_id)
+        if future is not None and future.done():
+            del self._request_futures[msg_id]
+            return
+        super()._handle_response(msg_id, result, error)
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: int | str) -> None:
+        """That a document changed under a request is everyday, and not worth the traceback that pygls would log."""
+        if not future.cancelled() and isinstance(stale := future.exception(), JsonRpcContentModified):
+            self._request_futures.pop(msg_id, None)
+            self._send_response(msg_id, error=stale.to_response_error())
+            return
+        super()._send_handler_result(future, msg_id=msg_id)
+
+    def _send_response(
+        self, msg_id: int | str, result: Any | None = None, error: types.ResponseError | None = None
+    ) -> None:
+        if error is not None and isinstance(error.data, dict):
+            error.data.pop("traceback", None)
+        super()._send_response(msg_id, result, error)
