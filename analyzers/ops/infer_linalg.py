@@ -111,10 +111,28 @@ def _geqrf(call: Call) -> Result:
     return TensorType(shape, operand.dtype), TensorType(tau, operand.dtype)
 
 
-@rule("linalg_svd _linalg_svd")
+@rule("linalg_svd")
 def _svd(call: Call) -> Result:
+    return _factored(call, call.flag("full_matrices", True))
+
+
+@rule("_linalg_svd")
+def _plain_svd(call: Call) -> Result:
+    return _factored(call, call.flag("full_matrices", False))
+
+
+@rule("svd")
+def _old_svd(call: Call) -> Result:
+    """Returns V where the others return its adjoint."""
+    some = call.flag("some", True)
+    u, s, adjoint = _factored(call, None if some is None else not some)
+    shape = adjoint.shape
+    return u, s, TensorType(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), adjoint.dtype)
+
+
+def _factored(call: Call, full: bool | None) -> tuple[TensorType, TensorType, TensorType]:
     operand = call.tensor(*_MATRIX)
-    shape, full = _batched(operand.shape), call.flag("full_matrices", "compute_uv" not in call.args)
+    shape = _batched(operand.shape)
     real = real_of(operand.dtype)
     if shape is None or call.flag("compute_uv", True) is not True:
         values = None if shape is None else (*shape[:-2], _smaller(shape[-2], shape[-1]))

@@ -18,6 +18,7 @@ from analyzers.ops.infer_core import (
     unknown_sizes,
     wrap_dim,
 )
+from analyzers.ops.promote import real_of
 
 
 def reduced_loss(call: Call, each: Shape, default: int = 1) -> Shape:
@@ -89,7 +90,7 @@ def _native_group_norm(call: Call) -> Result:
 )
 def _pointwise_loss(call: Call) -> Result:
     left, right = call.tensor("self", "input"), call.tensor("target")
-    dtype = left.dtype if left.dtype == right.dtype else None
+    dtype = real_of(left.dtype) if left.dtype == right.dtype else None
     weighted = call.given("weight") or call.given("pos_weight")
     return TensorType(reduced_loss(call, None if weighted else broadcast(left.shape, right.shape)), dtype)
 
