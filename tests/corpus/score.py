@@ -15,7 +15,7 @@ from itertools import repeat
 
 from tests.corpus.labels import PARTS, Labelled, Silent, corpus
 from tests.oracle import Raised, Run, run_batch
-from tests.support.analyzer import WAYS, Analysis, Finding, Way, analyze
+from tests.support.analyzer import WAYS, Analysis, Finding, Way, analyze_or_tell
 from tests.support.judge import FactScore, false_errors, foretold, judge_facts
 
 
@@ -133,10 +133,7 @@ def _print_facts(facts: FactScore, verbose: bool) -> None:
 
 
 def _analysis(program: Labelled, way: Way) -> Analysis | str:
-    try:
-        return analyze(program.sources, way)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    return analyze_or_tell(program.sources, way)
 
 
 def _labelled_run(program: Labelled) -> Run:

@@ -18,7 +18,7 @@ def check_torch(snippet: Snippet, runs: Sequence[Run]) -> list[str]:
     problems = [
         f"{_case(case)}{problem}"
         for case, run in zip(snippet.cases, runs, strict=True)
-        for problem in _check_case(expected, case, run)
+        for problem in _check_case(snippet, expected, case, run)
     ]
     if any(report.severity == "error" for report in expected.reports):
         problems += [
@@ -68,27 +68,27 @@ def described(snippet: Snippet, problems: list[str]) -> str:
     return "\n".join([head, *(f"  - {problem}" for problem in problems), "", *numbered])
 
 
-def _check_case(expected: Expected, case: Case, run: Run) -> Iterator[str]:
+def _check_case(snippet: Snippet, expected: Expected, case: Case, run: Run) -> Iterator[str]:
     wanted = [item for item in expected.raises if case.satisfies(item.when)]
     got: list[Raised] = [*run.caught, *([run.raised] if run.raised else [])]
     if run.outcome in ("timeout", "crash"):
         yield f"ended by {run.outcome}"
     for item in wanted:
         if not any(_is(item, raised) for raised in got):
-            yield f"line {item.line} of the snippet does not raise: {item}"
+            yield _at(snippet, item.line, f"torch does not do this: {item}")
     if run.raised and not any(_is(item, run.raised) for item in wanted):
         raised = run.raised
-        yield f'line {raised.line} of the snippet raises: {raised.exception} "{raised.message}"'
+        yield _at(snippet, raised.line or 1, f'torch raises {raised.exception} "{raised.message}"')
     for revealed in expected.revealed:
         seen = [item for item in run.observations if item.line == revealed.line]
         if not seen:
-            yield f"line {revealed.line} of the snippet reveals no tensor"
+            yield _at(snippet, revealed.line, "torch reveals no tensor")
         for observation in seen:
             for name, said in revealed.fields.items():
                 for value in getattr(observation, name):
                     concrete = "none" if value is None else value
                     if not allows(said, concrete):
-                        yield f"line {revealed.line} of the snippet: {name} is {concrete}, not {said}"
+                        yield _at(snippet, revealed.line, f"torch: {name} is {concrete}, not {said}")
 
 
 def _check_claims(snippet: Snippet, revealed: Revealed, claims: list[Claim]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _check_claims(snippet: Snippet, revealed: Revealed, claims: list[Claim]) -> 
         for name, said in revealed.fields.items():
             # A fact does not count versions; torch alone answers for that field.
             if name != "version" and not agrees(said, _spoken(claim, name)):
-                yield _at(snippet, revealed.line, f"{name} is {_spoken(claim, name)}, not {said}")
+                yield _at(snippet, revealed.line, f"analyzer: {name} is {_spoken(claim, name)}, not {said}")
 
 
 def _spoken(claim: Claim, name: str) -> object:

@@ -35,18 +35,20 @@ def runs() -> dict[Snippet, list[Run]]:
 
 @every_snippet
 def test_torch(snippet: Snippet, runs: dict[Snippet, list[Run]]) -> None:
-    problems = check_torch(snippet, runs[snippet])
-    assert not problems, described(snippet, problems)
+    _none(snippet, check_torch(snippet, runs[snippet]))
 
 
 @every_snippet
 def test_analyzer(snippet: Snippet, runs: dict[Snippet, list[Run]], way: Way) -> None:
-    problems = check_analyzer(snippet, analyze(Sources.of_text(snippet.text), way), runs[snippet])
-    assert not problems, described(snippet, problems)
+    _none(snippet, check_analyzer(snippet, analyze(Sources.of_text(snippet.text), way), runs[snippet]))
 
 
 @every_fix
 def test_fix(snippet: Snippet, way: Way) -> None:
     assert snippet.broken
-    problems = check_fix(snippet, analyze(Sources.of_text(snippet.broken.text), way))
-    assert not problems, described(snippet, problems)
+    _none(snippet, check_fix(snippet, analyze(Sources.of_text(snippet.broken.text), way)))
+
+
+def _none(snippet: Snippet, problems: list[str]) -> None:
+    if problems:
+        pytest.fail(described(snippet, problems), pytrace=False)

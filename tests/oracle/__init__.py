@@ -7,7 +7,7 @@ which warnings it gave, and, for each statement that binds a tensor, what was tr
 so that no program sees what another has done.
 """
 
-from tests.oracle.batch import run_batch, run_program
+from tests.oracle.batch import Pool, run_batch, run_program
 from tests.oracle.record import Caught, Observation, Program, Raised, Run, Warned
 
-__all__ = ["Caught", "Observation", "Program", "Raised", "Run", "Warned", "run_batch", "run_program"]
+__all__ = ["Caught", "Observation", "Pool", "Program", "Raised", "Run", "Warned", "run_batch", "run_program"]

@@ -7,9 +7,11 @@ JSON, as a script would read it) and `silent`, which says nothing and is the bas
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,6 +125,24 @@ def analyze(sources: Sources, way: Way = "host") -> Analysis:
             return _by_cli(sources)
         case "silent":
             return Analysis()
+
+
+def analyze_or_tell(sources: Sources, way: Way = "host", seconds: int = 60) -> Analysis | str:
+    """`analyze`, for scores: where it crashes or takes too long, a line that says so."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        return analyze(sources, way)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _by_host(sources: Sources) -> Analysis:
