@@ -1,0 +1,609 @@
+"""Expressions: from tree-sitter's nodes to ours.
+
+A `Source` is the text under way: `base` is what to take from a file offset to get an offset in the chunk, `scope`
+collects the names that the function or class around binds. An expression nested deeper than `MAX_DEPTH` becomes an
+`ErrorExpr`, so whoever walks the tree may recurse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from analyzers.syntax import literals, parse
+from analyzers.syntax import nodes as n
+
+MAX_DEPTH = 200
+
+IDENTIFIER = parse.kind("identifier")
+PARENTHESES = parse.kind("parenthesized_expression")
+_BINARY = parse.kind("binary_operator")
+_BOOLEAN = parse.kind("boolean_operator")
+_PAIR = parse.kind("pair")
+_FOR_IN = parse.kind("for_in_clause")
+_IF_CLAUSE = parse.kind("if_clause")
+_KEYWORD = parse.kind("keyword_argument")
+_DICT_SPLAT = parse.kind("dictionary_splat")
+_TYPE = parse.kind("type")
+_INTERPOLATION = parse.kinds("interpolation", "format_expression")
+_OPERATOR = parse.field("operator")
+_OPERATORS = parse.field("operators")
+_VALUE = parse.field("value")
+_NAME = parse.field("name")
+_ARGUMENT = parse.field("argument")
+_PARAMETERS = parse.field("parameters")
+_BODY = parse.field("body")
+_LEFT = parse.field("left")
+_RIGHT = parse.field("right")
+_EXPRESSION = parse.field("expression")
+_CONVERSION = parse.field("type_conversion")
+_FORMAT = parse.field("format_specifier")
+
+
+@dataclass(slots=True)
+class Scope:
+    """Names bound so far. In a comprehension `bound` is its own and `walrus` is that of the function around it."""
+
+    bound: set[str] = field(default_factory=set)
+    walrus: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    yields: bool = False
+
+    def locals(self) -> frozenset[str]:
+        return frozenset((self.bound | self.walrus) - self.globals - self.nonlocals)
+
+
+@dataclass(slots=True)
+class Source:
+    text: bytes
+    base: int
+    scope: Scope = field(default_factory=Scope)
+    depth: int = 0
+    names: dict[bytes, str] = field(default_factory=dict)
+
+    def name(self, node: Node) -> str:
+        """The identifier that `node` spells."""
+        spelled = self.text[node.start_byte : node.end_byte]
+        known = self.names.get(spelled)
+        if known is None:
+            known = self.names[spelled] = literals.identifier(spelled)
+        return known
+
+
+Lower = Callable[[Source, Node], n.Expr]
+
+
+def expr(c: Source, node: Node) -> n.Expr:
+    handler = _HANDLERS.get(node.kind_id)
+    if handler is None or c.depth >= MAX_DEPTH:
+        return error(c, node)
+    c.depth += 1
+    lowered = handler(c, node)
+    c.depth -= 1
+    return lowered
+
+
+def error(c: Source, node: Node) -> n.ErrorExpr:
+    return n.ErrorExpr(node.start_byte - c.base, node.end_byte - c.base)
+
+
+def target(c: Source, node: Node) -> n.Expr:
+    """Lower what is assigned to, deleted or looped over, and bind its names."""
+    kind = node.kind_id
+    if kind == IDENTIFIER:
+        name = c.name(node)
+        c.scope.bound.add(name)
+        return n.Name(node.start_byte - c.base, node.end_byte - c.base, name)
+    if kind not in _TARGET_GROUPS or c.depth >= MAX_DEPTH:
+        return expr(c, node)
+    c.depth += 1
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    inner = parse.parts(node)
+    lowered: n.Expr
+    if kind in _SPLATS:
+        lowered = n.Starred(start, end, target(c, inner[0])) if inner else error(c, node)
+    elif kind in _LISTS:
+        lowered = n.ListExpr(start, end, tuple(target(c, one) for one in inner))
+    elif len(inner) == 1 and (kind == PARENTHESES or (kind in _TUPLES and not has_comma(node))):
+        lowered = target(c, inner[0])
+    else:
+        lowered = n.TupleExpr(start, end, tuple(target(c, one) for one in inner))
+    c.depth -= 1
+    return lowered
+
+
+def several(c: Source, nodes: list[Node], end: int, *, comma: bool) -> n.Expr:
+    """One expression, or the tuple without parentheses that several make; `end` is where its last token ends."""
+    if len(nodes) == 1 and not comma:
+        return expr(c, nodes[0])
+    return n.TupleExpr(nodes[0].start_byte - c.base, end - c.base, tuple(expr(c, one) for one in nodes))
+
+
+def listed(c: Source, node: Node, skip: int) -> n.Expr:
+    """The expressions among the children of `node` from number `skip`: one, or a tuple where there is a comma."""
+    tokens = [one for one in node.children[skip:] if not one.is_extra]
+    inner = [one for one in tokens if one.is_named]
+    if not inner:
+        return error(c, node)
+    return several(c, inner, tokens[-1].end_byte, comma=len(tokens) > 1)
+
+
+def call_arguments(c: Source, node: Node | None) -> tuple[tuple[n.Expr, ...], tuple[n.Keyword, ...]]:
+    """Positional and keyword arguments of an `argument_list`, or of the one generator that stands for it."""
+    if node is None:
+        return (), ()
+    if node.kind_id != _ARGUMENT_LIST:
+        return (expr(c, node),), ()
+    args: list[n.Expr] = []
+    keywords: list[n.Keyword] = []
+    for one in node.named_children:
+        kind = one.kind_id
+        if kind == _KEYWORD:
+            name, value = parse.parts(one)
+            keywords.append(n.Keyword(one.start_byte - c.base, one.end_byte - c.base, c.name(name), expr(c, value)))
+        elif kind == _DICT_SPLAT:
+            (value,) = parse.parts(one)
+            keywords.append(n.Keyword(one.start_byte - c.base, one.end_byte - c.base, None, expr(c, value)))
+        elif not one.is_extra:
+            args.append(expr(c, one))
+    return tuple(args), tuple(keywords)
+
+
+
+def has_comma(node: Node) -> bool:
+    return any(child.type == "," for child in node.children)
+
+
+# --- one handler a kind -----------------------------------------------------------------------------------------
+
+
+def _name(c: Source, node: Node) -> n.Expr:
+    return n.Name(node.start_byte - c.base, node.end_byte - c.base, c.name(node))
+
+
+def _integer(c: Source, node: Node) -> n.Expr:
+    return _number(c, node, literals.integer)
+
+
+def _float(c: Source, node: Node) -> n.Expr:
+    return _number(c, node, literals.floating)
+
+
+def _number(c: Source, node: Node, read: Callable[[str], complex]) -> n.Expr:
+    try:
+        value = read(c.text[node.start_byte : node.end_byte].decode("ascii", "replace"))
+    except ValueError:
+        return error(c, node)
+    return n.Constant(node.start_byte - c.base, node.end_byte - c.base, value)
+
+
+def _constant(value: object) -> Lower:
+    def lower(c: Source, node: Node) -> n.Expr:
+        return n.Constant(node.start_byte - c.base, node.end_byte - c.base, value)
+
+    return lower
+
+
+def _attribute(c: Source, node: Node) -> n.Expr:
+    value, name = parse.parts(node)
+    start, end, base = node.start_byte, node.end_byte, c.base
+    return n.Attribute(start - base, end - base, expr(c, value), c.name(name), name.start_byte - base)
+
+
+def _call(c: Source, node: Node) -> n.Expr:
+    inner = parse.parts(node)
+    args, keywords = call_arguments(c, inner[1])
+    return n.Call(node.start_byte - c.base, node.end_byte - c.base, expr(c, inner[0]), args, keywords)
+
+
+def _subscript(c: Source, node: Node) -> n.Expr:
+    tokens = [one for one in node.children if not one.is_extra]
+    inner = [one for one in tokens[2:-1] if one.is_named]
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    if not inner:
+        return error(c, node)
+    index = several(c, inner, tokens[-2].end_byte, comma=len(tokens) > 4 or inner[0].kind_id in _SPLATS)
+    return n.Subscript(start, end, expr(c, tokens[0]), index)
+
+
+def _slice(c: Source, node: Node) -> n.Expr:
+    bounds: list[n.Expr | None] = [None, None, None]
+    at = 0
+    for one in node.children:
+        if one.is_named:
+            if not one.is_extra:
+                bounds[min(at, 2)] = expr(c, one)
+        else:
+            at += 1
+    return n.Slice(node.start_byte - c.base, node.end_byte - c.base, bounds[0], bounds[1], bounds[2])
+
+
+def _starred(c: Source, node: Node) -> n.Expr:
+    return n.Starred(node.start_byte - c.base, node.end_byte - c.base, expr(c, parse.parts(node)[0]))
+
+
+def _parentheses(c: Source, node: Node) -> n.Expr:
+    inner = parse.parts(node)
+    return expr(c, inner[0]) if len(inner) == 1 else error(c, node)
+
+
+def _unary(c: Source, node: Node) -> n.Expr:
+    operator = node.children[0].type
+    return n.UnaryOp(node.start_byte - c.base, node.end_byte - c.base, operator, expr(c, parse.parts(node)[0]))
+
+
+def _binary(c: Source, node: Node) -> n.Expr:
+    """`a + b + c` leans to the left, so a long sum is walked down and built up without recursion."""
+    spine: list[tuple[Node, list[Node]]] = []
+    while node.kind_id == _BINARY:
+        tokens = [one for one in node.children if not one.is_extra]
+        spine.append((node, tokens))
+        node = tokens[0]
+    if c.depth + len(spine) > MAX_DEPTH:
+        return error(c, spine[0][0])
+    c.depth += len(spine)
+    lowered = expr(c, node)
+    for whole, (_, operator, right) in reversed(spine):
+        start, end = whole.start_byte - c.base, whole.end_byte - c.base
+        lowered = n.BinOp(start, end, lowered, operator.type, expr(c, right))
+    c.depth -= len(spine)
+    return lowered
+
+
+def _boolean(c: Source, node: Node) -> n.Expr:
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    values: list[Node] = []
+    operator = None
+    while node.kind_id == _BOOLEAN:
+        left, token, right = [one for one in node.children if not one.is_extra]
+        if operator is not None and token.type != operator:
+            break
+        operator = token.type
+        values.append(right)
+        node = left
+    values.append(node)
+    return n.BoolOp(start, end, operator or "and", tuple(expr(c, one) for one in reversed(values)))
+
+
+def _compare(c: Source, node: Node) -> n.Expr:
+    operands: list[Node] = []
+    operators: list[str] = []
+    for one in node.children:
+        if one.is_named:
+            if not one.is_extra:
+                operands.append(one)
+        else:
+            operators.append("!=" if one.type == "<>" else one.type)
+    left, *rest = operands
+    comparators = tuple(expr(c, one) for one in rest)
+    return n.Compare(node.start_byte - c.base, node.end_byte - c.base, expr(c, left), tuple(operators), comparators)
+
+
+def _conditional(c: Source, node: Node) -> n.Expr:
+    body, test, orelse = parse.parts(node)
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    return n.IfExp(start, end, expr(c, test), expr(c, body), expr(c, orelse))
+
+
+def _walrus(c: Source, node: Node) -> n.Expr:
+    name, value = parse.parts(node)
+    c.scope.walrus.add(c.name(name))
+    named = n.Name(name.start_byte - c.base, name.end_byte - c.base, c.name(name))
+    return n.NamedExpr(node.start_byte - c.base, node.end_byte - c.base, named, expr(c, value))
+
+
+def _tuple(c: Source, node: Node) -> n.Expr:
+    elts = tuple(expr(c, one) for one in parse.parts(node))
+    return n.TupleExpr(node.start_byte - c.base, node.end_byte - c.base, elts)
+
+
+def _list(c: Source, node: Node) -> n.Expr:
+    elts = tuple(expr(c, one) for one in parse.parts(node))
+    return n.ListExpr(node.start_byte - c.base, node.end_byte - c.base, elts)
+
+
+def _set(c: Source, node: Node) -> n.Expr:
+    elts = tuple(expr(c, one) for one in parse.parts(node))
+    return n.SetExpr(node.start_byte - c.base, node.end_byte - c.base, elts)
+
+
+def _dictionary(c: Source, node: Node) -> n.Expr:
+    keys: list[n.Expr | None] = []
+    values: list[n.Expr] = []
+    for one in parse.parts(node):
+        inner = parse.parts(one)
+        keys.append(expr(c, inner[0]) if one.kind_id == _PAIR else None)
+        values.append(expr(c, inner[-1]))
+    return n.DictExpr(node.start_byte - c.base, node.end_byte - c.base, tuple(keys), tuple(values))
+
+
+def _comprehension(make: Callable[[int, int, n.Expr, tuple[n.Comprehension, ...]], n.Expr]) -> Lower:
+    def lower(c: Source, node: Node) -> n.Expr:
+        elt, *clauses = parse.parts(node)
+        outer = c.scope
+        c.scope = Scope(walrus=outer.walrus)
+        generators = _generators(c, clauses)
+        element = expr(c, elt)
+        c.scope = outer
+        return make(node.start_byte - c.base, node.end_byte - c.base, element, generators)
+
+    return lower
+
+
+def _dict_comprehension(c: Source, node: Node) -> n.Expr:
+    pair, *clauses = parse.parts(node)
+    key, value = parse.parts(pair)
+    outer = c.scope
+    c.scope = Scope(walrus=outer.walrus)
+    generators = _generators(c, clauses)
+    lowered = n.DictComp(node.start_byte - c.base, node.end_byte - c.base, expr(c, key), expr(c, value), generators)
+    c.scope = outer
+    return lowered
+
+
+def _generators(c: Source, clauses: list[Node]) -> tuple[n.Comprehension, ...]:
+    generators: list[n.Comprehension] = []
+    for clause in clauses:
+        start, end = clause.start_byte - c.base, clause.end_byte - c.base
+        if clause.kind_id == _IF_CLAUSE:
+            last = generators[-1]
+            last.ifs += (expr(c, parse.parts(clause)[0]),)
+            last.end = end
+            continue
+        left, *rights = parse.parts(clause)
+        is_async = clause.children[0].type == "async"
+        iterated = several(c, rights, rights[-1].end_byte, comma=len(rights) > 1)
+        generators.append(n.Comprehension(start, end, target(c, left), iterated, (), is_async))
+    return tuple(generators)
+
+
+def _lambda(c: Source, node: Node) -> n.Expr:
+    parameters = node.child_by_field_id(_PARAMETERS)
+    body = node.child_by_field_id(_BODY)
+    outer = c.scope
+    args = arguments(c, parameters)
+    c.scope = Scope()
+    lowered = n.ErrorExpr(0, 0) if body is None else expr(c, body)
+    c.scope = outer
+    return n.Lambda(node.start_byte - c.base, node.end_byte - c.base, args, lowered)
+
+
+def _await(c: Source, node: Node) -> n.Expr:
+    return n.Await(node.start_byte - c.base, node.end_byte - c.base, expr(c, parse.parts(node)[0]))
+
+
+def _yield(c: Source, node: Node) -> n.Expr:
+    c.scope.yields = True
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    tokens = [one for one in node.children if not one.is_extra]
+    if len(tokens) == 1:
+        return n.Yield(start, end, None)
+    if tokens[1].type == "from":
+        return n.YieldFrom(start, end, expr(c, tokens[2]))
+    return n.Yield(start, end, expr(c, tokens[1]))
+
+
+def _wrapped(c: Source, node: Node) -> n.Expr:
+    """A kind that adds nothing to the one expression in it."""
+    inner = parse.parts(node)
+    return expr(c, inner[0]) if len(inner) == 1 else error(c, node)
+
+
+def _generic_type(c: Source, node: Node) -> n.Expr:
+    value, parameters = parse.parts(node)
+    tokens = [one for one in parameters.children[1:-1] if not one.is_extra]
+    inner = [one for one in tokens if one.is_named]
+    if not inner:
+        return error(c, node)
+    index = several(c, inner, tokens[-1].end_byte, comma=len(tokens) > 1)
+    return n.Subscript(node.start_byte - c.base, node.end_byte - c.base, expr(c, value), index)
+
+
+def _union_type(c: Source, node: Node) -> n.Expr:
+    left, right = parse.parts(node)
+    return n.BinOp(node.start_byte - c.base, node.end_byte - c.base, expr(c, left), "|", expr(c, right))
+
+
+# --- strings ----------------------------------------------------------------------------------------------------
+
+
+def _string(c: Source, node: Node) -> n.Expr:
+    return _strings(c, node, [node])
+
+
+def _concatenated(c: Source, node: Node) -> n.Expr:
+    return _strings(c, node, parse.parts(node))
+
+
+def _strings(c: Source, whole: Node, pieces: list[Node]) -> n.Expr:
+    start, end = whole.start_byte - c.base, whole.end_byte - c.base
+    values: list[n.Expr] = []
+    joined = False
+    try:
+        for piece in pieces:
+            text = c.text[piece.start_byte : piece.end_byte]
+            prefix = literals.prefix_of(text)
+            if "f" in prefix or "t" in prefix:
+                joined = True
+                _fields(c, piece, len(prefix), "r" in prefix, values)
+            else:
+                _append(values, piece.start_byte - c.base, piece.end_byte - c.base, literals.string(text))
+    except (ValueError, TypeError):
+        return error(c, whole)
+    if joined:
+        return n.JoinedStr(start, end, tuple(one for one in values if not _is_empty(one)))
+    only = values[0]
+    return n.Constant(start, end, only.value) if isinstance(only, n.Constant) else error(c, whole)
+
+
+def _is_empty(value: n.Expr) -> bool:
+    return isinstance(value, n.Constant) and value.value in ("", b"")
+
+
+def _append(values: list[n.Expr], start: int, end: int, value: str | bytes) -> None:
+    """Add a constant part, joined to the one before it; text beside bytes is a TypeError, as in Python."""
+    last = values[-1] if values else None
+    if isinstance(last, n.Constant):
+        values[-1] = n.Constant(last.start, end, last.value + value)  # type: ignore[operator]
+    else:
+        values.append(n.Constant(start, end, value))
+
+
+def _fields(c: Source, node: Node, prefix: int, raw: bool, values: list[n.Expr]) -> None:
+    start = node.start_byte + prefix
+    body = c.text[start : node.end_byte]
+    width = 3 if len(body) >= 6 and body[:3] in (b'"""', b"'''") else 1
+    inner = [one for one in node.children if one.kind_id in _INTERPOLATION]
+    _interleave(c, inner, start + width, node.end_byte - width, raw, True, values)
+
+
+def _interleave(
+    c: Source, inner: list[Node], at: int, end: int, raw: bool, braces: bool, values: list[n.Expr]
+) -> None:
+    """Text and replacement fields by turns, from file offset `at` to `end`."""
+    for one in inner:
+        if one.start_byte > at:
+            text = literals.fragment(c.text[at : one.start_byte], raw=raw, braces=braces)
+            _append(values, at - c.base, one.start_byte - c.base, text)
+        _field(c, one, raw, values)
+        at = one.end_byte
+    if end > at:
+        _append(values, at - c.base, end - c.base, literals.fragment(c.text[at:end], raw=raw, braces=braces))
+
+
+def _field(c: Source, node: Node, raw: bool, values: list[n.Expr]) -> None:
+    start, end = node.start_byte, node.end_byte
+    tokens = [one for one in node.children if not one.is_extra]
+    expression = node.child_by_field_id(_EXPRESSION)
+    if expression is None:
+        raise ValueError("an empty replacement field")
+    conversion: str | None = None
+    spec: n.Expr | None = None
+    for at, token in enumerate(tokens):
+        kind = token.type
+        if kind == "=":
+            # `{x = }` shows its own text; what follows it is shown as by `!r` unless a format is given.
+            upto = tokens[at + 1].start_byte
+            _append(values, start - c.base, upto - c.base, c.text[start + 1 : upto].decode("utf-8", "replace"))
+            conversion = "r"
+        elif kind == "type_conversion":
+            conversion = c.text[token.start_byte + 1 : token.end_byte].decode("ascii", "replace").strip()
+        elif kind == "format_specifier":
+            if conversion == "r" and tokens[at - 1].type == "=":
+                conversion = None
+            spec_values: list[n.Expr] = []
+            inner = [one for one in token.children if one.kind_id in _INTERPOLATION]
+            _interleave(c, inner, token.start_byte + 1, token.end_byte, raw, False, spec_values)
+            spec = n.JoinedStr(token.start_byte - c.base, token.end_byte - c.base, tuple(spec_values))
+    values.append(n.FormattedValue(start - c.base, end - c.base, expr(c, expression), conversion, spec))
+
+
+# --- parameters -------------------------------------------------------------------------------------------------
+
+
+def arguments(c: Source, node: Node | None) -> n.Arguments:
+    """Parameters of a function or lambda; names are not bound here, as defaults belong to the scope outside."""
+    posonly: list[n.Arg] = []
+    args: list[n.Arg] = []
+    kwonly: list[n.Arg] = []
+    vararg: n.Arg | None = None
+    kwarg: n.Arg | None = None
+    after_star = False
+    for one in [] if node is None else parse.parts(node):
+        kind = one.kind_id
+        if kind == _POSITIONAL_SEPARATOR:
+            posonly, args = args, []
+        elif kind == _KEYWORD_SEPARATOR:
+            after_star = True
+        else:
+            arg, stars = _parameter(c, one)
+            if stars == 2:
+                kwarg = arg
+            elif stars == 1:
+                vararg, after_star = arg, True
+            else:
+                (kwonly if after_star else args).append(arg)
+    return n.Arguments(tuple(posonly), tuple(args), vararg, tuple(kwonly), kwarg)
+
+
+def parameter_names(args: n.Arguments) -> set[str]:
+    every = (*args.posonly, *args.args, *args.kwonly, args.vararg, args.kwarg)
+    return {arg.name for arg in every if arg is not None}
+
+
+def _parameter(c: Source, node: Node) -> tuple[n.Arg, int]:
+    """One parameter and how many stars stand before it."""
+    first, *rest = parse.parts(node) if node.child_count else [node]
+    annotation: n.Expr | None = None
+    default: n.Expr | None = None
+    end = first.end_byte
+    for one in rest:
+        if one.kind_id == _TYPE:
+            annotation, end = expr(c, one), one.end_byte
+        else:
+            default = expr(c, one)
+    stars = 0
+    if first.kind_id in _SPLATS or node.kind_id in _SPLATS:
+        splat = first if first.kind_id in _SPLATS else node
+        stars = len(splat.children[0].type)
+        first = parse.parts(splat)[0]
+    name = c.name(first) if first.kind_id == IDENTIFIER else ""
+    return n.Arg(first.start_byte - c.base, end - c.base, name, annotation, default), stars
+
+
+_POSITIONAL_SEPARATOR = parse.kind("positional_separator")
+_KEYWORD_SEPARATOR = parse.kind("keyword_separator")
+_ARGUMENT_LIST = parse.kind("argument_list")
+_SPLATS = parse.kinds("list_splat_pattern", "list_splat", "dictionary_splat_pattern", "splat_type")
+_LISTS = parse.kinds("list_pattern", "list")
+_TUPLES = parse.kinds("tuple_pattern", "tuple")
+_TARGET_GROUPS = _SPLATS | _LISTS | _TUPLES | {PARENTHESES} | parse.kinds("pattern_list", "expression_list")
+
+_BY_NAME: dict[str, Lower] = {
+    "identifier": _name,
+    "integer": _integer,
+    "float": _float,
+    "true": _constant(True),
+    "false": _constant(False),
+    "none": _constant(None),
+    "ellipsis": _constant(...),
+    "attribute": _attribute,
+    "call": _call,
+    "subscript": _subscript,
+    "slice": _slice,
+    "list_splat": _starred,
+    "list_splat_pattern": _starred,
+    "splat_type": _starred,
+    "parenthesized_list_splat": _parentheses,
+    "parenthesized_expression": _parentheses,
+    "unary_operator": _unary,
+    "not_operator": _unary,
+    "binary_operator": _binary,
+    "boolean_operator": _boolean,
+    "comparison_operator": _compare,
+    "conditional_expression": _conditional,
+    "named_expression": _walrus,
+    "tuple": _tuple,
+    "expression_list": _tuple,
+    "list": _list,
+    "set": _set,
+    "dictionary": _dictionary,
+    "list_comprehension": _comprehension(n.ListComp),
+    "set_comprehension": _comprehension(n.SetComp),
+    "generator_expression": _comprehension(n.GeneratorExp),
+    "dictionary_comprehension": _dict_comprehension,
+    "lambda": _lambda,
+    "await": _await,
+    "yield": _yield,
+    "type": _wrapped,
+    "generic_type": _generic_type,
+    "union_type": _union_type,
+    "member_type": _attribute,
+    "string": _string,
+    "concatenated_string": _concatenated,
+    "dotted_name": _wrapped,
+}
+_HANDLERS: dict[int, Lower] = {kind: handler for name, handler in _BY_NAME.items() for kind in parse.kinds(name)}

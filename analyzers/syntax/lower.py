@@ -1,0 +1,42 @@
+"""Lowering one chunk: from its place in tree-sitter's tree to the tree that the machine runs.
+
+Nothing is lowered before it is asked for. A class chunk holds a `ChunkRef` for each of its methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tree_sitter import Node
+
+from analyzers.syntax.expressions import Source
+from analyzers.syntax.nodes import Chunk, ChunkRef, Stmt
+from analyzers.syntax.split import ChunkSpan, Module, is_chunk_of_class
+from analyzers.syntax.statements import class_def, statement
+
+
+def lower(module: Module, key: str) -> Chunk:
+    """Lower the chunk `key` of `module`; KeyError if there is none."""
+    span, node = module.spans[key], module.nodes[key]
+    source = Source(module.text, span.start)
+    body = _class(source, span, node) if span.is_class else statement(source, node)
+    return Chunk(key, span.text, (body,))
+
+
+def _class(source: Source, span: ChunkSpan, node: Node) -> Stmt:
+    """The segments of a class after its header are its statements, one each, in order."""
+    segments = iter(span.segments[1:])
+    children = iter(span.children)
+
+    def body(c: Source, inner: Iterable[Node]) -> tuple[Stmt, ...]:
+        lowered: list[Stmt] = []
+        for one in inner:
+            segment = next(segments)
+            if is_chunk_of_class(one):
+                lowered.append(ChunkRef(segment.chunk_offset, segment.chunk_offset, next(children).key))
+            else:
+                c.base = segment.file_offset - segment.chunk_offset
+                lowered.append(statement(c, one))
+        return tuple(lowered)
+
+    return class_def(source, node, body)

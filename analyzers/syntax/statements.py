@@ -1,0 +1,533 @@
+"""Statements: from tree-sitter's nodes to ours.
+
+What does not parse becomes an `ErrorStmt` as small as the grammar allows: a broken line inside a loop costs that
+line, a broken loop header costs the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tree_sitter import Node
+
+from analyzers.syntax import nodes as n
+from analyzers.syntax import parse
+from analyzers.syntax.expressions import (
+    IDENTIFIER,
+    MAX_DEPTH,
+    Scope,
+    Source,
+    arguments,
+    call_arguments,
+    error,
+    expr,
+    has_comma,
+    listed,
+    parameter_names,
+    several,
+    target,
+)
+from analyzers.syntax.patterns import open_sequence, pattern
+
+_LEFT = parse.field("left")
+_TYPE = parse.field("type")
+_NAME = parse.field("name")
+_BODY = parse.field("body")
+_RETURNS = parse.field("return_type")
+_PARAMETERS = parse.field("parameters")
+_SUPERCLASSES = parse.field("superclasses")
+_OPERATOR = parse.field("operator")
+_CAUSE = parse.field("cause")
+_MODULE = parse.field("module_name")
+_GUARD = parse.field("guard")
+
+_BLOCK = parse.kinds("block")
+_ELIF = parse.kind("elif_clause")
+_ELSE = parse.kind("else_clause")
+_EXCEPT = parse.kind("except_clause")
+_FINALLY = parse.kind("finally_clause")
+_ASSIGNMENT = parse.kind("assignment")
+_AUGMENTED = parse.kind("augmented_assignment")
+_DECORATOR = parse.kind("decorator")
+_FUNCTION = parse.kind("function_definition")
+_DECORATED = parse.kind("decorated_definition")
+_ALIASED = parse.kind("aliased_import")
+_RELATIVE = parse.kind("relative_import")
+_IMPORT_PREFIX = parse.kind("import_prefix")
+_WILDCARD = parse.kind("wildcard_import")
+_WITH_CLAUSE = parse.kind("with_clause")
+_PARENTHESES = parse.kind("parenthesized_expression")
+_TUPLE = parse.kinds("tuple")
+_AS = parse.kinds("as_pattern")
+_CASE_CLAUSE = parse.kind("case_clause")
+_EXPRESSION_LIST = parse.kind("expression_list")
+_GENERIC = parse.kind("generic_type")
+
+Lower = Callable[[Source, Node], n.Stmt]
+
+
+def statement(c: Source, node: Node) -> n.Stmt:
+    handler = _HANDLERS.get(node.kind_id)
+    if handler is None or c.depth >= MAX_DEPTH:
+        return broken(c, node)
+    if node.has_error and (node.kind_id not in _COMPOUND or _header_has_error(node)):
+        return broken(c, node)
+    c.depth += 1
+    lowered = handler(c, node)
+    c.depth -= 1
+    return lowered
+
+
+def broken(c: Source, node: Node) -> n.ErrorStmt:
+    return n.ErrorStmt(node.start_byte - c.base, node.end_byte - c.base)
+
+
+def block(c: Source, node: Node | None) -> tuple[n.Stmt, ...]:
+    return () if node is None else tuple(statement(c, one) for one in parse.parts(node))
+
+
+def definition(node: Node) -> Node:
+    """The function or class that `node` decorates, or `node` itself."""
+    return node.named_children[-1] if node.kind_id == _DECORATED else node
+
+
+def class_def(c: Source, node: Node, body: Callable[[Source, Iterable[Node]], tuple[n.Stmt, ...]]) -> n.Stmt:
+    """A class, decorated or not; `body` lowers its statements, so that methods can be chunks of their own."""
+    inner = definition(node)
+    name = inner.child_by_field_id(_NAME)
+    if name is None:
+        return broken(c, node)
+    decorators = _decorators(c, node)
+    bases, keywords = call_arguments(c, inner.child_by_field_id(_SUPERCLASSES))
+    c.scope.bound.add(c.name(name))
+    start, name_start = inner.start_byte - c.base, name.start_byte - c.base
+    end = inner.end_byte - c.base
+    outer = c.scope
+    c.scope = Scope()
+    suite = inner.child_by_field_id(_BODY)
+    statements = body(c, [] if suite is None else parse.parts(suite))
+    c.scope = outer
+    end = statements[-1].end if statements else end
+    return n.ClassDef(start, end, c.name(name), name_start, bases, keywords, statements, decorators)
+
+
+def _header_has_error(node: Node) -> bool:
+    """Whether anything but the blocks of a compound statement is broken."""
+    return any(child.has_error and child.kind_id not in _BLOCK and _header_has_error_in(child) for child in node.children)
+
+
+def _header_has_error_in(child: Node) -> bool:
+    return child.kind_id not in _CLAUSES or _header_has_error(child)
+
+
+def _end(c: Source, node: Node, *bodies: tuple[n.Stmt, ...]) -> int:
+    """Where the last statement of a compound statement ends: comments after it are not part of it."""
+    for body in reversed(bodies):
+        if body:
+            return body[-1].end
+    return node.end_byte - c.base
+
+
+# --- simple statements ------------------------------------------------------------------------------------------
+
+
+def _expression(c: Source, node: Node) -> n.Stmt:
+    inner = parse.parts(node)
+    if not inner:
+        return broken(c, node)
+    first = inner[0]
+    kind = first.kind_id
+    if kind == _ASSIGNMENT:
+        return _assignment(c, first)
+    if kind == _AUGMENTED:
+        left, *_, right = parse.parts(first)
+        operator = first.child_by_field_id(_OPERATOR)
+        start, end = first.start_byte - c.base, first.end_byte - c.base
+        op = "" if operator is None else operator.type[:-1]
+        return n.AugAssign(start, end, target(c, left), op, expr(c, right))
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    return n.ExprStmt(start, end, listed(c, node, 0))
+
+
+def _assignment(c: Source, node: Node) -> n.Stmt:
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    annotation = node.child_by_field_id(_TYPE)
+    if annotation is not None:
+        return _annotated(c, node, annotation)
+    targets: list[n.Expr] = []
+    while node.kind_id == _ASSIGNMENT:
+        if node.child_by_field_id(_TYPE) is not None:
+            return n.ErrorStmt(start, end)
+        left, node = parse.parts(node)
+        targets.append(target(c, left))
+    return n.Assign(start, end, tuple(targets), expr(c, node))
+
+
+def _annotated(c: Source, node: Node, annotation: Node) -> n.Stmt:
+    left, _, *values = parse.parts(node)
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    if values and values[0].kind_id == _ASSIGNMENT:
+        return n.ErrorStmt(start, end)
+    declared = bool(values) or left.kind_id == IDENTIFIER
+    assigned = target(c, left) if declared else _unbound(c, left)
+    value = expr(c, values[0]) if values else None
+    return n.AnnAssign(start, end, assigned, expr(c, annotation), value)
+
+
+def _unbound(c: Source, node: Node) -> n.Expr:
+    """`(x): int` declares nothing: Python does not make `x` a local for it."""
+    outer = c.scope
+    c.scope = Scope()
+    lowered = target(c, node)
+    c.scope = outer
+    return lowered
+
+
+def _simple(make: Callable[[int, int], n.Stmt]) -> Lower:
+    def lower(c: Source, node: Node) -> n.Stmt:
+        return make(node.start_byte - c.base, node.end_byte - c.base)
+
+    return lower
+
+
+def _return(c: Source, node: Node) -> n.Stmt:
+    inner = parse.parts(node)
+    return n.Return(node.start_byte - c.base, node.end_byte - c.base, expr(c, inner[0]) if inner else None)
+
+
+def _delete(c: Source, node: Node) -> n.Stmt:
+    inner = parse.parts(node)
+    if len(inner) == 1 and inner[0].kind_id == _EXPRESSION_LIST:
+        inner = parse.parts(inner[0])
+    targets = tuple(target(c, one) for one in inner)
+    return n.Delete(node.start_byte - c.base, node.end_byte - c.base, targets)
+
+
+def _raise(c: Source, node: Node) -> n.Stmt:
+    cause = node.child_by_field_id(_CAUSE)
+    inner = parse.parts(node)
+    if inner and inner[0].kind_id == _EXPRESSION_LIST:
+        return broken(c, node)
+    exc = expr(c, inner[0]) if inner else None
+    lowered_cause = None if cause is None else expr(c, cause)
+    return n.Raise(node.start_byte - c.base, node.end_byte - c.base, exc, lowered_cause)
+
+
+def _assert(c: Source, node: Node) -> n.Stmt:
+    test, *msg = parse.parts(node)
+    message = expr(c, msg[0]) if msg else None
+    return n.Assert(node.start_byte - c.base, node.end_byte - c.base, expr(c, test), message)
+
+
+def _import(c: Source, node: Node) -> n.Stmt:
+    names = tuple(_alias(c, one) for one in parse.parts(node))
+    c.scope.bound.update(alias.asname or alias.name.split(".")[0] for alias in names)
+    return n.Import(node.start_byte - c.base, node.end_byte - c.base, names)
+
+
+def _import_from(c: Source, node: Node) -> n.Stmt:
+    source, *imported = parse.parts(node)
+    module: str | None
+    module, level = None, 0
+    if source.kind_id == _RELATIVE:
+        for one in parse.parts(source):
+            if one.kind_id == _IMPORT_PREFIX:
+                level = c.text[one.start_byte : one.end_byte].count(b".")
+            else:
+                module = _dotted_name(c, one)
+    else:
+        module = _dotted_name(c, source)
+    return _from(c, node, module, imported, level)
+
+
+def _future(c: Source, node: Node) -> n.Stmt:
+    return _from(c, node, "__future__", parse.parts(node), 0)
+
+
+def _from(c: Source, node: Node, module: str | None, imported: list[Node], level: int) -> n.Stmt:
+    names = tuple(_alias(c, one) for one in imported)
+    c.scope.bound.update(alias.asname or alias.name for alias in names if alias.name != "*")
+    return n.ImportFrom(node.start_byte - c.base, node.end_byte - c.base, module, names, level)
+
+
+def _alias(c: Source, node: Node) -> n.Alias:
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    if node.kind_id == _WILDCARD:
+        return n.Alias(start, end, "*", None)
+    if node.kind_id == _ALIASED:
+        name, asname = parse.parts(node)
+        return n.Alias(start, end, _dotted_name(c, name), c.name(asname))
+    return n.Alias(start, end, _dotted_name(c, node), None)
+
+
+def _dotted_name(c: Source, node: Node) -> str:
+    return ".".join(c.name(one) for one in parse.parts(node))
+
+
+def _global(c: Source, node: Node) -> n.Stmt:
+    names = tuple(c.name(one) for one in parse.parts(node))
+    c.scope.globals.update(names)
+    return n.Global(node.start_byte - c.base, node.end_byte - c.base, names)
+
+
+def _nonlocal(c: Source, node: Node) -> n.Stmt:
+    names = tuple(c.name(one) for one in parse.parts(node))
+    c.scope.nonlocals.update(names)
+    return n.Nonlocal(node.start_byte - c.base, node.end_byte - c.base, names)
+
+
+def _type_alias(c: Source, node: Node) -> n.Stmt:
+    """`type X = ...` binds X to what no analysis needs to know."""
+    left, right = parse.parts(node)
+    named = parse.parts(left)[0]
+    if named.kind_id == _GENERIC:
+        named = parse.parts(named)[0]
+    return n.Assign(node.start_byte - c.base, node.end_byte - c.base, (target(c, named),), error(c, right))
+
+
+# --- compound statements ----------------------------------------------------------------------------------------
+
+
+def _function(c: Source, node: Node) -> n.Stmt:
+    decorators = _decorators(c, node)
+    inner = definition(node)
+    name = inner.child_by_field_id(_NAME)
+    if name is None:
+        return broken(c, node)
+    args = arguments(c, inner.child_by_field_id(_PARAMETERS))
+    annotation = inner.child_by_field_id(_RETURNS)
+    returns = None if annotation is None else expr(c, annotation)
+    c.scope.bound.add(c.name(name))
+    outer = c.scope
+    c.scope = scope = Scope(bound=parameter_names(args))
+    body = block(c, inner.child_by_field_id(_BODY))
+    c.scope = outer
+    return n.FunctionDef(
+        inner.start_byte - c.base,
+        _end(c, inner, body),
+        c.name(name),
+        name.start_byte - c.base,
+        args,
+        body,
+        decorators,
+        returns,
+        inner.children[0].type == "async",
+        scope.yields,
+        scope.locals(),
+        frozenset(scope.globals),
+        frozenset(scope.nonlocals),
+    )
+
+
+def _class(c: Source, node: Node) -> n.Stmt:
+    return class_def(c, node, lambda source, inner: tuple(statement(source, one) for one in inner))
+
+
+def _decorated(c: Source, node: Node) -> n.Stmt:
+    return _function(c, node) if definition(node).kind_id == _FUNCTION else _class(c, node)
+
+
+def _decorators(c: Source, node: Node) -> tuple[n.Expr, ...]:
+    if node.kind_id != _DECORATED:
+        return ()
+    return tuple(expr(c, parse.parts(one)[0]) for one in node.named_children if one.kind_id == _DECORATOR)
+
+
+def _if(c: Source, node: Node) -> n.Stmt:
+    """`elif` clauses lie side by side in tree-sitter's tree and inside each other in ours: built from the last."""
+    test, *rest = parse.parts(node)
+    heads: list[tuple[Node, n.Expr, tuple[n.Stmt, ...]]] = []
+    orelse: tuple[n.Stmt, ...] = ()
+    body: tuple[n.Stmt, ...] = ()
+    lowered_test = expr(c, test)
+    for one in rest:
+        if one.kind_id in _BLOCK:
+            body = block(c, one)
+        elif one.kind_id == _ELIF:
+            elif_test, *suite = parse.parts(one)
+            heads.append((one, expr(c, elif_test), block(c, suite[0] if suite else None)))
+        elif one.kind_id == _ELSE:
+            orelse = _clause_body(c, one)
+    if c.depth + len(heads) > MAX_DEPTH:
+        return broken(c, node)
+    for head, head_test, head_body in reversed(heads):
+        start = head.start_byte - c.base
+        orelse = (n.If(start, _end(c, head, head_body, orelse), head_test, head_body, orelse),)
+    return n.If(node.start_byte - c.base, _end(c, node, body, orelse), lowered_test, body, orelse)
+
+
+def _for(c: Source, node: Node) -> n.Stmt:
+    left, right, *rest = parse.parts(node)
+    assigned, iterated = target(c, left), expr(c, right)
+    body, orelse = _body_and_else(c, rest)
+    start, end = node.start_byte - c.base, _end(c, node, body, orelse)
+    return n.For(start, end, assigned, iterated, body, orelse, node.children[0].type == "async")
+
+
+def _while(c: Source, node: Node) -> n.Stmt:
+    test, *rest = parse.parts(node)
+    lowered = expr(c, test)
+    body, orelse = _body_and_else(c, rest)
+    return n.While(node.start_byte - c.base, _end(c, node, body, orelse), lowered, body, orelse)
+
+
+def _body_and_else(c: Source, rest: list[Node]) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]]:
+    body: tuple[n.Stmt, ...] = ()
+    orelse: tuple[n.Stmt, ...] = ()
+    for one in rest:
+        if one.kind_id in _BLOCK:
+            body = block(c, one)
+        elif one.kind_id == _ELSE:
+            orelse = _clause_body(c, one)
+    return body, orelse
+
+
+def _clause_body(c: Source, node: Node) -> tuple[n.Stmt, ...]:
+    suites = [one for one in node.named_children if one.kind_id in _BLOCK]
+    return block(c, suites[0] if suites else None)
+
+
+def _try(c: Source, node: Node) -> n.Stmt:
+    body: tuple[n.Stmt, ...] = ()
+    orelse: tuple[n.Stmt, ...] = ()
+    final: tuple[n.Stmt, ...] = ()
+    handlers: list[n.ExceptHandler] = []
+    end = node.end_byte - c.base
+    for one in parse.parts(node):
+        kind = one.kind_id
+        if kind in _BLOCK:
+            body = block(c, one)
+        elif kind == _EXCEPT:
+            handlers.append(_handler(c, one))
+            end = handlers[-1].end
+        elif kind == _ELSE:
+            orelse = _clause_body(c, one)
+            end = _end(c, one, orelse)
+        elif kind == _FINALLY:
+            final = _clause_body(c, one)
+            end = _end(c, one, final)
+    return n.Try(node.start_byte - c.base, end, body, tuple(handlers), orelse, final)
+
+
+def _handler(c: Source, node: Node) -> n.ExceptHandler:
+    caught: n.Expr | None = None
+    name: str | None = None
+    inner = [one for one in parse.parts(node) if one.kind_id not in _BLOCK]
+    if inner and inner[0].kind_id in _AS:
+        value, alias = parse.parts(inner[0])
+        caught = expr(c, value)
+        name = c.name(alias)
+        c.scope.bound.add(name)
+    elif inner:
+        caught = several(c, inner, inner[-1].end_byte, comma=len(inner) > 1)
+    body = _clause_body(c, node)
+    return n.ExceptHandler(node.start_byte - c.base, _end(c, node, body), caught, name, body)
+
+
+def _with(c: Source, node: Node) -> n.Stmt:
+    items: list[n.WithItem] = []
+    body: tuple[n.Stmt, ...] = ()
+    for one in parse.parts(node):
+        if one.kind_id == _WITH_CLAUSE:
+            items = [_with_item(c, item) for item in _with_items(one)]
+        elif one.kind_id in _BLOCK:
+            body = block(c, one)
+    start, end = node.start_byte - c.base, _end(c, node, body)
+    return n.With(start, end, tuple(items), body, node.children[0].type == "async")
+
+
+def _with_items(clause: Node) -> list[Node]:
+    """`with (a as b, c):` and `with (a,):` are items in parentheses, whichever way tree-sitter reads them."""
+    items = [parse.parts(item)[0] for item in parse.parts(clause)]
+    if len(items) == 1 and items[0].kind_id in _TUPLE:
+        return parse.parts(items[0])
+    if len(items) == 1 and items[0].kind_id == _PARENTHESES:
+        inner = parse.parts(items[0])
+        return inner if inner[0].kind_id in _AS else items
+    return items
+
+
+def _with_item(c: Source, node: Node) -> n.WithItem:
+    start, end = node.start_byte - c.base, node.end_byte - c.base
+    if node.kind_id not in _AS:
+        return n.WithItem(start, end, expr(c, node), None)
+    value, alias = parse.parts(node)
+    context = expr(c, value)
+    assigned = parse.parts(alias)
+    return n.WithItem(start, end, context, target(c, assigned[0]) if assigned else error(c, alias))
+
+
+def _match(c: Source, node: Node) -> n.Stmt:
+    tokens = [one for one in node.children[1:] if not one.is_extra]
+    colon = next(at for at, one in enumerate(tokens) if one.type == ":")
+    subject_tokens = [one for one in tokens[:colon] if one.is_named]
+    comma = has_comma(node) or len(subject_tokens) > 1
+    subject = several(c, subject_tokens, tokens[colon - 1].end_byte, comma=comma)
+    clauses = [
+        clause
+        for suite in tokens[colon + 1 :]
+        if suite.kind_id in _BLOCK
+        for clause in parse.parts(suite)
+        if clause.kind_id == _CASE_CLAUSE
+    ]
+    cases = tuple(_case(c, one) for one in clauses)
+    end = cases[-1].end if cases else node.end_byte - c.base
+    return n.Match(node.start_byte - c.base, end, subject, cases)
+
+
+def _case(c: Source, node: Node) -> n.MatchCase:
+    tokens = [one for one in node.children[1:] if not one.is_extra]
+    guard = node.child_by_field_id(_GUARD)
+    stop = next(at for at, one in enumerate(tokens) if one.type == ":" or one == guard)
+    alternatives = [one for one in tokens[:stop] if one.is_named]
+    if len(tokens[:stop]) > len(alternatives) or alternatives[0].named_child_count and _is_lone_star(alternatives[0]):
+        lowered = open_sequence(c, alternatives, tokens[stop - 1].end_byte)
+    else:
+        lowered = pattern(c, alternatives)
+    test = None if guard is None else expr(c, parse.parts(guard)[0])
+    body = _clause_body(c, node)
+    return n.MatchCase(node.start_byte - c.base, _end(c, node, body), lowered, test, body)
+
+
+def _is_lone_star(node: Node) -> bool:
+    return node.named_children[0].type == "splat_pattern"
+
+
+_CLAUSES = parse.kinds("elif_clause", "else_clause", "except_clause", "finally_clause", "case_clause")
+_BY_NAME: dict[str, Lower] = {
+    "expression_statement": _expression,
+    "pass_statement": _simple(n.Pass),
+    "break_statement": _simple(n.Break),
+    "continue_statement": _simple(n.Continue),
+    "return_statement": _return,
+    "delete_statement": _delete,
+    "raise_statement": _raise,
+    "assert_statement": _assert,
+    "import_statement": _import,
+    "import_from_statement": _import_from,
+    "future_import_statement": _future,
+    "global_statement": _global,
+    "nonlocal_statement": _nonlocal,
+    "type_alias_statement": _type_alias,
+    "function_definition": _function,
+    "class_definition": _class,
+    "decorated_definition": _decorated,
+    "if_statement": _if,
+    "for_statement": _for,
+    "while_statement": _while,
+    "try_statement": _try,
+    "with_statement": _with,
+    "match_statement": _match,
+}
+_HANDLERS: dict[int, Lower] = {kind: handler for name, handler in _BY_NAME.items() for kind in parse.kinds(name)}
+_COMPOUND = parse.kinds(
+    "function_definition",
+    "class_definition",
+    "decorated_definition",
+    "if_statement",
+    "for_statement",
+    "while_statement",
+    "try_statement",
+    "with_statement",
+    "match_statement",
+)
