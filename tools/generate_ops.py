@@ -61,7 +61,8 @@ SAVED_LIST = (
 MANUAL_ROWS: dict[str, dict[str, Any]] = {
     "copy_": {"kind": "derivative", "grad_fn": "CopyBackwards", "differentiable": ["self", "src"]},
     "detach": {"kind": "no-grad", "view": "view"},
-    "detach_": {"kind": "no-grad"},
+    "detach_": {"kind": "no-grad", "bumps": False},
+    "requires_grad_": {"kind": "no-grad", "bumps": False},
     "_fw_primal": {"kind": "derivative", "grad_fn": "_FwPrimalBackward0", "differentiable": ["self"], "view": "view"},
 }
 

@@ -137,7 +137,7 @@ def _signature(
 
 
 def _schemas(name: str) -> tuple[Signature, ...]:
-    """`aten.mul` or `aten.mul.Tensor`: the schemas themselves, plain ones before those that write to an out= argument."""
+    """`aten.mul` or `aten.mul.Tensor`: the schemas themselves, those that write to an out= argument last."""
     base = name.split(".", 1)[0]
     chosen = [r for r in table.rows(base) if name == base or name in (r.name, f"{r.name}.default")]
     return tuple(

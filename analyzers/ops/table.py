@@ -71,7 +71,8 @@ class Saved:
 class Row:
     """
     kind: `derivative` makes a node named `grad_fn`; `composite` makes none of its own, its parts do;
-        `not-implemented` makes a node whose backward raises; `no-grad` never lets its result require grad.
+        `not-implemented` makes a node whose backward raises; `no-grad`: no result requires grad for the call's
+        sake, and what it writes in place keeps the state it had.
     differentiable: the inputs the node has edges to, in order.
     forbidden: inputs for which the call itself raises if they require grad.
     gradient_not_implemented: inputs to which only backward raises.
@@ -79,6 +80,7 @@ class Row:
     condition: the node is made only if this C++ expression over the arguments holds.
     view: what the result is of the `self` argument. `multi` results may not be modified in place in grad mode;
         `maybe`: a composite that returns a view, the same tensor or a copy, as the arguments' shapes and types ask.
+    bumps: the arguments whose version counter goes up. A batch norm writes its running statistics without that.
     out: an out= schema. In grad mode it raises if a differentiable argument or the target requires grad.
     alias_of: the one row that a composite only forwards its arguments to; that row's node appears.
     """
@@ -98,6 +100,7 @@ class Row:
     saves: tuple[Saved, ...]
     view: View | None
     inplace: bool
+    bumps: tuple[str, ...]
     out: bool
     method: bool
     function: bool
@@ -138,6 +141,9 @@ def _row(base: str, record: dict[str, Any]) -> Row:
     overload: str = record["overload"]
     written = any(a.written for a in args)
     out = written and any(a.written and a.kwarg_only for a in args)
+    inplace = written and not out and (base.endswith("_") or base.startswith("__i"))
+    returned = {r.alias for r in returns if r.written}
+    bumped = tuple(a.name for a in args if a.written and (a.alias in returned or not returns))
     return Row(
         name=f"{base}.{overload}" if overload else base,
         base=base,
@@ -156,7 +162,8 @@ def _row(base: str, record: dict[str, Any]) -> Row:
             for name, index, is_list, guard in record.get("saves", ())
         ),
         view=record.get("view"),
-        inplace=written and not out and (base.endswith("_") or base.startswith("__i")),
+        inplace=inplace,
+        bumps=bumped if record.get("bumps", out or inplace) else (),
         out=out,
         method="m" in record["variants"],
         function="f" in record["variants"],
