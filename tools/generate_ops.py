@@ -12,19 +12,23 @@
 Schemas come from `native_functions.yaml`; what a gradient needs from `derivatives.yaml`, and when a saved tensor is
 really saved follows `emit_body` of `gen_variable_type.py`, whose rules `_saved` and `_guard` restate. Composite
 operators have no entry there: whether one only forwards to a single primitive, and whether it returns a view, is
-observed on small tensors (`_observe`).
+observed on small tensors (`observe`).
 """
 
 import argparse
 import importlib
+import itertools
 import json
 import re
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 import torchgen
+from torch.utils._python_dispatch import TorchDispatchMode
 from torchgen.api import cpp
 from torchgen.api.autograd import (
     dispatch_strategy,
@@ -77,7 +81,144 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         with native_function_manager(fn.func):
             record = _row(fn, cpu.has_kernel(fn.func))
         table.setdefault(str(fn.func.func.name.name), []).append(record)
+    observe(table)
     return dict(sorted(table.items()))
+
+
+def observe(table: dict[str, list[dict[str, Any]]]) -> None:
+    """Fill in `alias_of` and `view` of the composite rows, from what they do on small tensors."""
+    torch.manual_seed(0)
+    for base, records in table.items():
+        for record in records:
+            if (
+                record["kind"] != "composite"
+                or "!) out" in record["schema"]
+                or not record["schema"].startswith("(Tensor")
+            ):
+                continue
+            aliases = "(a" in record["schema"].split(" -> ")[0] and "(a!" not in record["schema"]
+            record.pop("view", None)
+            if aliases:
+                record["view"] = "maybe"
+            overload = getattr(getattr(torch.ops.aten, base, None), record["overload"] or "default", None)
+            if overload is None or base.startswith("_") or _UNSAFE.search(base):
+                continue
+            forwards: set[str | None] = set()
+            views: set[str | None] = set()
+            for arguments in _samples(overload._schema):
+                try:
+                    forwards.add(_forwards_to(overload, arguments))
+                    if aliases:
+                        views.add(_view_of(overload, arguments))
+                    elif None in forwards:
+                        break
+                except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
+                    continue
+            if len(forwards) == 1 and (target := forwards.pop()) is not None:
+                record["alias_of"] = target
+            if aliases and len(views) == 1 and (view := views.pop()) is not None:
+                record["view"] = view
+
+
+# Internals that do not check their arguments, or that touch more than their arguments.
+_UNSAFE = re.compile(
+    "fbgemm|quantized|fake_quant|mkldnn|cudnn|miopen|lstm|gru|rnn|sparse|chalf|contiguous|^to$|_data|rename|retain_grad|reshape_as"
+)
+_SHAPES = ((), (3,), (3, 3), (2, 3, 3))
+
+
+def _samples(schema: Any) -> Iterator[list[Any]]:
+    """Arguments for a schema, with a few values for whatever is no tensor.
+
+    The tensors have one shape and are contiguous; or the first is neither contiguous nor of double precision, and the
+    others broadcast to it.
+    """
+    for shape in _SHAPES:
+        for plain in (True, False) if len(shape) > 1 else (True,):
+            choices = [_choices(argument, shape, plain, i == 0) for i, argument in enumerate(schema.arguments)]
+            yield from (list(values) for values in itertools.islice(itertools.product(*choices), 8))
+
+
+def _choices(argument: Any, shape: tuple[int, ...], plain: bool, first: bool) -> list[Any]:
+    if plain:
+        tensor = torch.rand(shape, dtype=torch.float64)
+    else:
+        tensor = torch.rand(shape).mT if first else torch.rand(shape[-1:])
+    size = list(shape) or [1]
+    values: dict[str, list[Any]] = {
+        "Tensor": [tensor],
+        "Tensor[]": [[tensor, tensor.clone()]],
+        "int": [0, 1, -1],
+        "int[]": [size, [0], [-1]],
+        "number": [0.5, 2],
+        "float": [0.5],
+        "bool": [False, True],
+        "ScalarType": [torch.float64, torch.float32],
+        "Device": [torch.device("cpu")],
+    }
+    text = str(argument.type).replace("List[Tensor]", "Tensor[]").replace("List[int]", "int[]")
+    text = text.removeprefix("Optional[").removesuffix("]") if text.startswith("Optional[") else text
+    found = values.get("ScalarType" if argument.name == "dtype" else text, [])
+    return [argument.default_value, *found] if argument.has_default_value() else found
+
+
+class _Recorder(TorchDispatchMode):  # type: ignore[misc]
+    """The calls that reach the backends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[Any, list[Any]]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.calls.append((func, _all_arguments(func._schema, args, kwargs or {})))
+        return func(*args, **(kwargs or {}))
+
+
+def _all_arguments(schema: Any, args: Any, kwargs: Any) -> list[Any]:
+    given = dict(zip([a.name for a in schema.arguments], args, strict=False)) | kwargs
+    return [given.get(a.name, a.default_value) for a in schema.arguments]
+
+
+def _call(overload: Any, arguments: list[Any]) -> Any:
+    pairs = list(zip(overload._schema.arguments, arguments, strict=True))
+    return overload(*[v for a, v in pairs if not a.kwarg_only], **{a.name: v for a, v in pairs if a.kwarg_only})
+
+
+def _forwards_to(overload: Any, arguments: list[Any]) -> str | None:
+    """The one operator that is called with all our arguments in our order, and defaults after them."""
+    arguments = [a.clone() if isinstance(a, torch.Tensor) and overload._schema.is_mutable else a for a in arguments]
+    recorder = _Recorder()
+    with torch.no_grad(), recorder:
+        _call(overload, arguments)
+    if len(recorder.calls) != 1:
+        return None
+    ((func, theirs),) = recorder.calls
+    extra = zip(func._schema.arguments[len(arguments) :], theirs[len(arguments) :], strict=True)
+    same = len(theirs) >= len(arguments) and all(map(_same, arguments, theirs))
+    plain = all(a.has_default_value() and _same(a.default_value, value) for a, value in extra)
+    if not (same and plain and len(func._schema.returns) == len(overload._schema.returns)):
+        return None
+    return str(func._schema.name).removeprefix("aten::") + f".{func._schema.overload_name}".rstrip(".")
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, torch.Tensor) or isinstance(theirs, torch.Tensor):
+        return ours is theirs
+    if isinstance(ours, list) and isinstance(theirs, (list, tuple)):
+        return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
+def _view_of(overload: Any, arguments: list[Any]) -> str | None:
+    if overload._schema.is_mutable:
+        return None
+    given = [a.clone().requires_grad_() if isinstance(a, torch.Tensor) else a for a in arguments]
+    result = _call(overload, given)
+    tensors = [t for t in (result if isinstance(result, (list, tuple)) else [result]) if isinstance(t, torch.Tensor)]
+    if not tensors or any(t._base is not given[0] for t in tensors):
+        return None
+    multi = torch._C._autograd.CreationMeta.MULTI_OUTPUT_NODE
+    return "multi" if torch._C._autograd._get_creation_meta(tensors[0]) == multi else "view"
 
 
 def _row(fn: Any, has_cpu_kernel: bool) -> dict[str, Any]:

@@ -327,3 +327,37 @@ def test_reading_the_index_is_quick() -> None:
 def test_the_data_is_what_the_generator_writes() -> None:
     generator = Path(__file__).parents[2] / "tools/generate_ops.py"
     assert subprocess.run([sys.executable, generator, "--check"], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("absolute", "abs"),
+        ("multiply.Tensor", "mul.Tensor"),
+        ("true_divide_.Tensor", "div_.Tensor"),
+        ("clip", "clamp"),
+        ("special_expit", "sigmoid"),
+        ("max.other", "maximum"),
+        ("matmul", None),
+        ("prelu", None),
+        ("square", None),
+    ],
+)
+def test_a_composite_that_only_forwards_names_its_target(name: str, target: str | None) -> None:
+    row = table.row(name)
+    assert row is not None
+    assert row.alias_of == target
+
+
+def test_composite_views() -> None:
+    names = ("chunk", "tensor_split.sections", "narrow", "reshape", "ravel", "contiguous", "to.dtype", "matmul")
+    assert [row.view for name in names if (row := table.row(name))] == [
+        "multi",
+        "view",
+        "view",
+        "maybe",
+        "maybe",
+        "maybe",
+        "maybe",
+        None,
+    ]
