@@ -1,19 +1,17 @@
 """Expressions: from tree-sitter's nodes to ours.
 
-A `Source` is the text under way: `base` is what to take from a file offset to get an offset in the chunk, `scope`
-collects the names that the function or class around binds. An expression nested deeper than `MAX_DEPTH` becomes an
-`ErrorExpr`, so whoever walks the tree may recurse.
+An expression nested deeper than `MAX_DEPTH` becomes an `ErrorExpr`, so whoever walks the tree may recurse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from analyzers.syntax import literals, parse
+from analyzers.syntax import literals, parse, strings
 from analyzers.syntax import nodes as n
+from analyzers.syntax.source import Lower, Scope, Source, error
 
 MAX_DEPTH = 200
 
@@ -22,58 +20,13 @@ PARENTHESES = parse.kind("parenthesized_expression")
 _BINARY = parse.kind("binary_operator")
 _BOOLEAN = parse.kind("boolean_operator")
 _PAIR = parse.kind("pair")
-_FOR_IN = parse.kind("for_in_clause")
 _IF_CLAUSE = parse.kind("if_clause")
 _KEYWORD = parse.kind("keyword_argument")
 _DICT_SPLAT = parse.kind("dictionary_splat")
 _TYPE = parse.kind("type")
-_INTERPOLATION = parse.kinds("interpolation", "format_expression")
 _OPERATOR = parse.field("operator")
-_OPERATORS = parse.field("operators")
-_VALUE = parse.field("value")
-_NAME = parse.field("name")
-_ARGUMENT = parse.field("argument")
 _PARAMETERS = parse.field("parameters")
 _BODY = parse.field("body")
-_LEFT = parse.field("left")
-_RIGHT = parse.field("right")
-_EXPRESSION = parse.field("expression")
-_CONVERSION = parse.field("type_conversion")
-_FORMAT = parse.field("format_specifier")
-
-
-@dataclass(slots=True)
-class Scope:
-    """Names bound so far. In a comprehension `bound` is its own and `walrus` is that of the function around it."""
-
-    bound: set[str] = field(default_factory=set)
-    walrus: set[str] = field(default_factory=set)
-    globals: set[str] = field(default_factory=set)
-    nonlocals: set[str] = field(default_factory=set)
-    yields: bool = False
-
-    def locals(self) -> frozenset[str]:
-        return frozenset((self.bound | self.walrus) - self.globals - self.nonlocals)
-
-
-@dataclass(slots=True)
-class Source:
-    text: bytes
-    base: int
-    scope: Scope = field(default_factory=Scope)
-    depth: int = 0
-    names: dict[bytes, str] = field(default_factory=dict)
-
-    def name(self, node: Node) -> str:
-        """The identifier that `node` spells."""
-        spelled = self.text[node.start_byte : node.end_byte]
-        known = self.names.get(spelled)
-        if known is None:
-            known = self.names[spelled] = literals.identifier(spelled)
-        return known
-
-
-Lower = Callable[[Source, Node], n.Expr]
 
 
 def expr(c: Source, node: Node) -> n.Expr:
@@ -84,10 +37,6 @@ def expr(c: Source, node: Node) -> n.Expr:
     lowered = handler(c, node)
     c.depth -= 1
     return lowered
-
-
-def error(c: Source, node: Node) -> n.ErrorExpr:
-    return n.ErrorExpr(node.start_byte - c.base, node.end_byte - c.base)
 
 
 def target(c: Source, node: Node) -> n.Expr:
@@ -152,7 +101,6 @@ def call_arguments(c: Source, node: Node | None) -> tuple[tuple[n.Expr, ...], tu
     return tuple(args), tuple(keywords)
 
 
-
 def has_comma(node: Node) -> bool:
     return any(child.type == "," for child in node.children)
 
@@ -190,13 +138,15 @@ def _constant(value: object) -> Lower:
 def _attribute(c: Source, node: Node) -> n.Expr:
     value, name = parse.parts(node)
     start, end, base = node.start_byte, node.end_byte, c.base
-    return n.Attribute(start - base, end - base, expr(c, value), c.name(name), name.start_byte - base)
+    lowered = n.Attribute(start - base, end - base, expr(c, value), c.name(name), name.start_byte - base)
+    return _hoist(lowered, value, lowered.value, "value")
 
 
 def _call(c: Source, node: Node) -> n.Expr:
     inner = parse.parts(node)
     args, keywords = call_arguments(c, inner[1])
-    return n.Call(node.start_byte - c.base, node.end_byte - c.base, expr(c, inner[0]), args, keywords)
+    lowered = n.Call(node.start_byte - c.base, node.end_byte - c.base, expr(c, inner[0]), args, keywords)
+    return _hoist(lowered, inner[0], lowered.func, "func")
 
 
 def _subscript(c: Source, node: Node) -> n.Expr:
@@ -205,8 +155,25 @@ def _subscript(c: Source, node: Node) -> n.Expr:
     start, end = node.start_byte - c.base, node.end_byte - c.base
     if not inner:
         return error(c, node)
-    index = several(c, inner, tokens[-2].end_byte, comma=len(tokens) > 4 or inner[0].kind_id in _SPLATS)
-    return n.Subscript(start, end, expr(c, tokens[0]), index)
+    index = _index(c, inner, tokens[-2].end_byte, comma=len(tokens) > 4)
+    lowered = n.Subscript(start, end, expr(c, tokens[0]), index)
+    return _hoist(lowered, tokens[0], lowered.value, "value")
+
+
+def _index(c: Source, inner: list[Node], end: int, *, comma: bool) -> n.Expr:
+    """What stands in the brackets; `x[*a]` is a tuple without a comma."""
+    index = several(c, inner, end, comma=comma)
+    return n.TupleExpr(index.start, index.end, (index,)) if isinstance(index, n.Starred) else index
+
+
+def _hoist(lowered: n.Attribute | n.Call | n.Subscript, node: Node, value: n.Expr, name: str) -> n.Expr:
+    """In `[*a.b()]` tree-sitter at times gives the star to `a` alone: give it to the whole."""
+    if not isinstance(value, n.Starred) or node.kind_id == PARENTHESES:
+        return lowered
+    setattr(lowered, name, value.value)
+    star = lowered.start
+    lowered.start = value.value.start
+    return n.Starred(star, lowered.end, lowered)
 
 
 def _slice(c: Source, node: Node) -> n.Expr:
@@ -240,6 +207,8 @@ def _binary(c: Source, node: Node) -> n.Expr:
     spine: list[tuple[Node, list[Node]]] = []
     while node.kind_id == _BINARY:
         tokens = [one for one in node.children if not one.is_extra]
+        if tokens[1].type == "&" and any(_is_xor(one) for one in (tokens[0], tokens[2])):
+            return _regrouped(c, spine[0][0] if spine else node)
         spine.append((node, tokens))
         node = tokens[0]
     if c.depth + len(spine) > MAX_DEPTH:
@@ -251,6 +220,41 @@ def _binary(c: Source, node: Node) -> n.Expr:
         lowered = n.BinOp(start, end, lowered, operator.type, expr(c, right))
     c.depth -= len(spine)
     return lowered
+
+
+def _is_xor(node: Node) -> bool:
+    operator = node.child_by_field_id(_OPERATOR) if node.kind_id == _BINARY else None
+    return operator is not None and operator.type == "^"
+
+
+def _regrouped(c: Source, node: Node) -> n.Expr:
+    """Tree-sitter's grammar lets `^` bind closer than `&`; Python does not. Group the operands by Python's rule."""
+    pending: list[tuple[n.Expr, int, str]] = []
+    tokens = _flat(node)
+    for token, following in zip(tokens[::2], [*tokens[1::2], None], strict=True):
+        operand, start, end = expr(c, token), token.start_byte - c.base, token.end_byte - c.base
+        operator = "" if following is None else following.type
+        while pending and _binds_first(pending[-1][2], operator):
+            left, start, joined = pending.pop()
+            operand = n.BinOp(start, end, left, joined, operand)
+        pending.append((operand, start, operator))
+    return pending[-1][0]
+
+
+def _flat(node: Node) -> list[Node]:
+    """Operands and operators of a binary expression, in the order of the text."""
+    tokens: list[Node] = []
+    for one in node.children:
+        if one.kind_id == _BINARY:
+            tokens += _flat(one)
+        elif not one.is_extra:
+            tokens.append(one)
+    return tokens
+
+
+def _binds_first(left: str, right: str) -> bool:
+    """Whether in `a left b right c` the left operator takes `b`; the end of the expression binds nothing."""
+    return not right or (_PRECEDENCE[left] >= _PRECEDENCE[right] and right != "**")
 
 
 def _boolean(c: Source, node: Node) -> n.Expr:
@@ -398,7 +402,7 @@ def _generic_type(c: Source, node: Node) -> n.Expr:
     inner = [one for one in tokens if one.is_named]
     if not inner:
         return error(c, node)
-    index = several(c, inner, tokens[-1].end_byte, comma=len(tokens) > 1)
+    index = _index(c, inner, tokens[-1].end_byte, comma=len(tokens) > 1)
     return n.Subscript(node.start_byte - c.base, node.end_byte - c.base, expr(c, value), index)
 
 
@@ -407,98 +411,12 @@ def _union_type(c: Source, node: Node) -> n.Expr:
     return n.BinOp(node.start_byte - c.base, node.end_byte - c.base, expr(c, left), "|", expr(c, right))
 
 
-# --- strings ----------------------------------------------------------------------------------------------------
-
-
 def _string(c: Source, node: Node) -> n.Expr:
-    return _strings(c, node, [node])
+    return strings.joined(c, node, [node], expr)
 
 
 def _concatenated(c: Source, node: Node) -> n.Expr:
-    return _strings(c, node, parse.parts(node))
-
-
-def _strings(c: Source, whole: Node, pieces: list[Node]) -> n.Expr:
-    start, end = whole.start_byte - c.base, whole.end_byte - c.base
-    values: list[n.Expr] = []
-    joined = False
-    try:
-        for piece in pieces:
-            text = c.text[piece.start_byte : piece.end_byte]
-            prefix = literals.prefix_of(text)
-            if "f" in prefix or "t" in prefix:
-                joined = True
-                _fields(c, piece, len(prefix), "r" in prefix, values)
-            else:
-                _append(values, piece.start_byte - c.base, piece.end_byte - c.base, literals.string(text))
-    except (ValueError, TypeError):
-        return error(c, whole)
-    if joined:
-        return n.JoinedStr(start, end, tuple(one for one in values if not _is_empty(one)))
-    only = values[0]
-    return n.Constant(start, end, only.value) if isinstance(only, n.Constant) else error(c, whole)
-
-
-def _is_empty(value: n.Expr) -> bool:
-    return isinstance(value, n.Constant) and value.value in ("", b"")
-
-
-def _append(values: list[n.Expr], start: int, end: int, value: str | bytes) -> None:
-    """Add a constant part, joined to the one before it; text beside bytes is a TypeError, as in Python."""
-    last = values[-1] if values else None
-    if isinstance(last, n.Constant):
-        values[-1] = n.Constant(last.start, end, last.value + value)  # type: ignore[operator]
-    else:
-        values.append(n.Constant(start, end, value))
-
-
-def _fields(c: Source, node: Node, prefix: int, raw: bool, values: list[n.Expr]) -> None:
-    start = node.start_byte + prefix
-    body = c.text[start : node.end_byte]
-    width = 3 if len(body) >= 6 and body[:3] in (b'"""', b"'''") else 1
-    inner = [one for one in node.children if one.kind_id in _INTERPOLATION]
-    _interleave(c, inner, start + width, node.end_byte - width, raw, True, values)
-
-
-def _interleave(
-    c: Source, inner: list[Node], at: int, end: int, raw: bool, braces: bool, values: list[n.Expr]
-) -> None:
-    """Text and replacement fields by turns, from file offset `at` to `end`."""
-    for one in inner:
-        if one.start_byte > at:
-            text = literals.fragment(c.text[at : one.start_byte], raw=raw, braces=braces)
-            _append(values, at - c.base, one.start_byte - c.base, text)
-        _field(c, one, raw, values)
-        at = one.end_byte
-    if end > at:
-        _append(values, at - c.base, end - c.base, literals.fragment(c.text[at:end], raw=raw, braces=braces))
-
-
-def _field(c: Source, node: Node, raw: bool, values: list[n.Expr]) -> None:
-    start, end = node.start_byte, node.end_byte
-    tokens = [one for one in node.children if not one.is_extra]
-    expression = node.child_by_field_id(_EXPRESSION)
-    if expression is None:
-        raise ValueError("an empty replacement field")
-    conversion: str | None = None
-    spec: n.Expr | None = None
-    for at, token in enumerate(tokens):
-        kind = token.type
-        if kind == "=":
-            # `{x = }` shows its own text; what follows it is shown as by `!r` unless a format is given.
-            upto = tokens[at + 1].start_byte
-            _append(values, start - c.base, upto - c.base, c.text[start + 1 : upto].decode("utf-8", "replace"))
-            conversion = "r"
-        elif kind == "type_conversion":
-            conversion = c.text[token.start_byte + 1 : token.end_byte].decode("ascii", "replace").strip()
-        elif kind == "format_specifier":
-            if conversion == "r" and tokens[at - 1].type == "=":
-                conversion = None
-            spec_values: list[n.Expr] = []
-            inner = [one for one in token.children if one.kind_id in _INTERPOLATION]
-            _interleave(c, inner, token.start_byte + 1, token.end_byte, raw, False, spec_values)
-            spec = n.JoinedStr(token.start_byte - c.base, token.end_byte - c.base, tuple(spec_values))
-    values.append(n.FormattedValue(start - c.base, end - c.base, expr(c, expression), conversion, spec))
+    return strings.joined(c, node, parse.parts(node), expr)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------
@@ -554,6 +472,11 @@ def _parameter(c: Source, node: Node) -> tuple[n.Arg, int]:
     return n.Arg(first.start_byte - c.base, end - c.base, name, annotation, default), stars
 
 
+_PRECEDENCE = {
+    op: rank
+    for rank, ops in enumerate((("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"), ("**",)))
+    for op in ops
+}
 _POSITIONAL_SEPARATOR = parse.kind("positional_separator")
 _KEYWORD_SEPARATOR = parse.kind("keyword_separator")
 _ARGUMENT_LIST = parse.kind("argument_list")
@@ -604,6 +527,5 @@ _BY_NAME: dict[str, Lower] = {
     "member_type": _attribute,
     "string": _string,
     "concatenated_string": _concatenated,
-    "dotted_name": _wrapped,
 }
 _HANDLERS: dict[int, Lower] = {kind: handler for name, handler in _BY_NAME.items() for kind in parse.kinds(name)}

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from analyzers.syntax.expressions import Source
 from analyzers.syntax.nodes import Chunk, ChunkRef, Stmt
+from analyzers.syntax.source import Source
 from analyzers.syntax.split import ChunkSpan, Module, is_chunk_of_class
 from analyzers.syntax.statements import class_def, statement
 
@@ -18,7 +18,7 @@ from analyzers.syntax.statements import class_def, statement
 def lower(module: Module, key: str) -> Chunk:
     """Lower the chunk `key` of `module`; KeyError if there is none."""
     span, node = module.spans[key], module.nodes[key]
-    source = Source(module.text, span.start)
+    source = Source(module.mended, span.start, holes=module.holes)
     body = _class(source, span, node) if span.is_class else statement(source, node)
     return Chunk(key, span.text, (body,))
 

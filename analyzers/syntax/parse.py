@@ -18,12 +18,12 @@ def parse(text: bytes, old: Tree | None = None) -> Tree:
     return parser.parse(text) if old is None else parser.parse(text, old)
 
 
-def edit(tree: Tree, start: int, old_end: int, new_end: int, old_text: bytes, new_text: bytes) -> Tree:
+def edit(  # noqa: PLR0917
+    tree: Tree, start: int, old_end: int, new_end: int, old_text: bytes, new_text: bytes
+) -> Tree:
     """A copy of `tree` that knows bytes `start:old_end` of `old_text` to have become `start:new_end` of `new_text`."""
     edited = tree.copy()
-    edited.edit(
-        start, old_end, new_end, _point(old_text, start), _point(old_text, old_end), _point(new_text, new_end)
-    )
+    edited.edit(start, old_end, new_end, _point(old_text, start), _point(old_text, old_end), _point(new_text, new_end))
     return edited
 
 
@@ -60,4 +60,5 @@ def parts(node: Node) -> list[Node]:
 
 def _point(text: bytes, offset: int) -> Point:
     line_start = text.rfind(b"\n", 0, offset) + 1
-    return Point(text.count(b"\n", 0, offset), offset - line_start)
+    point: Point = Point(text.count(b"\n", 0, offset), offset - line_start)
+    return point

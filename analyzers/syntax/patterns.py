@@ -10,7 +10,8 @@ from tree_sitter import Node
 
 from analyzers.syntax import nodes as n
 from analyzers.syntax import parse
-from analyzers.syntax.expressions import MAX_DEPTH, Source, error, expr
+from analyzers.syntax.expressions import MAX_DEPTH, expr
+from analyzers.syntax.source import Source, error
 
 _CASE = parse.kind("case_pattern")
 _DOTTED = parse.kind("dotted_name")

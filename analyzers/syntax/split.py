@@ -25,6 +25,7 @@ from tree_sitter import Node, Tree
 from analyzers.syntax import parse
 from analyzers.syntax.literals import identifier
 from analyzers.syntax.nodes import ChunkRef
+from analyzers.syntax.repair import Repaired, repair
 
 _CLASS = parse.kind("class_definition")
 _FUNCTION = parse.kind("function_definition")
@@ -72,9 +73,11 @@ class ChunkSpan:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A file cut into chunks; nothing of it is lowered yet."""
+    """A file cut into chunks; nothing of it is lowered yet. `mended` is the text of which `nodes` are the tree."""
 
     text: bytes
+    mended: bytes = field(repr=False)
+    holes: dict[int, int] = field(repr=False)
     chunks: tuple[ChunkSpan, ...]
     body: tuple[ChunkRef, ...]
     spans: dict[str, ChunkSpan] = field(repr=False)
@@ -97,10 +100,11 @@ class Module:
 
 def split(text: bytes, tree: Tree) -> Module:
     """Cut a file into chunks; what it costs grows with the statements of the module and of its classes alone."""
-    cutter = _Cutter(text)
-    chunks = tuple(cutter.cut(parse.parts(tree.root_node), ""))
+    repaired = repair(text) if tree.root_node.has_error else Repaired(text, tree, {})
+    cutter = _Cutter(text, repaired.holes)
+    chunks = tuple(cutter.cut(parse.parts(repaired.tree.root_node), ""))
     body = tuple(ChunkRef(0, 0, span.key) for span in chunks)
-    return Module(text, chunks, body, cutter.spans, cutter.nodes)
+    return Module(text, repaired.text, repaired.holes, chunks, body, cutter.spans, cutter.nodes)
 
 
 def is_chunk_of_class(node: Node) -> bool:
@@ -109,8 +113,9 @@ def is_chunk_of_class(node: Node) -> bool:
 
 
 class _Cutter:
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, holes: dict[int, int]) -> None:
         self.text = text
+        self.holes = holes
         self.spans: dict[str, ChunkSpan] = {}
         self.nodes: dict[str, Node] = {}
         self.seen: dict[str, int] = {}
@@ -120,7 +125,7 @@ class _Cutter:
             inner = node.named_children[-1] if node.kind_id == _DECORATED else node
             is_class = inner.kind_id == _CLASS
             named = inner.child_by_field_id(_NAME) if is_class or inner.kind_id == _FUNCTION else None
-            start, end = node.start_byte, node.end_byte
+            start, end = node.start_byte, self.end(node)
             if named is None:
                 text = self.text[start:end]
                 key = self.key(prefix + "stmt:" + blake2b(text, digest_size=6).hexdigest())
@@ -152,12 +157,16 @@ class _Cutter:
                 segments.append(Segment(len(text), child.start, 0))
                 text += b"-> " + child.key.encode()
             else:
-                start, end = statement.start_byte, statement.end_byte
+                start, end = statement.start_byte, self.end(statement)
                 segments.append(Segment(len(text), start, end - start))
                 text += self.text[start:end]
         return ChunkSpan(
-            key, node.start_byte, node.end_byte, bytes(text), tuple(segments), tuple(children), name, is_class=True
+            key, node.start_byte, self.end(node), bytes(text), tuple(segments), tuple(children), name, is_class=True
         )
+
+    def end(self, node: Node) -> int:
+        """Where a statement ends, and the hole in it if it ends in one."""
+        return self.holes.get(node.end_byte - 1, node.end_byte) if self.holes else node.end_byte
 
     def key(self, wanted: str) -> str:
         count = self.seen[wanted] = self.seen.get(wanted, 0) + 1

@@ -15,11 +15,8 @@ from analyzers.syntax import parse
 from analyzers.syntax.expressions import (
     IDENTIFIER,
     MAX_DEPTH,
-    Scope,
-    Source,
     arguments,
     call_arguments,
-    error,
     expr,
     has_comma,
     listed,
@@ -28,8 +25,8 @@ from analyzers.syntax.expressions import (
     target,
 )
 from analyzers.syntax.patterns import open_sequence, pattern
+from analyzers.syntax.source import Scope, Source, error
 
-_LEFT = parse.field("left")
 _TYPE = parse.field("type")
 _NAME = parse.field("name")
 _BODY = parse.field("body")
@@ -38,7 +35,6 @@ _PARAMETERS = parse.field("parameters")
 _SUPERCLASSES = parse.field("superclasses")
 _OPERATOR = parse.field("operator")
 _CAUSE = parse.field("cause")
-_MODULE = parse.field("module_name")
 _GUARD = parse.field("guard")
 
 _BLOCK = parse.kinds("block")
@@ -68,6 +64,8 @@ Lower = Callable[[Source, Node], n.Stmt]
 
 def statement(c: Source, node: Node) -> n.Stmt:
     handler = _HANDLERS.get(node.kind_id)
+    if c.holes and node.start_byte in c.holes:
+        return n.ErrorStmt(node.start_byte - c.base, c.holes[node.start_byte] - c.base)
     if handler is None or c.depth >= MAX_DEPTH:
         return broken(c, node)
     if node.has_error and (node.kind_id not in _COMPOUND or _header_has_error(node)):
@@ -113,7 +111,9 @@ def class_def(c: Source, node: Node, body: Callable[[Source, Iterable[Node]], tu
 
 def _header_has_error(node: Node) -> bool:
     """Whether anything but the blocks of a compound statement is broken."""
-    return any(child.has_error and child.kind_id not in _BLOCK and _header_has_error_in(child) for child in node.children)
+    return any(
+        child.has_error and child.kind_id not in _BLOCK and _header_has_error_in(child) for child in node.children
+    )
 
 
 def _header_has_error_in(child: Node) -> bool:
@@ -282,7 +282,19 @@ def _type_alias(c: Source, node: Node) -> n.Stmt:
     named = parse.parts(left)[0]
     if named.kind_id == _GENERIC:
         named = parse.parts(named)[0]
+    if named.kind_id != IDENTIFIER:
+        return _call_of_type(c, node)
     return n.Assign(node.start_byte - c.base, node.end_byte - c.base, (target(c, named),), error(c, right))
+
+
+def _call_of_type(c: Source, node: Node) -> n.Stmt:
+    """`type(x).y = 1` looks like an alias to tree-sitter: read it again with another name for `type`."""
+    text = b"____" + c.text[node.start_byte + 4 : node.end_byte]
+    inner = parse.parts(parse.parse(text).root_node)
+    if len(inner) != 1 or inner[0].has_error:
+        return broken(c, node)
+    again = Source(text, c.base - node.start_byte, c.scope, c.depth, {b"____": "type"})
+    return statement(again, inner[0])
 
 
 # --- compound statements ----------------------------------------------------------------------------------------
@@ -480,7 +492,7 @@ def _case(c: Source, node: Node) -> n.MatchCase:
     guard = node.child_by_field_id(_GUARD)
     stop = next(at for at, one in enumerate(tokens) if one.type == ":" or one == guard)
     alternatives = [one for one in tokens[:stop] if one.is_named]
-    if len(tokens[:stop]) > len(alternatives) or alternatives[0].named_child_count and _is_lone_star(alternatives[0]):
+    if len(tokens[:stop]) > len(alternatives) or _is_starred(alternatives[0]):
         lowered = open_sequence(c, alternatives, tokens[stop - 1].end_byte)
     else:
         lowered = pattern(c, alternatives)
@@ -489,8 +501,8 @@ def _case(c: Source, node: Node) -> n.MatchCase:
     return n.MatchCase(node.start_byte - c.base, _end(c, node, body), lowered, test, body)
 
 
-def _is_lone_star(node: Node) -> bool:
-    return node.named_children[0].type == "splat_pattern"
+def _is_starred(node: Node) -> bool:
+    return any(one.type == "splat_pattern" for one in node.named_children)
 
 
 _CLAUSES = parse.kinds("elif_clause", "else_clause", "except_clause", "finally_clause", "case_clause")

@@ -1,3 +1,4 @@
+# ruff: noqa: N802
 """Two trees of one file, CPython's and ours, as plain tuples that are equal when the trees say the same.
 
 A tuple is `(kind, start, end, parts...)` with byte offsets in the file. Known differences are levelled here and
@@ -28,6 +29,7 @@ class FromAst:
 
     def __init__(self, text: bytes) -> None:
         bom = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+        self.text = text
         self.lines = [bom]
         at = 0
         while at < len(text):
@@ -39,7 +41,12 @@ class FromAst:
     def span(self, node: Any) -> tuple[int, int]:
         if self.in_fstring:
             return (0, 0)
-        return self.lines[node.lineno - 1] + node.col_offset, self.lines[node.end_lineno - 1] + node.end_col_offset
+        start, end = (
+            self.lines[node.lineno - 1] + node.col_offset,
+            self.lines[node.end_lineno - 1] + node.end_col_offset,
+        )
+        # A block that ends in `;` ends behind it for CPython, though the statement in it does not.
+        return start, start + len(self.text[start:end].rstrip(b"; "))
 
     def all(self, nodes: Any) -> tuple[Any, ...]:
         return tuple(self.of(node) for node in nodes)

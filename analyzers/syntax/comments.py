@@ -1,0 +1,73 @@
+"""Comments that silence findings.
+
+    y.add_(1)  # autograd: ignore[AG104, AG101]    these findings on this line
+    y.add_(1)  # autograd: ignore                  every finding on this line
+    y.add_(1)  # noqa: AG104                       as other linters spell the first
+    # autograd: ignore-file[AG104]                 this finding in the whole file
+
+The same words inside a string silence nothing: only what the tree calls a comment counts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Tree
+
+from analyzers.syntax import parse
+
+_COMMENT = parse.kind("comment")
+_DIRECTIVE = re.compile(
+    rb"#[ \t]*(?:(?:autograd:[ \t]*(?P<ignore>ignore(?:-file)?)\b(?P<list>[ \t]*\[(?P<codes>[^\]\n]*)\])?)"
+    rb"|(?:noqa[ \t]*:[ \t]*(?P<noqa>[A-Za-z]+[0-9]+(?:[ \t]*[, \t][ \t]*[A-Za-z]+[0-9]+)*)))",
+    re.IGNORECASE,
+)
+_CODE = re.compile(rb"[^\s,]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One code named by a suppression, at bytes `start` to `end` of the file."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One directive: on `line` (from 0), at bytes `start` to `end` of the file. `codes` None silences every finding."""
+
+    line: int
+    start: int
+    end: int
+    codes: tuple[Code, ...] | None
+    whole_file: bool
+
+    def silences(self, code: str) -> bool:
+        return self.codes is None or any(one.name == code for one in self.codes)
+
+
+def suppressions(text: bytes, tree: Tree) -> tuple[Suppression, ...]:
+    """Every directive of a file, in order."""
+    found: list[Suppression] = []
+    line = counted = 0
+    for match in _DIRECTIVE.finditer(text):
+        start, end = match.span()
+        node = tree.root_node.descendant_for_byte_range(start, end)
+        if node is None or node.kind_id != _COMMENT:
+            continue
+        line += text.count(b"\n", counted, start)
+        counted = start
+        group = "noqa" if match["noqa"] else "codes"
+        codes = None if match[group] is None else _codes(match[group], match.start(group))
+        found.append(Suppression(line, start, end, codes, (match["ignore"] or b"").lower() == b"ignore-file"))
+    return tuple(found)
+
+
+def _codes(text: bytes, offset: int) -> tuple[Code, ...]:
+    return tuple(
+        Code(match[0].decode("utf-8", "replace").upper(), offset + match.start(), offset + match.end())
+        for match in _CODE.finditer(text)
+    )

@@ -1,0 +1,55 @@
+"""The text under way while it is lowered, and the names that it binds.
+
+`base` is what to take from a file offset to get an offset in the chunk; `scope` collects the names that the function
+or class around binds; `depth` counts how deep the lowering stands; `holes` are where `repair` blanked broken text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tree_sitter import Node
+
+from analyzers.syntax import literals
+from analyzers.syntax import nodes as n
+
+
+@dataclass(slots=True)
+class Scope:
+    """Names bound so far. In a comprehension `bound` is its own and `walrus` is that of the function around it."""
+
+    bound: set[str] = field(default_factory=set)
+    walrus: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    yields: bool = False
+
+    def locals(self) -> frozenset[str]:
+        return frozenset((self.bound | self.walrus) - self.globals - self.nonlocals)
+
+
+@dataclass(slots=True)
+class Source:
+    text: bytes
+    base: int
+    scope: Scope = field(default_factory=Scope)
+    depth: int = 0
+    names: dict[bytes, str] = field(default_factory=dict)
+    holes: dict[int, int] = field(default_factory=dict)
+
+    def name(self, node: Node) -> str:
+        """The identifier that `node` spells."""
+        spelled = self.text[node.start_byte : node.end_byte]
+        known = self.names.get(spelled)
+        if known is None:
+            known = self.names[spelled] = literals.identifier(spelled)
+        return known
+
+
+Lower: TypeAlias = Callable[[Source, Node], n.Expr]
+
+
+def error(c: Source, node: Node) -> n.ErrorExpr:
+    return n.ErrorExpr(node.start_byte - c.base, node.end_byte - c.base)
