@@ -1,0 +1,161 @@
+"""`check`: what it prints, what it exits with, and which files it means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import BROKEN, FIXED, check_json, run
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text(BROKEN)
+    (tmp_path / "fine.py").write_text(FIXED)
+    return tmp_path
+
+
+def test_json_has_the_promised_shape(project: Path) -> None:
+    code, document = check_json("train.py", cwd=project)
+    assert code == 1
+    assert document["version"] == 1
+    [file] = document["files"]
+    assert file["path"] == "train.py"
+    [finding] = file["findings"]
+    assert (finding["code"], finding["name"], finding["severity"]) == ("AG104", "saved-tensor-modified", "error")
+    assert finding["range"] == {"start": {"line": 4, "column": 1}, "end": {"line": 4, "column": 10}}
+    raises = finding["raises"]
+    assert (raises["path"], raises["line"], raises["exception"]) == ("train.py", 5, "RuntimeError")
+    assert (raises["certain"], raises["caught"], raises["expected"]) == (True, False, False)
+    assert raises["message"].startswith("one of the variables needed for gradient computation has been modified")
+    assert finding["effect"] is None
+    assert {"path": "train.py", "line": 3}.items() <= finding["related"][0].items()
+    edit = finding["fixes"][0]["edits"][0]
+    assert edit["path"] == "train.py"
+    assert edit["range"]["start"]["line"] == 4
+    assert edit["text"]
+
+
+def test_text_shows_place_cause_consequence_and_cure(project: Path) -> None:
+    done = run("check", "train.py", cwd=project)
+    assert done.returncode == 1
+    assert done.stdout.startswith("train.py:4:1: error[AG104] ")
+    assert "4 | y.add_(1)\n  | ^^^^^^^^^" in done.stdout
+    assert "3 | y = x.exp()" in done.stdout
+    assert "torch raises RuntimeError: " in done.stdout
+    assert "at line 5" in done.stdout
+    assert "fix: " in done.stdout
+    assert done.stdout.endswith("Found 1 error in 1 file.\n")
+    assert "\x1b" not in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_clean_file_exits_zero(project: Path) -> None:
+    done = run("check", "fine.py", cwd=project)
+    assert (done.returncode, done.stdout) == (0, "No findings in 1 file.\n")
+
+
+@pytest.mark.parametrize(("level", "code"), [("error", 1), ("warning", 1), ("info", 1), ("never", 0)])
+def test_fail_on_decides_the_exit_code(project: Path, level: str, code: int) -> None:
+    assert run("check", "--fail-on", level, "train.py", cwd=project).returncode == code
+
+
+def test_columns_count_characters(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BROKEN.replace("y.add_(1)", "s = '😀é'; y.add_(1)"), encoding="utf-8")
+    _, document = check_json("train.py", cwd=tmp_path)
+    assert document["files"][0]["findings"][0]["range"]["start"] == {"line": 4, "column": 11}
+
+
+def test_standard_input(project: Path) -> None:
+    code, document = check_json("-", "--stdin-filename", "new/model.py", cwd=project, stdin=BROKEN.encode())
+    assert code == 1
+    [file] = document["files"]
+    assert file["path"] == "new/model.py"
+    assert file["findings"][0]["raises"]["path"] == "new/model.py"
+
+
+def test_standard_input_overrides_the_file_of_that_name(project: Path) -> None:
+    code, document = check_json("-", "--stdin-filename", "train.py", cwd=project, stdin=FIXED.encode())
+    assert (code, document["files"][0]["findings"]) == (0, [])
+
+
+def test_a_file_that_cannot_be_read_is_a_finding_and_the_others_are_checked(project: Path) -> None:
+    (project / "latin.py").write_bytes(b"name = '\xe9'\n")
+    code, document = check_json("absent.py", "latin.py", "train.py", cwd=project)
+    assert code == 2
+    absent, latin, train = document["files"]
+    for file in (absent, latin):
+        [finding] = file["findings"]
+        assert (finding["code"], finding["name"], finding["severity"]) == ("AG001", "unreadable-file", "error")
+        assert finding["range"]["start"] == {"line": 1, "column": 1}
+    assert [finding["code"] for finding in train["findings"]] == ["AG104"]
+
+
+def test_a_declared_encoding_is_honoured(project: Path) -> None:
+    (project / "latin.py").write_bytes(b"# -*- coding: latin-1 -*-\nname = '\xe9'\n")
+    assert check_json("latin.py", cwd=project)[0] == 0
+
+
+def test_select_and_ignore_take_names_and_codes(project: Path) -> None:
+    for arguments, code in [
+        (("--select", "AG104"), 1),
+        (("--select", "saved-tensor-modified"), 1),
+        (("--ignore", "AG104"), 0),
+        (("--ignore", "saved-tensor-modified"), 0),
+        (("--select", "AG104", "--ignore", "AG104"), 0),
+    ]:
+        assert run("check", *arguments, "train.py", cwd=project).returncode == code, arguments
+
+
+def test_an_unknown_rule_is_bad_usage(project: Path) -> None:
+    done = run("check", "--select", "no-such-rule", "train.py", cwd=project)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no-such-rule" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--no-such-option",), ("--jobs", "0"), ("--stdin-filename", "x.py")])
+def test_bad_usage_exits_two(project: Path, arguments: tuple[str, ...]) -> None:
+    assert run("check", *arguments, cwd=project).returncode == 2
+
+
+def test_statistics_count_by_rule(project: Path) -> None:
+    _, document = check_json("--statistics", ".", cwd=project)
+    assert document["statistics"] == [{"code": "AG104", "name": "saved-tensor-modified", "count": 1}]
+    assert "     1  AG104  saved-tensor-modified\n" in run("check", "--statistics", cwd=project).stdout
+
+
+def test_a_folder_stands_for_the_python_files_that_someone_wrote(project: Path) -> None:
+    for folder in (".hidden", "node_modules", "__pycache__", "build", "env", "src"):
+        (project / folder).mkdir()
+        (project / folder / "a.py").write_text(FIXED)
+    (project / "env" / "pyvenv.cfg").touch()
+    (project / "notes.txt").touch()
+    _, document = check_json(cwd=project)
+    assert [file["path"] for file in document["files"]] == ["fine.py", "train.py", "src/a.py"]
+    _, document = check_json("build/a.py", "train.py", "./train.py", cwd=project)
+    assert [file["path"] for file in document["files"]] == ["build/a.py", "train.py"]
+
+
+def test_the_number_of_jobs_changes_nothing_in_the_output(project: Path) -> None:
+    for number in range(12):
+        (project / f"model_{number}.py").write_text(BROKEN if number % 3 else FIXED)
+    one = run("check", "--jobs", "1", cwd=project)
+    several = run("check", "--jobs", "3", cwd=project)
+    default = run("check", cwd=project)
+    assert one.stdout == several.stdout == default.stdout
+    assert one.returncode == several.returncode == default.returncode == 1
+    assert "Found 9 errors in 14 files." in one.stdout
+
+
+def test_a_terminal_is_told_nothing_to_obey(project: Path) -> None:
+    (project / "train.py").write_text(BROKEN.replace("y.add_(1)", "s = '\x1b[31m'; y.add_(1)"))
+    assert "\x1b" not in run("check", "train.py", cwd=project).stdout
+
+
+def test_the_output_is_json_whatever_the_file_names_are(tmp_path: Path) -> None:
+    (tmp_path / "modèle 😀.py").write_text(BROKEN)
+    done = run("check", "--format", "json", cwd=tmp_path)
+    assert json.loads(done.stdout)["files"][0]["path"] == "modèle 😀.py"
+    assert done.stdout.isascii()

@@ -1,0 +1,98 @@
+"""The commands beside `check`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograd_lsp import __version__
+from tests.cli.command import BROKEN, run
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text(BROKEN)
+    return tmp_path
+
+
+def test_version(project: Path) -> None:
+    assert run("--version", cwd=project).stdout == f"autograd-lsp {__version__}\n"
+
+
+def test_no_command_is_bad_usage(project: Path) -> None:
+    assert run(cwd=project).returncode == 2
+
+
+def test_facts_as_json(project: Path) -> None:
+    done = run("facts", "--format", "json", "train.py", cwd=project)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["version"] == 1
+    [file] = document["files"]
+    fact = next(fact for fact in file["facts"] if (fact["line"], fact["name"]) == (3, "y"))
+    assert (fact["scope"], fact["requires_grad"], fact["is_leaf"]) == ("<module>", True, False)
+    assert fact["grad_fn"] == ["ExpBackward0"]
+    assert set(fact) == {"line", "scope", "name", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype"}
+
+
+def test_facts_of_one_line(project: Path) -> None:
+    done = run("facts", "train.py:3", cwd=project)
+    assert done.returncode == 0
+    assert done.stdout.startswith("train.py:3: y  requires_grad=True")
+    assert "grad_fn=ExpBackward0" in done.stdout
+    assert run("facts", "train.py:1", cwd=project).stdout == ""
+
+
+def test_facts_of_a_file_that_is_not_there(project: Path) -> None:
+    done = run("facts", "absent.py", cwd=project)
+    assert done.returncode == 2
+    assert "absent.py" in done.stderr
+
+
+def test_graph_as_text(project: Path) -> None:
+    done = run("graph", "train.py:3", cwd=project)
+    assert done.returncode == 0
+    assert done.stdout.startswith("y ")
+    assert "└─ ExpBackward0" in done.stdout
+
+
+@pytest.mark.parametrize(("form", "start"), [("dot", "digraph"), ("mermaid", "flowchart TD")])
+def test_graph_as_a_picture(project: Path, form: str, start: str) -> None:
+    done = run("graph", "train.py:3:y", "--format", form, cwd=project)
+    assert done.returncode == 0
+    assert done.stdout.startswith(start)
+    assert "ExpBackward0" in done.stdout
+
+
+def test_graph_as_json(project: Path) -> None:
+    document = json.loads(run("graph", "train.py:3:y", "--format", "json", cwd=project).stdout)
+    assert document["name"] == "y"
+    operator = next(node for node in document["nodes"] if node["label"] == "ExpBackward0")
+    assert operator["range"]["start"]["line"] == 3
+    known = {node["id"] for node in document["nodes"]}
+    assert all({edge["from"], edge["to"]} <= known for edge in document["edges"])
+
+
+def test_graph_where_there_is_no_tensor(project: Path) -> None:
+    done = run("graph", "train.py:1", cwd=project)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+@pytest.mark.parametrize("place", ["train.py", "train.py:0", "train.py:99", "absent.py:1"])
+def test_graph_of_a_place_that_is_none(project: Path, place: str) -> None:
+    assert run("graph", place, cwd=project).returncode == 2
+
+
+def test_rules_are_listed_and_explained(project: Path) -> None:
+    assert "AG104  saved-tensor-modified" in run("rule", cwd=project).stdout
+    by_code, by_name = run("rule", "AG104", cwd=project), run("rule", "saved-tensor-modified", cwd=project)
+    assert by_code.stdout == by_name.stdout
+    assert by_code.stdout.startswith("# saved-tensor-modified (AG104)\n")
+    assert run("rule", "no-such-rule", cwd=project).returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [("--tcp", "nowhere"), ("--stdio", "--tcp", "localhost:0")])
+def test_server_refuses_what_it_cannot_do(project: Path, arguments: tuple[str, ...]) -> None:
+    assert run("server", *arguments, cwd=project).returncode == 2

@@ -1,0 +1,66 @@
+"""The server around an analyzer that does what its text says: `SLOW` works until it is cancelled, `FAIL` fails.
+
+Run as a script by the tests of what the server does while the analyzer is busy or broken.
+"""
+
+from __future__ import annotations
+
+import time
+
+from analyzers.host import Cancelled
+
+from analyzers.report import Fact, Finding, Graph, Place
+from autograd_lsp.server.features import create_server
+
+
+class ControlledHost:
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.revision = 0
+
+    def set_text(self, path: str, text: str) -> None:
+        self.texts[path] = text
+        self.revision += 1
+
+    def close(self, path: str) -> None:
+        self.texts.pop(path, None)
+        self.revision += 1
+
+    def file_changed(self, path: str) -> None:
+        self.revision += 1
+
+    def snapshot(self) -> ControlledSnapshot:
+        return ControlledSnapshot(self)
+
+
+class ControlledSnapshot:
+    def __init__(self, host: ControlledHost) -> None:
+        self.host = host
+        self.revision = host.revision
+
+    def text(self, path: str) -> str:
+        return self.host.texts.get(path, "")
+
+    def findings(self, path: str) -> tuple[Finding, ...]:
+        text = self.text(path)
+        self.behave(text)
+        return (Finding("AG000", "first-line", "warning", text.partition("\n")[0], Place(path, 0, 1)),)
+
+    def facts(self, path: str) -> tuple[Fact, ...]:
+        return ()
+
+    def graph(self, path: str, offset: int, name: str | None) -> Graph | None:
+        self.behave(self.text(path))
+        return Graph("t")
+
+    def behave(self, text: str) -> None:
+        if "FAIL" in text:
+            raise ValueError("told to fail")
+        while "SLOW" in text:
+            if self.revision != self.host.revision:
+                raise Cancelled
+            time.sleep(0.005)
+
+
+if __name__ == "__main__":
+    create_server(ControlledHost()).start_io()

@@ -1,0 +1,136 @@
+"""A scripted editor: it drives the real server process and keeps everything that the server publishes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.protocol import default_converter
+from pytest_lsp import LanguageClient
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SERVER = (sys.executable, "-m", "autograd_lsp", "server", "--stdio")
+PATIENCE = 30
+
+BROKEN = """\
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+y.add_(1)
+y.sum().backward()
+"""
+
+PUSH_CLIENT = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.Markdown]),
+        publish_diagnostics=types.PublishDiagnosticsClientCapabilities(related_information=True, version_support=True),
+    ),
+    workspace=types.WorkspaceClientCapabilities(
+        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
+    ),
+)
+PULL_CLIENT = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
+)
+
+
+class Editor(LanguageClient):
+    """`published` holds every publishDiagnostics notification in order, `offer` what the server says it can do."""
+
+    offer: types.ServerCapabilities
+
+    def __init__(self) -> None:
+        super().__init__(converter_factory=default_converter)
+        self.published: list[types.PublishDiagnosticsParams] = []
+        self._news = asyncio.Condition()
+
+        async def on_published(params: types.PublishDiagnosticsParams) -> None:
+            async with self._news:
+                self.published.append(params)
+                self._news.notify_all()
+
+        handlers = {**DEFAULT_CLIENT_FEATURES, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: on_published}
+        register_lsp_features(self, handlers)
+
+    def open(self, uri: str, text: str, version: int = 1) -> None:
+        self.text_document_did_open(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, types.LanguageKind.Python, version, text))
+        )
+
+    def edit(self, uri: str, version: int, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
+        where = types.Range(types.Position(*start), types.Position(*end))
+        self.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version, uri),
+                [types.TextDocumentContentChangePartial(where, text)],
+            )
+        )
+
+    def close(self, uri: str) -> None:
+        self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def diagnostics_of(self, uri: str, version: int | None) -> list[types.Diagnostic]:
+        """The first that were published for exactly this version."""
+
+        def arrived() -> list[types.PublishDiagnosticsParams]:
+            return [params for params in self.published if (params.uri, params.version) == (uri, version)]
+
+        async with self._news:
+            await asyncio.wait_for(self._news.wait_for(arrived), PATIENCE)
+        return list(arrived()[0].diagnostics)
+
+    async def pull(self, uri: str, previous: str | None = None) -> types.DocumentDiagnosticReport:
+        document = types.TextDocumentIdentifier(uri)
+        return await self.text_document_diagnostic_async(
+            types.DocumentDiagnosticParams(document, previous_result_id=previous)
+        )
+
+    async def request_as_is(self, method: str, params: object) -> object:
+        """A request whose parameters our own library would refuse to write."""
+        message_id = f"as-is-{len(self.protocol._request_futures)}"
+        answer: Future[object] = Future()
+        self.protocol._request_futures[message_id] = answer
+        self.protocol._send_data({"jsonrpc": "2.0", "id": message_id, "method": method, "params": params})
+        return await asyncio.wait_for(asyncio.wrap_future(answer), PATIENCE)
+
+    async def hover(self, uri: str, line: int, character: int) -> types.Hover | None:
+        document = types.TextDocumentIdentifier(uri)
+        return await self.text_document_hover_async(types.HoverParams(document, types.Position(line, character)))
+
+    async def code_actions(
+        self, uri: str, diagnostic: types.Diagnostic, only: list[str] | None = None
+    ) -> list[types.CodeAction]:
+        context = types.CodeActionContext([diagnostic], only=only)
+        document = types.TextDocumentIdentifier(uri)
+        return await self.text_document_code_action_async(types.CodeActionParams(document, diagnostic.range, context))
+
+
+@asynccontextmanager
+async def editing(capabilities: types.ClientCapabilities = PUSH_CLIENT, server: tuple[str, ...] = SERVER):
+    """An editor with a server of its own, from the handshake to the exit."""
+    editor = Editor()
+    path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
+    await editor.start_io(*server, env={**os.environ, "PYTHONPATH": path})
+    try:
+        answer = await editor.initialize_session(types.InitializeParams(capabilities, root_uri="file:///project"))
+        editor.offer = answer.capabilities
+        yield editor
+        await asyncio.wait_for(editor.shutdown_session(), PATIENCE)
+    finally:
+        if editor._server is not None and editor._server.returncode is None:
+            editor._server.kill()
+        await editor.stop()
+
+
+def with_encodings(*encodings: types.PositionEncodingKind) -> types.ClientCapabilities:
+    return types.ClientCapabilities(
+        general=types.GeneralClientCapabilities(position_encodings=list(encodings)),
+        text_document=PUSH_CLIENT.text_document,
+        workspace=PUSH_CLIENT.workspace,
+    )

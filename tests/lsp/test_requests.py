@@ -1,0 +1,93 @@
+"""Hover, quick fixes and the graph, asked of the real server."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from autograd_lsp.server.documents import edited
+from tests.lsp.editor import BROKEN, PULL_CLIENT, editing
+
+URI = "file:///project/train.py"
+
+
+def applied(text: str, edits: list) -> str:
+    for edit in sorted(edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True):
+        text = edited(text, edit.range, edit.new_text, "utf-16")
+    return text
+
+
+async def test_hover_says_what_the_tensor_is() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        hover = await editor.hover(URI, 2, 0)
+    assert hover is not None
+    assert isinstance(hover.contents, types.MarkupContent)
+    assert hover.contents.kind == types.MarkupKind.Markdown
+    assert "requires_grad=True" in hover.contents.value
+    assert "ExpBackward0" in hover.contents.value
+    assert "shape=[3" in hover.contents.value
+
+
+async def test_hover_is_plain_for_a_client_that_shows_plain_text() -> None:
+    async with editing(PULL_CLIENT) as editor:
+        editor.open(URI, BROKEN)
+        hover = await editor.hover(URI, 2, 0)
+    assert hover is not None
+    assert isinstance(hover.contents, types.MarkupContent)
+    assert hover.contents.kind == types.MarkupKind.PlainText
+    assert "`" not in hover.contents.value
+
+
+async def test_hover_where_there_is_no_tensor_is_silent() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        assert await editor.hover(URI, 0, 2) is None
+
+
+async def test_the_quick_fix_mends_the_program() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        [diagnostic] = await editor.diagnostics_of(URI, 1)
+        actions = await editor.code_actions(URI, diagnostic)
+        assert [action.is_preferred for action in actions].count(True) == 1
+        best = next(action for action in actions if action.is_preferred)
+        assert best.kind == types.CodeActionKind.QuickFix
+        assert list(best.diagnostics) == [diagnostic]
+        [change] = best.edit.document_changes
+        assert (change.text_document.uri, change.text_document.version) == (URI, 1)
+        mended = applied(BROKEN, change.edits)
+        editor.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(2, URI), [types.TextDocumentContentChangeWholeDocument(mended)]
+            )
+        )
+        assert await editor.diagnostics_of(URI, 2) == []
+
+
+async def test_a_client_without_document_changes_gets_plain_changes() -> None:
+    async with editing(PULL_CLIENT) as editor:
+        editor.open(URI, BROKEN)
+        report = await editor.pull(URI)
+        actions = await editor.code_actions(URI, report.items[0])
+    assert actions[0].edit.document_changes is None
+    assert list(actions[0].edit.changes) == [URI]
+
+
+async def test_fix_all_is_there_for_those_who_ask() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        [diagnostic] = await editor.diagnostics_of(URI, 1)
+        [action] = await editor.code_actions(URI, diagnostic, only=["source.fixAll"])
+        assert action.kind == "source.fixAll.autograd-lsp"
+        assert not await editor.code_actions(URI, diagnostic, only=["refactor"])
+
+
+async def test_the_graph_of_the_tensor_under_the_cursor() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        params = {"textDocument": {"uri": URI}, "position": {"line": 2, "character": 0}}
+        graph = await editor.protocol.send_request_async("autograd/graph", params)
+    assert graph.name == "y"
+    assert "ExpBackward0" in {node.label for node in graph.nodes}
+    assert graph.dot.startswith("digraph")
+    assert len(graph.edges) >= 2
