@@ -1,0 +1,173 @@
+import torch
+
+_REDUCTION = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
+
+
+def _enum(reduction, size_average=None, reduce=None):
+    if reduce is False:
+        return 0
+    if size_average is False:
+        return 2
+    return _REDUCTION[reduction]
+
+
+def _reduced(loss, reduction):
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    return loss
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    input, target = torch.ops.aten.broadcast_tensors([input, target])
+    if weight is None:
+        return torch.ops.aten.mse_loss(input, target, _enum(reduction, size_average, reduce))
+    loss = torch.pow(input - target, 2) * weight
+    if reduction == "mean":
+        return loss.sum() / weight.sum()
+    return _reduced(loss, reduction)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    input, target = torch.ops.aten.broadcast_tensors([input, target])
+    if weight is None:
+        return torch.ops.aten.l1_loss(input, target, _enum(reduction, size_average, reduce))
+    loss = torch.abs(input - target) * weight
+    if reduction == "mean":
+        return loss.sum() / weight.sum()
+    return _reduced(loss, reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    input, target = torch.ops.aten.broadcast_tensors([input, target])
+    if beta == 0.0:
+        return torch.ops.aten.l1_loss(input, target, _enum(reduction, size_average, reduce))
+    return torch.ops.aten.smooth_l1_loss(input, target, _enum(reduction, size_average, reduce), beta)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    input, target = torch.ops.aten.broadcast_tensors([input, target])
+    if weight is None:
+        return torch.ops.aten.huber_loss(input, target, _enum(reduction), delta)
+    return _reduced(torch.ops.aten.huber_loss(input, target, 0, delta) * weight, reduction)
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                  label_smoothing=0.0):
+    reduction = _enum(reduction, size_average, reduce)
+    return torch.ops.aten.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def linear_cross_entropy(input, linear_weight, target, *, reduction="mean", ignore_index=-100, label_smoothing=0.0,
+                         linear_bias=None, cross_entropy_weight=None, acc_dtype=None, chunking_strategy=None,
+                         **options):
+    logits = torch.ops.aten.linear(input, linear_weight, linear_bias)
+    return cross_entropy(logits, target, cross_entropy_weight, ignore_index=ignore_index, reduction=reduction,
+                         label_smoothing=label_smoothing)
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    return torch.ops.aten.nll_loss_nd(input, target, weight, _enum(reduction, size_average, reduce), ignore_index)
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+                     reduction="mean"):
+    reduction = _enum(reduction, size_average, reduce)
+    return torch.ops.aten.poisson_nll_loss(input, target, log_input, full, eps, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    if isinstance(var, float):
+        var = var * torch.ones_like(input)
+    elif var.dim() == input.dim() - 1:
+        var = torch.unsqueeze(var, -1)
+    var = var.clone()
+    with torch.no_grad():
+        var.clamp_(min=eps)
+    loss = 0.5 * (torch.log(var) + (input - target) ** 2 / var)
+    if full:
+        loss += 0.9
+    return _reduced(loss, reduction)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    if reduction == "batchmean":
+        loss = torch.ops.aten.kl_div(input, target, 2, log_target=log_target)
+        return loss / input.size(0)
+    return torch.ops.aten.kl_div(input, target, _enum(reduction, size_average, reduce), log_target=log_target)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    if weight is not None:
+        weight = weight.expand(target.size())
+    return torch.ops.aten.binary_cross_entropy(input, target, weight, _enum(reduction, size_average, reduce))
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+                                     pos_weight=None):
+    reduction = _enum(reduction, size_average, reduce)
+    return torch.ops.aten.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    return torch.ops.aten.margin_ranking_loss(input1, input2, target, margin, _enum(reduction, size_average, reduce))
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    return torch.ops.aten.hinge_embedding_loss(input, target, margin, _enum(reduction, size_average, reduce))
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    return torch.ops.aten.cosine_embedding_loss(input1, input2, target, margin, _enum(reduction, size_average, reduce))
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return torch.ops.aten.multilabel_margin_loss(input, target, _enum(reduction, size_average, reduce))
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return torch.ops.aten.soft_margin_loss(input, target, _enum(reduction, size_average, reduce))
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    reduction = _enum(reduction, size_average, reduce)
+    return torch.ops.aten.multi_margin_loss(input, target, p, margin, weight, reduction)
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    positive = target * torch.ops.aten.log_sigmoid(input)
+    loss = -(positive + (1 - target) * torch.ops.aten.log_sigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    class_dim = input.dim() - 1
+    loss = loss.sum(dim=class_dim) / input.size(class_dim)
+    reduction = _enum(reduction, size_average, reduce)
+    if reduction == 1:
+        return loss.mean()
+    if reduction == 2:
+        return loss.sum()
+    return loss
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
+                        reduce=None, reduction="mean"):
+    reduction = _enum(reduction, size_average, reduce)
+    return torch.ops.aten.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
+                                      reduction="mean"):
+    if distance_function is None:
+        distance_function = torch.pairwise_distance
+    near = distance_function(anchor, positive)
+    far = distance_function(anchor, negative)
+    if swap:
+        far = torch.minimum(far, distance_function(positive, negative))
+    return _reduced(torch.clamp_min(margin + near - far, 0), reduction)
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    return torch.ops.aten.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, _enum(reduction), zero_infinity
+    )

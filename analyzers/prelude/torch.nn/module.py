@@ -1,0 +1,336 @@
+import autograd_machine
+import torch
+from torch.utils.hooks import RemovableHandle
+
+
+class Module:
+    """The tables come first: once they are there, the machine files parameters, buffers and modules in them."""
+
+    def __init__(self, *args, **kwargs):
+        self.training = True
+        self._buffers = {}
+        self._non_persistent_buffers_set = set()
+        self._hooked = False
+        self._parameters = {}
+        self._modules = {}
+
+    def __call__(self, *args, **kwargs):
+        if self._hooked:
+            return _call_hooked(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError("Module is missing the required \"forward\" function")
+
+    def extra_repr(self):
+        return ""
+
+    def _get_name(self):
+        return self.__class__.__name__
+
+    # --- registration
+
+    def register_parameter(self, name, param):
+        if param is not None and not isinstance(param, torch.nn.Parameter):
+            raise TypeError("cannot assign a plain object to parameter")
+        self._parameters[name] = param
+
+    def register_buffer(self, name, tensor, persistent=True):
+        self._buffers[name] = tensor
+        if not persistent:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name, module):
+        self._modules[name] = module
+
+    def register_module(self, name, module):
+        self.add_module(name, module)
+
+    def get_submodule(self, target):
+        found = self
+        if target != "":
+            for part in target.split("."):
+                found = getattr(found, part)
+        return found
+
+    def set_submodule(self, target, module, strict=False):
+        owner, _, name = target.rpartition(".")
+        setattr(self.get_submodule(owner), name, module)
+
+    def get_parameter(self, target):
+        owner, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(owner), name)
+
+    def get_buffer(self, target):
+        return self.get_parameter(target)
+
+    # --- what is inside
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        if not recurse:
+            found = [(n, p) for n, p in self._parameters.items() if p is not None]
+        else:
+            found = autograd_machine.named_parameters(self)
+        if prefix == "":
+            return iter(found)
+        return iter([(prefix + "." + n, p) for n, p in found])
+
+    def parameters(self, recurse=True):
+        if recurse:
+            return iter([p for _, p in autograd_machine.named_parameters(self)])
+        return iter([p for p in self._parameters.values() if p is not None])
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        if not recurse:
+            found = [(n, b) for n, b in self._buffers.items() if b is not None]
+        else:
+            found = autograd_machine.named_buffers(self)
+        if prefix == "":
+            return iter(found)
+        return iter([(prefix + "." + n, b) for n, b in found])
+
+    def buffers(self, recurse=True):
+        return iter([b for _, b in self.named_buffers("", recurse)])
+
+    def named_children(self):
+        return iter([(n, m) for n, m in self._modules.items() if m is not None])
+
+    def children(self):
+        return iter([m for m in self._modules.values() if m is not None])
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        found = autograd_machine.named_modules(self)
+        if prefix == "":
+            return iter(found)
+        return iter([(prefix + "." + n if n else prefix, m) for n, m in found])
+
+    def modules(self):
+        return iter([m for _, m in autograd_machine.named_modules(self)])
+
+    # --- modes and moves
+
+    def train(self, mode=True):
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        for _, p in autograd_machine.named_parameters(self):
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        for _, p in autograd_machine.named_parameters(self):
+            if p.grad is not None:
+                if set_to_none:
+                    p.grad = None
+                else:
+                    _zero(p.grad)
+
+    def apply(self, fn):
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn, recurse=True):
+        for _, p in autograd_machine.named_parameters(self):
+            p.data = fn(p.data)
+            if p.grad is not None:
+                p.grad.data = fn(p.grad.data)
+        for _, module in autograd_machine.named_modules(self):
+            for name, b in module._buffers.items():
+                if b is not None:
+                    module._buffers[name] = fn(b)
+        return self
+
+    def to(self, *args, **kwargs):
+        """Only a change of dtype is seen: what a device does is not."""
+        dtype = autograd_machine.dtype_of_to(*args, **kwargs)
+        if dtype is not None:
+            self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+        return self
+
+    def type(self, dst_type):
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self):
+        return self.to(torch.float32)
+
+    def double(self):
+        return self.to(torch.float64)
+
+    def half(self):
+        return self.to(torch.float16)
+
+    def bfloat16(self):
+        return self.to(torch.bfloat16)
+
+    def cuda(self, device=None):
+        return self
+
+    def cpu(self):
+        return self
+
+    def xpu(self, device=None):
+        return self
+
+    def to_empty(self, *, device, recurse=True):
+        return self._apply(lambda t: torch.empty_like(t))
+
+    def share_memory(self):
+        return self
+
+    def compile(self, *args, **kwargs):
+        pass
+
+    # --- state
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        if destination is None:
+            destination = {}
+        for name, p in self._parameters.items():
+            if p is not None:
+                destination[prefix + name] = p if keep_vars else p.detach()
+        for name, b in self._buffers.items():
+            if b is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = b if keep_vars else b.detach()
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+        return destination
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        if assign:
+            for _, module in autograd_machine.named_modules(self):
+                for name, p in module._parameters.items():
+                    if p is not None:
+                        module._parameters[name] = torch.nn.Parameter(torch.empty_like(p), p.requires_grad)
+        else:
+            for _, p in autograd_machine.named_parameters(self):
+                autograd_machine.write(p)
+            for _, b in autograd_machine.named_buffers(self):
+                autograd_machine.write(b)
+        return autograd_machine.unknown()
+
+    def get_extra_state(self):
+        return autograd_machine.unknown()
+
+    def set_extra_state(self, state):
+        pass
+
+    # --- hooks
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        return _hook(self, "_forward_pre_hooks", (hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        return _hook(self, "_forward_hooks", (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        return _hook(self, "_backward_hooks", hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        return _hook(self, "_backward_pre_hooks", hook, prepend)
+
+    def register_backward_hook(self, hook):
+        return RemovableHandle({})
+
+    def register_state_dict_pre_hook(self, hook):
+        return RemovableHandle({})
+
+    def register_state_dict_post_hook(self, hook):
+        return RemovableHandle({})
+
+    def _register_state_dict_hook(self, hook):
+        return RemovableHandle({})
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        return RemovableHandle({})
+
+    def register_load_state_dict_pre_hook(self, hook):
+        return RemovableHandle({})
+
+    def register_load_state_dict_post_hook(self, hook):
+        return RemovableHandle({})
+
+
+def _zero(grad):
+    if grad.grad_fn is not None:
+        grad.detach_()
+    else:
+        grad.requires_grad_(False)
+    grad.zero_()
+
+
+def _hook(module, table, hook, prepend):
+    if not module._hooked:
+        module._forward_pre_hooks = {}
+        module._forward_hooks = {}
+        module._backward_hooks = {}
+        module._backward_pre_hooks = {}
+        module._hooked = True
+    hooks = getattr(module, table)
+    handle = RemovableHandle(hooks)
+    if prepend:
+        older = list(hooks.items())
+        hooks.clear()
+        hooks[handle] = hook
+        hooks.update(older)
+    else:
+        hooks[handle] = hook
+    return handle
+
+
+def _call_hooked(module, args, kwargs):
+    for hook, with_kwargs in list(module._forward_pre_hooks.values()):
+        if with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed is not None:
+                args, kwargs = changed
+        else:
+            changed = hook(module, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+    full = len(module._backward_hooks) > 0 or len(module._backward_pre_hooks) > 0
+    if full:
+        args = _through_backward_hook(args)
+    result = module.forward(*args, **kwargs)
+    for hook, with_kwargs in list(module._forward_hooks.values()):
+        changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
+        if changed is not None:
+            result = changed
+    if full:
+        result = _through_backward_hook(result)
+    return result
+
+
+class BackwardHookFunction(torch.autograd.Function):
+    """A full backward hook puts this identity before and behind the module: what comes out of it are views."""
+
+    @staticmethod
+    def forward(ctx, *args):
+        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return grads
+
+
+def _through_backward_hook(values):
+    if not torch.is_grad_enabled():
+        return values
+    if isinstance(values, torch.Tensor):
+        return BackwardHookFunction.apply(values)[0] if values.requires_grad else values
+    if not isinstance(values, tuple):
+        return values
+    tensors = [v for v in values if isinstance(v, torch.Tensor)]
+    if not any([t.requires_grad for t in tensors]):
+        return values
+    hooked = iter(BackwardHookFunction.apply(*tensors))
+    return tuple([next(hooked) if isinstance(v, torch.Tensor) else v for v in values])

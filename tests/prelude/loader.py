@@ -1,0 +1,221 @@
+"""Run the prelude under CPython on real torch, so that torch itself can judge it.
+
+A prelude directory is one namespace; `import torch` in it means the modelled names, and real torch where a name is
+not modelled, just as it means the machine's own operators there. What the machine does natively for `nn.Module` (file
+what is assigned in `_parameters`, `_buffers`, `_modules`, and look there for what is missing) is added here by hand.
+"""
+
+import ast
+import builtins
+import copy
+import importlib
+import types
+from pathlib import Path
+
+import torch
+
+PRELUDE = Path(__file__).parents[2] / "analyzers" / "prelude"
+DIRECTORIES = sorted(p.name for p in PRELUDE.iterdir() if p.is_dir() and p.name.startswith("torch"))
+
+
+def real(dotted):
+    """The object of real torch, or None."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ImportError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part, None)
+        return found
+    return None
+
+
+def public_names(directory):
+    return {name: path for name, path in top_level(PRELUDE / directory).items() if not name.startswith("_")}
+
+
+def top_level(folder):
+    """Which file of a directory binds each top-level name."""
+    names = {}
+    for path in sorted(folder.glob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            for name in bound_by(node):
+                assert name not in names, f"{folder.name}: {name} is defined twice"
+                names[name] = path
+    return names
+
+
+def bound_by(node):
+    match node:
+        case ast.FunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.Assign():
+            return [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    return []
+
+
+class Namespace(dict):
+    """The names of one directory; a file runs when one of its names is first asked for."""
+
+    def __init__(self, world, directory):
+        super().__init__()
+        self.files = top_level(PRELUDE / directory)
+        self.started = set()
+        self["__builtins__"] = {**vars(builtins), "__import__": world.load}
+        self["__name__"] = "prelude." + directory
+
+    def __missing__(self, name):
+        path = self.files.get(name)
+        if path is None or path in self.started:
+            raise KeyError(name)
+        self.run(path)
+        return dict.__getitem__(self, name)
+
+    def run(self, path):
+        if path not in self.started:
+            self.started.add(path)
+            exec(compile(path.read_text(), str(path), "exec"), self)
+
+    def run_all(self):
+        for path in dict.fromkeys(self.files.values()):
+            self.run(path)
+
+
+class Overlay(types.ModuleType):
+    """`torch.nn` and the like: modelled names first, then real torch's."""
+
+    def __init__(self, world, dotted):
+        super().__init__(dotted)
+        self.__dict__.update(_world=world, _dotted=dotted)
+
+    def __getattr__(self, name):
+        return self._world.lookup(f"{self._dotted}.{name}")
+
+
+class World:
+    def __init__(self):
+        self.namespaces = {d: Namespace(self, d) for d in DIRECTORIES}
+        self.overlays = {}
+        self.notes = []
+        self.machine = stub(self)
+        for directory, namespace in self.namespaces.items():
+            if directory == "torch.nn":
+                give_modules_their_tables(namespace["Module"])
+            namespace.run_all()
+
+    def load(self, name, globals=None, locals=None, fromlist=(), level=0):
+        if name == "autograd_machine":
+            return self.machine
+        if not name.startswith("torch"):
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        return self.overlay(name if fromlist else name.split(".")[0])
+
+    def overlay(self, dotted):
+        if dotted not in self.overlays:
+            self.overlays[dotted] = Overlay(self, dotted)
+        overlay = self.overlays[dotted]
+        parent, _, last = dotted.rpartition(".")
+        if parent:
+            self.overlay(parent).__dict__[last] = overlay
+        return overlay
+
+    def lookup(self, dotted):
+        """What the prelude, or failing that real torch, calls `dotted`."""
+        directory, _, name = dotted.rpartition(".")
+        namespace = self.namespaces.get(directory)
+        if namespace is not None and (name in namespace or name in namespace.files):
+            return namespace[name]
+        if any(d == dotted or d.startswith(dotted + ".") for d in self.namespaces):
+            return self.overlay(dotted)
+        found = real(dotted)
+        if found is None:
+            raise AttributeError(dotted)
+        return found
+
+
+def give_modules_their_tables(module_class):
+    def assign(self, name, value):
+        parameters = self.__dict__.get("_parameters")
+        if "_modules" in self.__dict__:
+            if isinstance(value, torch.nn.Parameter):
+                parameters[name] = value
+                return
+            if isinstance(value, module_class):
+                self._modules[name] = value
+                return
+            if name in parameters:
+                if value is not None:
+                    raise TypeError(f"cannot assign '{type(value)}' as parameter '{name}'")
+                parameters[name] = value
+                return
+            for table in (self._buffers, self._modules):
+                if name in table:
+                    table[name] = value
+                    return
+        object.__setattr__(self, name, value)
+
+    def look(self, name):
+        for table in ("_parameters", "_buffers", "_modules"):
+            found = self.__dict__.get(table, {})
+            if name in found:
+                return found[name]
+        raise AttributeError(name)
+
+    def forget(self, name):
+        for table in (self._parameters, self._buffers, self._modules):
+            if name in table:
+                del table[name]
+                return
+        object.__delattr__(self, name)
+
+    module_class.__setattr__ = assign
+    module_class.__getattr__ = look
+    module_class.__delattr__ = forget
+
+
+def stub(world):
+    """`autograd_machine`, on real tensors."""
+    machine = types.ModuleType("autograd_machine")
+
+    def named_modules(module, prefix="", seen=None):
+        seen = set() if seen is None else seen
+        if module is None or module in seen:
+            return []
+        seen.add(module)
+        found = [(prefix, module)]
+        for name, child in module._modules.items():
+            found += named_modules(child, f"{prefix}.{name}" if prefix else name, seen)
+        return found
+
+    def members(module, table):
+        found, seen = [], set()
+        for prefix, inner in named_modules(module):
+            for name, value in getattr(inner, table).items():
+                if value is not None and value not in seen:
+                    seen.add(value)
+                    found.append((f"{prefix}.{name}" if prefix else name, value))
+        return found
+
+    def write(t):
+        with torch.no_grad():
+            t.copy_(t.clone() * 0.5 if t.is_floating_point() else t)
+
+    def write_hidden(t):
+        t.data.copy_(t.detach() * 0.5)
+
+    machine.named_modules = named_modules
+    machine.named_parameters = lambda module: members(module, "_parameters")
+    machine.named_buffers = lambda module: members(module, "_buffers")
+    machine.write = write
+    machine.write_hidden = write_hidden
+    machine.deepcopy = copy.deepcopy
+    machine.unknown = lambda: None
+    machine.unknown_int = lambda: 2
+    machine.unknown_float = lambda: 0.5
+    machine.unknown_bool = lambda: True
+    machine.dtype_of_to = lambda *args, **kwargs: torch._C._nn._parse_to(*args, **kwargs)[1]
+    for note in ("note_step", "note_zero", "note_clip", "note_scheduler"):
+        setattr(machine, note, lambda what, note=note: world.notes.append((note, what)))
+    return machine
