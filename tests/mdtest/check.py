@@ -11,6 +11,9 @@ from tests.oracle import Raised, Run
 from tests.support.analyzer import Analysis, Claim
 from tests.support.judge import raised_as_said
 
+# The effects that show in a gradient or a parameter.
+_HARMS = {"grad-none", "no-gradient-flows", "param-not-updated", "wrong-gradient", "grad-accumulates"}
+
 
 def check_torch(snippet: Snippet, runs: Sequence[Run]) -> list[str]:
     """Torch raises exactly where the comments say, or reaches the end, and every reveal holds."""
@@ -47,18 +50,24 @@ def check_analyzer(snippet: Snippet, analysis: Analysis, runs: Sequence[Run]) ->
     return problems
 
 
-def check_fix(snippet: Snippet, analysis: Analysis) -> list[str]:
-    """The fix of the first finding that offers enough of them turns the block before into this one."""
+def check_fix(snippet: Snippet, analysis: Analysis, before: Sequence[Run], after: Sequence[Run]) -> list[str]:
+    """The fix of the first finding that offers enough of them turns the block before into this one.
+
+    Where that finding tells of silent harm, the fix has to change what is learnt.
+    """
     broken = snippet.broken
     assert broken is not None
-    offers = [item.fixes for item in analysis.findings if len(item.fixes) >= snippet.fixes]
+    offers = [item for item in analysis.findings if len(item.fixes) >= snippet.fixes]
     if not offers:
         return [f"no finding offers fix {snippet.fixes} for the block on line {broken.line}"]
     text = broken.text
-    for edit in sorted(offers[0][snippet.fixes - 1], key=lambda edit: edit.start, reverse=True):
+    for edit in sorted(offers[0].fixes[snippet.fixes - 1], key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     got, wanted = without_expectations(text), without_expectations(snippet.text)
-    return [] if got == wanted else [f"the fix yields\n{_indented(got)}instead of\n{_indented(wanted)}"]
+    problems = [] if got == wanted else [f"the fix yields\n{_indented(got)}instead of\n{_indented(wanted)}"]
+    if offers[0].effect in _HARMS and [run.learnt for run in before] == [run.learnt for run in after]:
+        problems.append("the fix changes no gradient and no parameter")
+    return problems
 
 
 def described(snippet: Snippet, problems: list[str]) -> str:

@@ -44,9 +44,10 @@ def test_analyzer(snippet: Snippet, runs: dict[Snippet, list[Run]], way: Way) ->
 
 
 @every_fix
-def test_fix(snippet: Snippet, way: Way) -> None:
+def test_fix(snippet: Snippet, runs: dict[Snippet, list[Run]], way: Way) -> None:
     assert snippet.broken
-    _none(snippet, check_fix(snippet, analyze(Sources.of_text(snippet.broken.text), way)))
+    analysis = analyze(Sources.of_text(snippet.broken.text), way)
+    _none(snippet, check_fix(snippet, analysis, runs[snippet.broken], runs[snippet]))
 
 
 def _none(snippet: Snippet, problems: list[str]) -> None:

@@ -35,13 +35,14 @@ def run(program: Program, seconds: int) -> Run:
     recorder = Recorder(program.root)
     warned: list[Warned] = []
     raised: Raised | None = None
+    learnt: tuple[tuple[str, str], ...] = ()
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         os.chdir(folder)
         sys.stdout = sys.stderr = nowhere
         _prepare(program, recorder, warned)
         began = time.monotonic()
         try:
-            _execute(program, recorder)
+            learnt = _learnt(_execute(program, recorder))
         except SystemExit as exit_:
             if exit_.code not in (None, 0):
                 raised = recorder.raised(exit_, exit_.__traceback__)
@@ -55,11 +56,12 @@ def run(program: Program, seconds: int) -> Run:
         caught=tuple(recorder.caught),
         warnings=tuple(warned),
         observations=recorder.observations(),
+        learnt=learnt,
         seconds=round(taken, 3),
     )
 
 
-def _execute(program: Program, recorder: Recorder) -> None:
+def _execute(program: Program, recorder: Recorder) -> dict[str, Any]:
     path = str(Path(program.root, program.entry))
     text = program.text if program.text is not None else Path(path).read_text(encoding="utf-8")
     # `inspect.getsource` and tracebacks read from here.
@@ -71,6 +73,22 @@ def _execute(program: Program, recorder: Recorder) -> None:
     module.__dict__.update(names)
     module.__dict__.update(recorder.probes(program.entry))
     exec(compile(instrument(text, path), path, "exec"), module.__dict__)
+    return module.__dict__
+
+
+def _learnt(names: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    found: dict[str, torch.Tensor] = {}
+    for name, value in names.items():
+        match value:
+            case torch.Tensor():
+                found[name] = value
+            case torch.nn.Module():
+                found |= {f"{name}.{parameter}": tensor for parameter, tensor in value.named_parameters()}
+    return tuple(
+        (name, f"{tensor.detach()} {tensor.grad}")
+        for name, tensor in sorted(found.items())
+        if tensor.requires_grad and tensor.is_leaf
+    )
 
 
 def _prepare(program: Program, recorder: Recorder, warned: list[Warned]) -> None:

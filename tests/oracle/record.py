@@ -79,13 +79,17 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`outcome`: `ok`, `raises`, `timeout`, or `crash` where the process died without a word."""
+    """`outcome`: `ok`, `raises`, `timeout`, or `crash` where the process died without a word.
+
+    `learnt`: the value and the gradient, as text, of each leaf that requires grad and that a global name leads to.
+    """
 
     outcome: str
     raised: Raised | None = None
     caught: tuple[Caught, ...] = ()
     warnings: tuple[Warned, ...] = ()
     observations: tuple[Observation, ...] = ()
+    learnt: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -101,6 +105,7 @@ class Run:
             caught=tuple(Caught(**item) for item in data["caught"]),
             warnings=tuple(Warned(**item) for item in data["warnings"]),
             observations=tuple(_observation(item) for item in data["observations"]),
+            learnt=tuple((name, text) for name, text in data["learnt"]),
             seconds=data["seconds"],
         )
 

@@ -135,6 +135,11 @@ def test_names_are_bound_before_the_first_line(pool: Pool) -> None:
     assert at(done, 1, "y").shape == ((2,),)
 
 
+def test_what_was_learnt_is_told_in_words(pool: Pool) -> None:
+    done = run(pool, "import torch\nw = torch.ones(1, requires_grad=True)\n(w * 2).sum().backward()\ny = w * 2\n")
+    assert done.learnt == (("w", "tensor([1.]) tensor([2.])"),)
+
+
 def test_a_run_survives_json(pool: Pool) -> None:
     done = run(pool, "import torch\nx = torch.ones(2, 3)\nx.backward()\n")
     assert Run.from_json(done.to_json()) == done
