@@ -1,0 +1,7 @@
+-- Neovim 0.11 and later: put this folder's parent on 'runtimepath', then vim.lsp.enable('autograd_lsp').
+---@type vim.lsp.Config
+return {
+  cmd = { 'autograd-lsp', 'server', '--stdio' },
+  filetypes = { 'python' },
+  root_markers = { 'pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', '.git' },
+}
