@@ -62,7 +62,7 @@ def as_tensor(value: object) -> TensorType:
     return _COMPLEX if isinstance(value, complex) else ANY
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """The arguments of one operator call, read with the tolerance that partial knowledge asks for."""
 
@@ -227,11 +227,9 @@ def meet_sizes(a: int | None, b: int | None) -> int | None:
 
 
 def same_dtype(*types: TensorType | None) -> str | None:
-    """Of operands whose dtypes torch requires to be equal, the one that is known."""
-    for operand in types:
-        if operand is not None and operand.dtype is not None and not operand.wrapped:
-            return operand.dtype
-    return None
+    """Of operands whose dtypes torch requires to be equal, the one that is known; not checked when all are empty."""
+    known = {t.dtype for t in types if t is not None and t.dtype is not None and not t.wrapped}
+    return known.pop() if len(known) == 1 else None
 
 
 def unknown_sizes(shape: Shape) -> Shape:

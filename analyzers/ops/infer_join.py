@@ -31,6 +31,8 @@ def cat_shape(shapes: Sequence[Shape], dim: int | None) -> Shape:
     """One-dimensional empty tensors are skipped whatever the rank of the others; an unknown shape may be such a one."""
     rank = next((len(shape) for shape in shapes if shape is not None and len(shape) > 1), None)
     if rank is None:
+        if dim is not None and any(shape and shape[0] for shape in shapes):
+            wrap_dim(dim, 1)
         return _cat_vectors(shapes)
     if any(shape == () for shape in shapes):
         raise ShapeError("zero-dimensional tensor cannot be concatenated")
@@ -154,6 +156,16 @@ def _dstack(call: Call) -> Result:
     return _lifted(call, 3, 2)
 
 
+@rule("column_stack")
+def _column_stack(call: Call) -> Result:
+    tensors = call.tensors("tensors")
+    if not tensors:
+        return TensorType(None, None)
+    shapes = [t.shape if t.shape is None or len(t.shape) > 1 else (numel(t.shape), 1) for t in tensors]
+    dtype = promote(*tensors, default=call.default)
+    return TensorType(None if None in shapes else cat_shape(shapes, 1), dtype)
+
+
 @rule("block_diag")
 def _block_diag(call: Call) -> Result:
     tensors = call.tensors("tensors")
@@ -200,7 +212,7 @@ def _tile(call: Call) -> Result:
 def _repeat_interleave(call: Call) -> Result:
     if "self" not in call.args:
         repeats = call.tensor("repeats")
-        return TensorType((call.number("output_size"),), repeats.dtype)
+        return TensorType((call.number("output_size") if numel(repeats.shape) else None,), repeats.dtype)
     operand, times, dim = call.tensor("self"), call.number("repeats"), call.args.get("dim")
     shape = operand.shape
     if dim is None:
@@ -232,7 +244,7 @@ def _extent(operand: TensorType, dim: int | None) -> int | None:
 @list_rule("split unsafe_split split_with_sizes unsafe_split_with_sizes split_copy split_with_sizes_copy")
 def _split(call: Call) -> tuple[TensorType, ...] | None:
     operand, dim = call.tensor("self"), call.number("dim", 0)
-    sizes = call.args["split_sizes" if "split_sizes" in call.args else "split_size"]
+    sizes = call.args.get("split_sizes", call.args.get("split_size"))
     extent = _extent(operand, dim)
     if isinstance(sizes, (list, tuple)):
         return _split_sizes(operand, dim, extent, sizes)

@@ -37,12 +37,18 @@ def _smaller(a: int | None, b: int | None) -> int | None:
 
 
 @rule(
-    "inverse linalg_inv cholesky linalg_cholesky matrix_power linalg_matrix_power cholesky_inverse "
+    "inverse linalg_inv linalg_cholesky matrix_power linalg_matrix_power cholesky_inverse "
     "linalg_householder_product orgqr matrix_exp linalg_matrix_exp"
 )
 def _same_matrix(call: Call) -> Result:
     operand = call.tensor(*_MATRIX)
     return TensorType(_batched(operand.shape), operand.dtype)
+
+
+@rule("cholesky")
+def _cholesky(call: Call) -> Result:
+    operand = call.tensor("self")
+    return TensorType(operand.shape, operand.dtype)
 
 
 @rule("linalg_inv_ex linalg_cholesky_ex")
@@ -56,7 +62,9 @@ def _checked(call: Call) -> Result:
 def _pinv(call: Call) -> Result:
     operand = call.tensor("self")
     shape = _batched(operand.shape)
-    return TensorType(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), operand.dtype)
+    if shape is None or call.given("atol") or call.given("rtol") or call.given("rcond"):
+        return TensorType(None, operand.dtype)  # a tensor of tolerances adds its own batch
+    return TensorType((*shape[:-2], shape[-1], shape[-2]), operand.dtype)
 
 
 @rule("det linalg_det logdet")
@@ -296,7 +304,7 @@ def _cross(call: Call) -> Result:
 def _vecdot(call: Call) -> Result:
     left, right = call.tensor("x"), call.tensor("y")
     shape, dim = broadcast(left.shape, right.shape), call.number("dim", -1)
-    if shape and dim is not None:
+    if shape and dim is not None and -len(shape) <= dim < len(shape):
         dim = wrap_dim(dim, len(shape))
         shape = shape[:dim] + shape[dim + 1 :]
     else:
@@ -319,7 +327,7 @@ def _transformed(call: Call, prefix: str, suffix: str) -> Result:
     dtype = float_of(operand.dtype, call.default)
     dtype = real_of(dtype) if prefix in ("ir", "h") else complex_of(dtype)
     shape = operand.shape
-    if shape is None:
+    if not shape:
         return TensorType(None, dtype)
     sizes = call.args.get("s") if suffix else call.args.get("n")
     dims = call.args.get("dim", (-2, -1) if suffix == "2" else None if suffix else -1)

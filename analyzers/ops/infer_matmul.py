@@ -174,7 +174,10 @@ def _addbmm(call: Call) -> Result:
 @rule("addmv")
 def _addmv(call: Call) -> Result:
     left, right = call.tensor("mat"), call.tensor("vec")
-    return _plus(call, matmul_shape(_rank(left, 2, "mat"), _rank(right, 1, "vec")), left, right)
+    product = matmul_shape(_rank(left, 2, "mat"), _rank(right, 1, "vec"))
+    if numel(product) is None and not call.tensor("self").shape:
+        return TensorType(None, same_dtype(left, right))  # an empty product leaves a zero-dimensional `self` as it is
+    return _plus(call, None if numel(product) == 0 else product, left, right)
 
 
 @rule("addr")
@@ -190,9 +193,11 @@ def _linear(call: Call) -> Result:
     operand, weight = call.tensor("input"), call.tensor("weight")
     a, w = operand.shape, weight.shape
     dtype = same_dtype(operand, weight)
-    if a == ():
+    if a == () or w == ():
         raise ShapeError("both arguments to linear need to be at least 1D")
-    if w is None or len(w) not in (1, 2):
+    if w is not None and len(w) > 2:
+        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(w)}D")
+    if w is None:
         return TensorType(None, dtype)
     if len(w) == 1:
         return TensorType(matmul_shape(a, w), dtype)

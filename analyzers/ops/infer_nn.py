@@ -24,7 +24,7 @@ from analyzers.ops.promote import real_of
 def reduced_loss(call: Call, each: Shape, default: int = 1) -> Shape:
     """`each` is the shape before the reduction."""
     reduction = call.number("reduction", default)
-    return None if reduction is None else () if reduction else each
+    return () if reduction in (1, 2) else each if reduction == 0 else None
 
 
 @rule("batch_norm instance_norm group_norm layer_norm rms_norm")
@@ -243,3 +243,29 @@ def _lstm_cell(call: Call) -> Result:
 def _cell(call: Call) -> Result:
     state = call.tensor("hx")
     return TensorType(state.shape, state.dtype)
+
+
+@rule("pairwise_distance")
+def _pairwise_distance(call: Call) -> Result:
+    left, right = call.tensor("x1"), call.tensor("x2")
+    shape, keepdim = broadcast(left.shape, right.shape), call.flag("keepdim")
+    if not shape or keepdim is None:
+        return TensorType(None, None)
+    return TensorType((*shape[:-1], 1) if keepdim else shape[:-1], None)
+
+
+@rule("lstm gru rnn_tanh rnn_relu")
+def _recurrent(call: Call) -> Result:
+    """The padded form (input, hx, ...); the packed one has a `data` argument and a leading size of its own."""
+    state = call.tensors("hx") or [call.tensor("hx")]
+    operand, first = call.tensor("input", "data"), state[0]
+    bidirectional, shape = call.flag("bidirectional"), operand.shape
+    width = None if first.shape is None or not first.shape else first.shape[-1]
+    if bidirectional is None or "data" in call.args or isinstance(call.args.get("params"), type(None)):
+        output: Shape = None
+    elif width is None or (len(state) == 2 and state[1].shape is None):
+        output = None if shape is None else (*shape[:-1], None)
+    else:
+        output = None if shape is None else (*shape[:-1], width * (1 + bidirectional))
+    result = TensorType(output, operand.dtype)
+    return (result, *(TensorType(t.shape, t.dtype) for t in state))

@@ -160,8 +160,13 @@ def _float_power(call: Call) -> Result:
 @rule("ldexp", broadcasting=True)
 def _ldexp(call: Call) -> Result:
     left, right = _operands(call)
-    power = TensorType(right.shape, promote(TensorType((), "float64", True), right, default=call.default))
-    return TensorType(broadcast(left.shape, right.shape), promote(left, power, default=call.default))
+    # The power of two of a zero-dimensional tensor still counts as a number.
+    power = promote(TensorType((), "float64", True), right, default=call.default)
+    as_number = promote(left, TensorType((), power, True), default=call.default)
+    dtype = as_number if not right.shape else promote(left, TensorType(right.shape, power), default=call.default)
+    if right.shape is None and dtype != promote(left, TensorType((1,), power), default=call.default):
+        dtype = None
+    return TensorType(broadcast(left.shape, right.shape), dtype)
 
 
 @rule(

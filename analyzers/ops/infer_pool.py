@@ -53,10 +53,18 @@ def window_size(
 
 @rule(
     "conv1d conv2d conv3d convolution _convolution convolution_overrideable mkldnn_convolution thnn_conv2d slow_conv3d "
-    "conv_transpose1d conv_transpose2d conv_transpose3d conv_depthwise3d _slow_conv2d_forward slow_conv_transpose2d "
-    "slow_conv_transpose3d slow_conv_dilated2d"
+    "conv_depthwise3d _slow_conv2d_forward slow_conv_dilated2d"
 )
 def _convolution(call: Call) -> Result:
+    return _window_product(call, call.flag("transposed"))
+
+
+@rule("conv_transpose1d conv_transpose2d conv_transpose3d slow_conv_transpose2d slow_conv_transpose3d")
+def _conv_transpose(call: Call) -> Result:
+    return _window_product(call, True)
+
+
+def _window_product(call: Call, transposed: bool | None) -> Result:
     operand, weight = call.tensor("input", "self"), call.tensor("weight")
     dtype = same_dtype(operand, weight)
     kernel = weight.shape
@@ -65,7 +73,6 @@ def _convolution(call: Call) -> Result:
         return TensorType(None, dtype)
     if kernel is None or rank is None:
         return TensorType(unknown_sizes(operand.shape), dtype)
-    transposed = call.flag("transposed", "output_padding" in call.args and "transposed" not in call.args)
     return TensorType(_convolved(call, operand.shape, kernel, rank, transposed), dtype)
 
 
@@ -147,10 +154,8 @@ def _register_pools() -> None:
 def _adaptive(call: Call, rank: int) -> TensorType:
     operand = call.tensor("self")
     shape = operand.shape
-    if shape is None:
+    if shape is None or len(shape) not in (rank + 1, rank + 2):
         return TensorType(None, operand.dtype)
-    if len(shape) not in (rank + 1, rank + 2):
-        raise ShapeError(f"Expected {rank + 1}D or {rank + 2}D input, but got {show(shape)}")
     return TensorType((*shape[: len(shape) - rank], *spread(call.ints("output_size"), rank)), operand.dtype)
 
 
@@ -218,7 +223,7 @@ def _pixel_shuffle(call: Call) -> Result:
 def _pixel_unshuffle(call: Call) -> Result:
     operand, r = call.tensor("self"), call.number("downscale_factor")
     shape = operand.shape
-    if not shape or len(shape) < 3 or not r:
+    if not shape or len(shape) < 3 or not r or not numel(shape):  # an empty one comes back as it is
         return TensorType(unknown_sizes(shape), operand.dtype)
     height, width = (None if size is None else size // r for size in shape[-2:])
     return TensorType((*shape[:-3], numel((shape[-3], r * r)), height, width), operand.dtype)

@@ -192,11 +192,11 @@ def _cumsum(call: Call) -> Result:
 def _diff(call: Call) -> Result:
     operand, count, dim = call.tensor("self"), call.number("n", 1), call.number("dim", -1)
     shape = operand.shape
-    if not shape or call.given("prepend") or call.given("append") or dim is None:
+    if not shape or call.given("prepend") or call.given("append") or dim is None or not count:
         return TensorType(None if shape is None else (None,) * len(shape), operand.dtype)
     dim = wrap_dim(dim, len(shape))
     size = shape[dim]
-    left = None if size is None or count is None else max(size - count, 0)
+    left = None if size is None else max(size - count, 0)
     return TensorType((*shape[:dim], left, *shape[dim + 1 :]), operand.dtype)
 
 

@@ -22,7 +22,7 @@ from analyzers.ops.infer_core import (
     unknown_sizes,
     wrap_dim,
 )
-from analyzers.ops.promote import item_bits
+from analyzers.ops.promote import is_integral, item_bits
 
 
 def view_shape(shape: Shape, sizes: Sequence[int | None] | None) -> Shape:
@@ -165,6 +165,8 @@ def _movedim(call: Call) -> Result:
         return TensorType(unknown_sizes(shape), operand.dtype)
     taken = [wrap_dim(dim, len(shape)) for dim in source if dim is not None]
     placed = [wrap_dim(dim, len(shape)) for dim in to if dim is not None]
+    if len(taken) != len(placed) or len(set(taken)) != len(taken) or len(set(placed)) != len(placed):
+        raise ShapeError(f"movedim: cannot move dimensions {list(source)} to {list(to)}")
     rest = iter([size for i, size in enumerate(shape) if i not in taken])
     moved = dict(zip(placed, taken, strict=True))
     sizes = [shape[moved[i]] if i in moved else next(rest) for i in range(len(shape))]
@@ -221,6 +223,8 @@ def _unflatten(call: Call) -> Result:
         return TensorType(None, operand.dtype)
     if dim is None:
         return TensorType((None,) * (len(shape) + len(sizes) - 1), operand.dtype)
+    if not shape:
+        raise ShapeError("unflatten: a tensor without dimensions cannot be unflattened")
     dim = wrap_dim(dim, len(shape))
     part = view_shape((shape[dim],), sizes) or ()
     return TensorType((*shape[:dim], *part, *shape[dim + 1 :]), operand.dtype)
@@ -359,6 +363,13 @@ def _unfold(call: Call) -> Result:
 @rule("as_strided as_strided_copy resize")
 def _as_strided(call: Call) -> Result:
     return TensorType(call.ints("size"), call.tensor("self").dtype)
+
+
+@rule("sum_to_size")
+def _sum_to_size(call: Call) -> Result:
+    operand = call.tensor("self")
+    dtype = operand.dtype if operand.dtype is None or not is_integral(operand.dtype) else None
+    return TensorType(call.ints("size"), dtype)
 
 
 @rule("resize_as")
