@@ -96,7 +96,7 @@ class Call:
         return as_ints(self.args.get(name, default))
 
     def given(self, name: str) -> bool:
-        """Passed and not None; an unknown value may be None, so callers that need certainty ask `absent` too."""
+        """Passed and not None; an unknown value counts as passed, although it may be None."""
         return self.args.get(name) is not None
 
     def absent(self, name: str) -> bool:

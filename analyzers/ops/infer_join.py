@@ -74,7 +74,7 @@ def _cat_vectors(shapes: Sequence[Shape]) -> Shape:
     return (total,)
 
 
-@rule("cat concat concatenate _cat")
+@rule("cat concat concatenate")
 def _cat(call: Call) -> Result:
     tensors = call.tensors("tensors")
     if not tensors:

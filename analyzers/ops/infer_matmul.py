@@ -98,7 +98,7 @@ def _mv(call: Call) -> Result:
     return TensorType(shape, same_dtype(left, right))
 
 
-@rule("dot vdot inner_1d")
+@rule("dot vdot")
 def _dot(call: Call) -> Result:
     left, right = call.tensor("self"), call.tensor("tensor", "other")
     (n,), (m,) = _rank(left, 1, "self"), _rank(right, 1, "tensor")
@@ -123,7 +123,7 @@ def _chain_matmul(call: Call) -> Result:
     return TensorType(shape, same_dtype(*matrices))
 
 
-@rule("outer ger linalg_outer")
+@rule("outer ger")
 def _outer(call: Call) -> Result:
     left, right = call.tensor("self"), call.tensor("vec2")
     shape = (*_rank(left, 1, "self"), *_rank(right, 1, "vec2"))

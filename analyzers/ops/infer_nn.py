@@ -141,7 +141,7 @@ def _ctc_loss_forward(call: Call) -> Result:
     return TensorType(batch, operand.dtype), TensorType(None, operand.dtype)
 
 
-@rule("scaled_dot_product_attention _scaled_dot_product_attention")
+@rule("scaled_dot_product_attention")
 def _attention(call: Call) -> Result:
     query, key, value = call.tensor("query"), call.tensor("key"), call.tensor("value")
     q, k, v = query.shape, key.shape, value.shape

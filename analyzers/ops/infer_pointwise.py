@@ -88,7 +88,7 @@ def _frexp(call: Call) -> Result:
     return TensorType(operand.shape, operand.dtype), TensorType(operand.shape, "int32")
 
 
-@rule("view_as_real _view_as_real_physical")
+@rule("view_as_real")
 def _view_as_real(call: Call) -> Result:
     operand = call.tensor("self")
     shape = None if operand.shape is None else (*operand.shape, 2)

@@ -51,7 +51,7 @@ def view_shape(shape: Shape, sizes: Sequence[int | None] | None) -> Shape:
     return tuple(result)
 
 
-@rule("view reshape _unsafe_view _reshape_alias view_copy reshape_copy _reshape_copy")
+@rule("view reshape _unsafe_view _reshape_alias view_copy _reshape_copy")
 def _view(call: Call) -> Result:
     operand = call.tensor("self")
     if "dtype" in call.args and "size" not in call.args and "shape" not in call.args:
