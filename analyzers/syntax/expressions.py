@@ -231,6 +231,8 @@ def _regrouped(c: Source, node: Node) -> n.Expr:
     """Tree-sitter's grammar lets `^` bind closer than `&`; Python does not. Group the operands by Python's rule."""
     pending: list[tuple[n.Expr, int, str]] = []
     tokens = _flat(node)
+    if c.depth + len(tokens) // 2 > MAX_DEPTH:
+        return error(c, node)
     for token, following in zip(tokens[::2], [*tokens[1::2], None], strict=True):
         operand, start, end = expr(c, token), token.start_byte - c.base, token.end_byte - c.base
         operator = "" if following is None else following.type
@@ -244,10 +246,12 @@ def _regrouped(c: Source, node: Node) -> n.Expr:
 def _flat(node: Node) -> list[Node]:
     """Operands and operators of a binary expression, in the order of the text."""
     tokens: list[Node] = []
-    for one in node.children:
+    pending = [node]
+    while pending:
+        one = pending.pop()
         if one.kind_id == _BINARY:
-            tokens += _flat(one)
-        elif not one.is_extra:
+            pending.extend(child for child in reversed(one.children) if not child.is_extra)
+        else:
             tokens.append(one)
     return tokens
 
@@ -331,6 +335,8 @@ def _comprehension(make: Callable[[int, int, n.Expr, tuple[n.Comprehension, ...]
         c.scope = Scope(walrus=outer.walrus)
         generators = _generators(c, clauses)
         element = expr(c, elt)
+        # Only the first iterable may yield, and it is evaluated outside.
+        outer.yields |= c.scope.yields
         c.scope = outer
         return make(node.start_byte - c.base, node.end_byte - c.base, element, generators)
 
@@ -344,6 +350,7 @@ def _dict_comprehension(c: Source, node: Node) -> n.Expr:
     c.scope = Scope(walrus=outer.walrus)
     generators = _generators(c, clauses)
     lowered = n.DictComp(node.start_byte - c.base, node.end_byte - c.base, expr(c, key), expr(c, value), generators)
+    outer.yields |= c.scope.yields
     c.scope = outer
     return lowered
 

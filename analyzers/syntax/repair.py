@@ -10,6 +10,9 @@ the mended text a hole is a `0` and blanks, of the same length, so every other o
         y = f(x                     0
         g(y)                        g(y)
 
+A newline that ends no statement is a fault too, though tree-sitter reads over it: `y = x.` and `b = 2` below it are
+not one assignment.
+
 What becomes of a group depends on its own text alone, so a fault in one function leaves the others' trees equal.
 """
 
@@ -19,9 +22,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tree_sitter import Tree
+from tree_sitter import Node, Tree
 
-from analyzers.syntax.parse import parse
+from analyzers.syntax.parse import LANGUAGE, kinds, parse
 
 _MAX_BLOCKS = 50
 _MAX_HEADER_LINES = 60
@@ -30,6 +33,24 @@ _CLAUSE = re.compile(rb"(?:else|elif|except|finally)\b")
 _COMPOUND = re.compile(rb"(?:def|class|if|for|while|with|try|match|async|else|elif|except|finally|case|@)")
 _TRIPLE = re.compile(rb"\"\"\"|'''")
 _COLON_AT_END = re.compile(rb":[ \t\f\r]*(?:#[^\n]*)?\Z")
+_DECORABLE = re.compile(rb"(?:@|def\b|class\b|async\b)")
+_WANTS_MORE = frozenset(b".=+-*/%@&|^<>~!")
+_WORDS_WANT_MORE = frozenset(
+    b"and or not in is if elif else import from as lambda await with for while assert del class def global nonlocal"
+    b" async case".split()
+)
+_LIST_WANTS_MORE = re.compile(rb"[ \t]*(?:import|from|global|nonlocal|del|with|for|assert)\b[^(]*,\Z")
+_COMMENT_AT_END = re.compile(rb"#[^\n]*\Z")
+_TEXTUAL = kinds("string", "comment")
+_STATEMENTS = kinds(
+    *(
+        name
+        for kind in range(LANGUAGE.node_kind_count)
+        if LANGUAGE.node_kind_is_named(kind)
+        for name in [LANGUAGE.node_kind_for_id(kind) or ""]
+        if name.endswith(("_statement", "_definition"))
+    )
+)
 _INK = re.compile(rb"[^\s]")
 
 
@@ -49,9 +70,44 @@ def repair(text: bytes) -> Repaired:
     return Repaired(mended, parse(mended), mender.holes)
 
 
+def is_broken(text: bytes, tree: Tree) -> bool:
+    """Whether Python would refuse what tree-sitter read."""
+    return tree.root_node.has_error or _reads_over_newline(text, tree.root_node)
+
+
 @lru_cache(maxsize=8192)
 def parses(text: bytes) -> bool:
-    return not parse(text).root_node.has_error
+    return not is_broken(text, parse(text))
+
+
+def _reads_over_newline(text: bytes, root: Node) -> bool:
+    start = 0
+    for line in text.split(b"\n"):
+        code = line.rstrip()
+        if b"#" in code:
+            code = _COMMENT_AT_END.sub(b"", code).rstrip()
+        if code and (
+            code[-1] in _WANTS_MORE
+            or (code[-1] >= 0x61 and code.rsplit(None, 1)[-1] in _WORDS_WANT_MORE)
+            or (code[-1] == 0x2C and _LIST_WANTS_MORE.match(code))
+        ):
+            last = start + len(code) - 1
+            if _goes_on(root.descendant_for_byte_range(last, last + 1), last, start + len(line)):
+                return True
+        start += len(line) + 1
+    return False
+
+
+def _goes_on(node: Node | None, last: int, line_end: int) -> bool:
+    """Whether the statement around the byte `last` goes on after its line without a bracket that says so."""
+    while node is not None and node.kind_id not in _TEXTUAL:
+        opened = any(child.type in ("(", "[", "{") and child.start_byte <= last for child in node.children)
+        if opened and any(child.type in (")", "]", "}") and child.start_byte > last for child in node.children):
+            return False
+        if node.kind_id in _STATEMENTS:
+            return node.end_byte > line_end
+        node = node.parent
+    return False
 
 
 class _Mender:
@@ -88,7 +144,7 @@ class _Mender:
             if indent is not None and indent <= base and not self.lines[end - 1].rstrip(b"\r").endswith(b"\\"):
                 first = self.lines[end].lstrip()
                 goes_on = first[:1] in (b")", b"]", b"}") or (compound and indent == base and _CLAUSE.match(first))
-                if not goes_on and not decorated:
+                if not goes_on and not (decorated and _DECORABLE.match(first)):
                     break
                 decorated = decorated and first.startswith(b"@")
             end += 1

@@ -25,7 +25,7 @@ from tree_sitter import Node, Tree
 from analyzers.syntax import parse
 from analyzers.syntax.literals import identifier
 from analyzers.syntax.nodes import ChunkRef
-from analyzers.syntax.repair import Repaired, repair
+from analyzers.syntax.repair import Repaired, is_broken, repair
 
 _CLASS = parse.kind("class_definition")
 _FUNCTION = parse.kind("function_definition")
@@ -100,7 +100,7 @@ class Module:
 
 def split(text: bytes, tree: Tree) -> Module:
     """Cut a file into chunks; what it costs grows with the statements of the module and of its classes alone."""
-    repaired = repair(text) if tree.root_node.has_error else Repaired(text, tree, {})
+    repaired = repair(text) if is_broken(text, tree) else Repaired(text, tree, {})
     cutter = _Cutter(text, repaired.holes)
     chunks = tuple(cutter.cut(parse.parts(repaired.tree.root_node), ""))
     body = tuple(ChunkRef(0, 0, span.key) for span in chunks)
