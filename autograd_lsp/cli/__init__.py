@@ -9,6 +9,7 @@ import argparse
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from autograd_lsp import __version__
@@ -37,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception:
+        # Python's own exit code for this is 1, which here means findings.
+        traceback.print_exc()
+        return USAGE
 
 
 def build_parser() -> argparse.ArgumentParser:

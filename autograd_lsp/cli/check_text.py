@@ -54,13 +54,13 @@ class _Writer:
     def finding(self, finding: Finding) -> Text:
         start = self.texts[finding.place.path].position(finding.place.start)
         result = Text()
-        result.append(f"{self.source.shown}:{start.line}:{start.column}: ", "bold")
+        result.append(f"{self.shown(finding.place.path)}:{start.line}:{start.column}: ", "bold")
         result.append(f"{finding.severity}[{finding.code}]", _COLOURS[finding.severity])
         result.append(f" {finding.message} ").append(f"({finding.name})\n", "dim")
         gutter = self.gutter(finding)
         for path, marks in self.marks(finding).items():
             if path != finding.place.path:
-                result.append(f"{'':>{gutter}}--> {shown_path(path)}\n", "blue")
+                result.append(f"{'':>{gutter}}--> {self.shown(path)}\n", "blue")
             if self.texts[path].text:
                 result.append_text(excerpt(self.texts[path], marks, gutter))
         if finding.raises is not None:
@@ -84,10 +84,13 @@ class _Writer:
     def raises(self, raises: Raises) -> str:
         path = raises.place.path
         line = self.texts[path].position(raises.place.start).line
-        where = f"line {line}" if path == self.source.path else f"{shown_path(path)}:{line}"
+        where = f"line {line}" if path == self.source.path else f"{self.shown(path)}:{line}"
         verb = "raises" if raises.certain else "may raise"
         note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
         return f"torch {verb} {raises.exception}: {raises.message} at {where}{note}"
+
+    def shown(self, path: str) -> str:
+        return self.source.shown if path == self.source.path else shown_path(path)
 
     def gutter(self, finding: Finding) -> int:
         places = [finding.place, *(step.place for step in finding.related)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 CLEAN = 0
 FOUND = 1
 USAGE = 2
+"""Also for an internal error: there is no answer."""
 BROKEN_PIPE = 141
 INTERRUPTED = 130
 
