@@ -59,7 +59,7 @@ class Straight:
         self._pick(
             (self.compute, 34),
             (self.view, 12),
-            (self.write, 12),
+            (self.write, 16),
             (self.backward, 6),
             (self.cut, 3),
             (self.create, 3),
@@ -164,6 +164,8 @@ class Straight:
         """Some tensor made one number (forgotten now and then), and whether it has a graph."""
         graph = [var for var in self.vars if var.grad and not var.leaf and var.floating]
         x = self.rng.choice(graph[-4:]) if graph and self.rng.random() < 0.95 else self.tensor()
+        if len(graph) > 1 and self.rng.random() < 0.3:
+            return "({}.sum() + {}.mean())".format(*(var.name for var in self.rng.sample(graph, 2))), True
         if x.shape == () or self.rng.random() < 0.04:
             return x.name, x.grad
         return self.rng.choice(("{}.sum()", "{}.mean()", "({} * 2).sum()")).format(x.name), x.grad
