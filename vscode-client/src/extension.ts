@@ -32,6 +32,15 @@ export function deactivate(): Promise<void> {
   return (turn = turn.then(stop));
 }
 
+/** While it starts, a failure goes to the log only: `explain` says the same with what to do about it. */
+class Client extends LanguageClient {
+  started = false;
+
+  override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
+    super.error(message, data, this.started && showNotification);
+  }
+}
+
 async function start(output: vscode.LogOutputChannel): Promise<void> {
   const server = await findServer();
   const command = [server.command, ...(server.args ?? [])].join(" ");
@@ -42,12 +51,12 @@ async function start(output: vscode.LogOutputChannel): Promise<void> {
       { language: "python", scheme: "untitled" },
     ],
     outputChannel: output,
-    // We report a failed start ourselves, with what to do about it.
     initializationFailedHandler: () => false,
   };
-  const starting = new LanguageClient(NAME, NAME, server, options);
+  const starting = new Client(NAME, NAME, server, options);
   try {
     await starting.start();
+    starting.started = true;
     client = starting;
   } catch (error) {
     output.error(`${command}: ${error instanceof Error ? error.message : String(error)}`);
