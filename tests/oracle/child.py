@@ -42,12 +42,14 @@ def run(program: Program, seconds: int) -> Run:
         _prepare(program, recorder, warned)
         began = time.monotonic()
         try:
-            learnt = _learnt(_execute(program, recorder))
+            names = _execute(program, recorder)
         except SystemExit as exit_:
             if exit_.code not in (None, 0):
                 raised = recorder.raised(exit_, exit_.__traceback__)
         except BaseException as error:
             raised = recorder.raised(error, error.__traceback__)
+        else:
+            learnt = _learnt(names)
         taken = time.monotonic() - began
         os.chdir("/")
     return Run(
@@ -84,11 +86,19 @@ def _learnt(names: dict[str, Any]) -> tuple[tuple[str, str], ...]:
                 found[name] = value
             case torch.nn.Module():
                 found |= {f"{name}.{parameter}": tensor for parameter, tensor in value.named_parameters()}
-    return tuple(
-        (name, f"{tensor.detach()} {tensor.grad}")
-        for name, tensor in sorted(found.items())
-        if tensor.requires_grad and tensor.is_leaf
-    )
+    return tuple((name, _told(tensor)) for name, tensor in sorted(found.items()) if _is_leaf(tensor))
+
+
+def _is_leaf(tensor: torch.Tensor) -> bool:
+    return tensor.requires_grad and tensor.is_leaf
+
+
+def _told(tensor: torch.Tensor) -> str:
+    try:
+        return f"{tensor.detach()} {tensor.grad}"
+    except RuntimeError:
+        # A view that torch refuses to look at, as its base was written since: no fault of the program's.
+        return "?"
 
 
 def _prepare(program: Program, recorder: Recorder, warned: list[Warned]) -> None:

@@ -140,6 +140,11 @@ def test_what_was_learnt_is_told_in_words(pool: Pool) -> None:
     assert done.learnt == (("w", "tensor([1.]) tensor([2.])"),)
 
 
+def test_what_torch_refuses_to_show_is_no_fault_of_the_program(pool: Pool) -> None:
+    text = "import torch\nt = torch.ones(2, 3)\na, b = t.chunk(2)\na.exp_()\nt.requires_grad_()\n"
+    assert run(pool, text).outcome == "ok"
+
+
 def test_a_run_survives_json(pool: Pool) -> None:
     done = run(pool, "import torch\nx = torch.ones(2, 3)\nx.backward()\n")
     assert Run.from_json(done.to_json()) == done
