@@ -86,19 +86,16 @@ def _learnt(names: dict[str, Any]) -> tuple[tuple[str, str], ...]:
                 found[name] = value
             case torch.nn.Module():
                 found |= {f"{name}.{parameter}": tensor for parameter, tensor in value.named_parameters()}
-    return tuple((name, _told(tensor)) for name, tensor in sorted(found.items()) if _is_leaf(tensor))
-
-
-def _is_leaf(tensor: torch.Tensor) -> bool:
-    return tensor.requires_grad and tensor.is_leaf
+    told = ((name, _told(tensor)) for name, tensor in sorted(found.items()))
+    return tuple((name, text) for name, text in told if text)
 
 
 def _told(tensor: torch.Tensor) -> str:
+    """Nothing of a tensor that does not learn, nor of a view that torch refuses as its base was written since."""
     try:
-        return f"{tensor.detach()} {tensor.grad}"
+        return f"{tensor.detach()} {tensor.grad}" if tensor.requires_grad and tensor.is_leaf else ""
     except RuntimeError:
-        # A view that torch refuses to look at, as its base was written since: no fault of the program's.
-        return "?"
+        return ""
 
 
 def _prepare(program: Program, recorder: Recorder, warned: list[Warned]) -> None:
