@@ -79,7 +79,7 @@ def test_trees_are_equal(path: Path) -> None:
         "match a:\n case *b, c: pass\n case (d) as e: pass\n case (f,): pass\n case None | True | x.y: pass",
         "try: pass\nexcept* (A, B) as e: pass\nelse: pass\nfinally: pass",
         "x: int\n(x): int = 1\nx.y: a.b[c] | None = yield_",
-        "async def f():\n async with a as b, c: pass\n async for x, in y, z: await w\n return [i async for i in j if k]",
+        "async def f():\n async with a as b, c: 1\n async for x, in y, z: await w\n [i async for i in j if k]",
         "x = (  # why\n a  # and\n + b)\nif a:\n  # c\n  pass\n  # d\n",
         "\ufefff\u0131 = '\u00e9'; \ufb01 = 1",
         "x = '''a\r\nb''' + \\\r\n c\r\ny",

@@ -1,0 +1,303 @@
+"""Which queries run after which edit, and that what they give is what a fresh database gives."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzers.queries.engine import Cancelled, CancelToken, CycleError, Database, Input, Query, query
+
+TEXT = Input[str, str]("text")
+
+
+@query
+def line_count(db: Database, path: str) -> int:
+    return db.read(TEXT, path).count("\n")
+
+
+@query
+def is_long(db: Database, path: str) -> bool:
+    return line_count(db, path) > 2
+
+
+@query
+def long_files(db: Database, *paths: str) -> tuple[str, ...]:
+    return tuple(path for path in paths if is_long(db, path))
+
+
+def ran(db: Database) -> list[str]:
+    names = [name for name, _ in db.log]
+    db.log.clear()
+    return names
+
+
+@pytest.fixture
+def db() -> Database:
+    made = Database()
+    made.set(TEXT, "a", "1\n2\n3\n")
+    made.set(TEXT, "b", "1\n")
+    return made
+
+
+def test_a_second_call_runs_nothing(db: Database) -> None:
+    assert long_files(db, "a", "b") == ("a",)
+    assert ran(db) == ["long_files", "is_long", "line_count", "is_long", "line_count"]
+    assert db.get(long_files, "a", "b") == ("a",)
+    assert ran(db) == []
+
+
+def test_an_edit_runs_what_read_it(db: Database) -> None:
+    long_files(db, "a", "b")
+    ran(db)
+    db.set(TEXT, "b", "1\n2\n3\n4\n")
+    assert long_files(db, "a", "b") == ("a", "b")
+    assert ran(db) == ["line_count", "is_long", "long_files"]
+
+
+def test_an_equal_result_stops_the_wave(db: Database) -> None:
+    long_files(db, "a", "b")
+    ran(db)
+    db.set(TEXT, "b", "2\n")
+    assert long_files(db, "a", "b") == ("a",)
+    assert ran(db) == ["line_count"]
+    db.set(TEXT, "b", "1\n2\n")
+    assert long_files(db, "a", "b") == ("a",)
+    assert ran(db) == ["line_count", "is_long"]
+
+
+def test_an_equal_input_is_no_revision(db: Database) -> None:
+    before = db.revision
+    db.set(TEXT, "b", "1\n")
+    assert db.revision == before
+
+
+def test_a_missing_input_is_read_again_when_it_comes(db: Database) -> None:
+    with pytest.raises(KeyError):
+        line_count(db, "c")
+    db.set(TEXT, "c", "\n")
+    assert line_count(db, "c") == 1
+    db.remove(TEXT, "c")
+    with pytest.raises(KeyError):
+        line_count(db, "c")
+
+
+def test_a_query_may_survive_the_failure_of_another(db: Database) -> None:
+    @query
+    def size(db: Database, path: str) -> int:
+        try:
+            return line_count(db, path)
+        except KeyError:
+            return -1
+
+    assert size(db, "c") == -1
+    db.set(TEXT, "c", "\n")
+    assert size(db, "c") == 1
+
+
+def test_a_query_may_not_write(db: Database) -> None:
+    @query
+    def writes(db: Database) -> None:
+        db.set(TEXT, "a", "")
+
+    with pytest.raises(RuntimeError):
+        writes(db)
+
+
+# --- cycles -------------------------------------------------------------------------------------------------------
+
+CALLS = Input[str, tuple[str, ...]]("calls")
+
+
+@query(on_cycle=lambda name: frozenset({"?"}))
+def reaches(db: Database, name: str) -> frozenset[str]:
+    return frozenset({name}).union(*(reaches(db, callee) for callee in db.read(CALLS, name)))
+
+
+def test_a_cycle_gives_its_fallback_and_its_readers_go_on() -> None:
+    db = Database()
+    for name, callees in {"main": ("f",), "f": ("g",), "g": ("f", "h"), "h": ()}.items():
+        db.set(CALLS, name, callees)
+    assert reaches(db, "main") == {"main", "?"}
+    assert reaches(db, "g") == {"?"}
+    assert reaches(db, "h") == {"h"}
+    db.set(CALLS, "g", ("h",))
+    assert reaches(db, "main") == {"main", "f", "g", "h"}
+    db.set(CALLS, "h", ("main",))
+    assert reaches(db, "g") == {"?"}
+
+
+def test_a_cycle_without_fallback_is_an_error() -> None:
+    @query
+    def ping(db: Database) -> int:
+        return pong(db)
+
+    @query
+    def pong(db: Database) -> int:
+        return ping(db)
+
+    with pytest.raises(CycleError, match="ping -> pong -> ping"):
+        ping(Database())
+
+
+def test_a_cycle_that_nothing_touched_does_not_run_again() -> None:
+    db = Database()
+    for name, callees in {"main": ("f", "h"), "f": ("g",), "g": ("f",), "h": ()}.items():
+        db.set(CALLS, name, callees)
+    reaches(db, "main")
+    ran(db)
+    db.set(CALLS, "h", ("f",))
+    assert reaches(db, "main") == {"main", "h", "?"}
+    assert [key for _, key in db.log] == [("h",), ("main",)]
+
+
+# --- bounded memos ------------------------------------------------------------------------------------------------
+
+
+@query(capacity=2)
+def upper(db: Database, path: str) -> str:
+    return db.read(TEXT, path).upper()
+
+
+@query
+def first(db: Database, path: str) -> str:
+    return upper(db, path)[:1]
+
+
+def test_the_least_recently_used_value_goes() -> None:
+    db = Database()
+    for path in "abc":
+        db.set(TEXT, path, path)
+    assert [upper(db, path) for path in "abac"] == ["A", "B", "A", "C"]
+    ran(db)
+    assert upper(db, "a") == "A" and ran(db) == []
+    assert upper(db, "b") == "B" and ran(db) == ["upper"]
+
+
+def test_an_evicted_value_is_no_news_to_its_readers() -> None:
+    db = Database()
+    for path in "abc":
+        db.set(TEXT, path, path)
+    assert [first(db, path) for path in "abc"] == ["A", "B", "C"]
+    ran(db)
+    db.set(TEXT, "c", "see")
+    assert [first(db, path) for path in "ab"] == ["A", "B"]
+    assert ran(db) == []
+
+
+# --- cancellation and threads -------------------------------------------------------------------------------------
+
+
+def test_a_cancelled_token_stops_queries_and_keeps_what_had_ended(db: Database) -> None:
+    token = CancelToken()
+
+    @query
+    def interrupted(db: Database) -> int:
+        count = line_count(db, "a")
+        token.cancel()
+        return count + line_count(db, "b")
+
+    with db.snapshot(token), pytest.raises(Cancelled):
+        interrupted(db)
+    assert ran(db) == ["interrupted", "line_count"]
+    assert interrupted(db) == 4
+    assert ran(db) == ["interrupted", "line_count"]
+
+
+def test_a_writer_cancels_a_reader_and_writes_after_it(db: Database) -> None:
+    started = threading.Event()
+    seen: list[object] = []
+
+    @query
+    def endless(db: Database) -> str:
+        text = db.read(TEXT, "a")
+        started.set()
+        while text == "1\n2\n3\n":
+            db.check_cancelled()
+        return text
+
+    def work() -> None:
+        try:
+            with db.snapshot() as revision:
+                seen.append(revision)
+                endless(db)
+        except Cancelled:
+            seen.append("cancelled")
+
+    before = db.revision
+    worker = threading.Thread(target=work)
+    worker.start()
+    assert started.wait(10)
+    db.set(TEXT, "a", "new")
+    worker.join(10)
+    assert seen == [before, "cancelled"]
+    assert endless(db) == "new"
+
+
+def test_a_snapshot_does_not_write(db: Database) -> None:
+    with db.snapshot(), pytest.raises(RuntimeError):
+        db.set(TEXT, "a", "")
+    db.set(TEXT, "a", "")
+
+
+# --- incremental equals from scratch ------------------------------------------------------------------------------
+
+INPUTS = Input[int, int]("inputs")
+EDGES = Input[int, tuple[int, ...]]("edges")
+SIZE = 6
+
+
+def _network(capacity: int | None) -> Query[[int], int]:
+    """Node n adds an input to the nodes that an input says it reads; a node whose sum is odd reads one fewer."""
+
+    @query(on_cycle=lambda node: -node, capacity=capacity)
+    def total(db: Database, node: int) -> int:
+        value = db.read(INPUTS, node)
+        for other in db.read(EDGES, node):
+            if value % 5 == 4:
+                break
+            value += total(db, other)
+        return value // 2
+
+    return total
+
+
+EDIT = st.one_of(
+    st.tuples(st.just("value"), st.integers(0, SIZE - 1), st.integers(0, 9)),
+    st.tuples(st.just("edges"), st.integers(0, SIZE - 1), st.lists(st.integers(0, SIZE - 1), max_size=3).map(tuple)),
+    st.tuples(st.just("ask"), st.integers(0, SIZE - 1), st.none()),
+)
+
+
+@pytest.mark.parametrize("capacity", [None, 2])
+@pytest.mark.parametrize("cyclic", [False, True], ids=["acyclic", "cyclic"])
+@settings(max_examples=300, deadline=None)
+@given(edits=st.lists(EDIT, max_size=30))
+def test_incremental_equals_from_scratch(
+    capacity: int | None, cyclic: bool, edits: list[tuple[str, int, object]]
+) -> None:
+    total = _network(capacity)
+    values = dict.fromkeys(range(SIZE), 1)
+    edges: dict[int, tuple[int, ...]] = {node: (node + 1,) if node + 1 < SIZE else () for node in range(SIZE)}
+
+    def fresh() -> Database:
+        made = Database()
+        for node in range(SIZE):
+            made.set(INPUTS, node, values[node])
+            made.set(EDGES, node, edges[node])
+        return made
+
+    db = fresh()
+    for kind, node, argument in [*edits, *(("ask", node, None) for node in range(SIZE))]:
+        if kind == "value":
+            assert isinstance(argument, int)
+            values[node] = argument
+            db.set(INPUTS, node, argument)
+        elif kind == "edges":
+            assert isinstance(argument, tuple)
+            edges[node] = tuple(other for other in argument if cyclic or other > node)
+            db.set(EDGES, node, edges[node])
+        else:
+            assert total(db, node) == total(fresh(), node), (values, edges, node)
