@@ -13,6 +13,20 @@ def tensors_in(value):
     return []
 
 
+def fresh(value, copies=None):
+    """A copy of arguments with leaves in the place of tensors; a tensor that is there twice stays one."""
+    copies = {} if copies is None else copies
+    if isinstance(value, torch.Tensor):
+        if id(value) not in copies:
+            copies[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
+        return copies[id(value)]
+    if isinstance(value, dict):
+        return {k: fresh(v, copies) for k, v in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(fresh(v, copies) for v in value)
+    return value
+
+
 def graph(root, names):
     """The graph behind a tensor: node names, in the order of a walk, with the leaves by name."""
     lines, seen = [], {}

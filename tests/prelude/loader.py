@@ -134,6 +134,27 @@ class World:
             raise AttributeError(dotted)
         return found
 
+    def own(self, value):
+        """Arguments with real functions and modules of torch replaced by modelled ones."""
+        if isinstance(value, dict):
+            return {k: self.own(v) for k, v in value.items()}
+        if type(value) in (tuple, list):
+            return type(value)(self.own(v) for v in value)
+        if isinstance(value, torch.nn.TransformerEncoderLayer):
+            return self.lookup("torch.nn.TransformerEncoderLayer")(
+                value.linear1.in_features,
+                value.self_attn.num_heads,
+                value.linear1.out_features,
+                value.dropout.p,
+                value.activation,
+                value.norm1.eps,
+                value.self_attn.batch_first,
+                value.norm_first,
+                value.linear1.bias is not None,
+            )
+        assert not isinstance(value, torch.nn.Module), type(value)
+        return value
+
 
 def give_modules_their_tables(module_class):
     def assign(self, name, value):

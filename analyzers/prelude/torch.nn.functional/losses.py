@@ -59,11 +59,16 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     return torch.ops.aten.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
-def linear_cross_entropy(input, linear_weight, target, *, reduction="mean", ignore_index=-100, label_smoothing=0.0,
-                         linear_bias=None, cross_entropy_weight=None, acc_dtype=None, chunking_strategy=None,
-                         **options):
-    logits = torch.ops.aten.linear(input, linear_weight, linear_bias)
-    return cross_entropy(logits, target, cross_entropy_weight, ignore_index=ignore_index, reduction=reduction,
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
+                         ignore_index=None, label_smoothing=0.0, options=None):
+    classes = linear_weight.shape[:-1]
+    if len(classes) > 1:
+        linear_weight = linear_weight.reshape(-1, linear_weight.shape[-1])
+        if linear_bias is not None:
+            linear_bias = linear_bias.reshape(-1)
+    logits = torch.ops.aten.linear(input, linear_weight, linear_bias).reshape(*input.shape[:-1], *classes)
+    ignore_index = -100 if ignore_index is None else ignore_index
+    return cross_entropy(logits, target, weight, ignore_index=ignore_index, reduction=reduction,
                          label_smoothing=label_smoothing)
 
 
@@ -94,7 +99,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     if reduction == "batchmean":
         loss = torch.ops.aten.kl_div(input, target, 2, log_target=log_target)
-        return loss / input.size(0)
+        return loss / input.numel()
     return torch.ops.aten.kl_div(input, target, _enum(reduction, size_average, reduce), log_target=log_target)
 
 

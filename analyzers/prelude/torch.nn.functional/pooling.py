@@ -37,11 +37,10 @@ def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation
     return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-def _filled(input, output_size):
-    """An output size whose missing entries are the input's."""
+def _filled(input, output_size, n):
+    """An output size with an entry for each dimension; where it says None, the input's."""
     if not isinstance(output_size, (tuple, list)):
-        return output_size
-    n = len(output_size)
+        return [output_size] * n
     return [input.size(i - n) if output_size[i] is None else output_size[i] for i in range(n)]
 
 
@@ -51,12 +50,12 @@ def adaptive_max_pool1d(input, output_size, return_indices=False):
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
-    pooled = torch.ops.aten.adaptive_max_pool2d(input, _filled(input, output_size))
+    pooled = torch.ops.aten.adaptive_max_pool2d(input, _filled(input, output_size, 2))
     return pooled if return_indices else pooled[0]
 
 
 def adaptive_max_pool3d(input, output_size, return_indices=False):
-    pooled = torch.ops.aten.adaptive_max_pool3d(input, _filled(input, output_size))
+    pooled = torch.ops.aten.adaptive_max_pool3d(input, _filled(input, output_size, 3))
     return pooled if return_indices else pooled[0]
 
 
@@ -73,11 +72,11 @@ def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
 
 
 def adaptive_avg_pool2d(input, output_size):
-    return torch.ops.aten.adaptive_avg_pool2d(input, _filled(input, output_size))
+    return torch.ops.aten.adaptive_avg_pool2d(input, _filled(input, output_size, 2))
 
 
 def adaptive_avg_pool3d(input, output_size):
-    return torch.ops.aten.adaptive_avg_pool3d(input, _filled(input, output_size))
+    return torch.ops.aten.adaptive_avg_pool3d(input, _filled(input, output_size, 3))
 
 
 def _times(value, n):

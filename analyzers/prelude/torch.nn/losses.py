@@ -1,3 +1,5 @@
+import collections
+
 import torch
 import torch.nn.functional as F
 
@@ -240,3 +242,85 @@ class PairwiseDistance(Module):
 
     def forward(self, x1, x2):
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
+class LinearCrossEntropyLoss(Module):
+    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None,
+                 reduction="mean", weight=None, ignore_index=None, label_smoothing=0.0, options=None):
+        super().__init__()
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.reduction = reduction
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.options = options
+        rows = num_classes
+        for size in out_features:
+            rows *= size
+        self.register_buffer("weight", weight)
+        self.linear = Linear(in_features, rows, bias, device, dtype)
+
+    def forward(self, input, target):
+        shape = (self.num_classes, *self.out_features)
+        weight = self.linear.weight.reshape(*shape, self.linear.in_features)
+        bias = self.linear.bias.reshape(shape) if self.linear.bias is not None else None
+        return F.linear_cross_entropy(
+            input, weight, target, linear_bias=bias, weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
+        super().__init__()
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = [*cutoffs, n_classes]
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(self.cutoffs) - 1
+        self.head = Linear(in_features, self.shortlist_size + self.n_clusters, head_bias, device, dtype)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            hidden = int(in_features // (div_value ** (i + 1)))
+            size = self.cutoffs[i + 1] - self.cutoffs[i]
+            self.tail.append(Sequential(Linear(in_features, hidden, False), Linear(hidden, size, False)))
+
+    def forward(self, input_, target_):
+        batched = target_.dim() > 0
+        input = input_ if batched else input_.unsqueeze(0)
+        target = target_ if batched else target_.unsqueeze(0)
+        output = input.new_zeros(target.size(0))
+        found = target.new_empty(target.size(0))
+        low = 0
+        for i, high in enumerate(self.cutoffs):
+            mask = (target >= low) & (target < high)
+            rows = mask.nonzero().squeeze()
+            if rows.numel() > 0:
+                if i == 0:
+                    found.index_copy_(0, rows, target[mask])
+                else:
+                    cluster = self.tail[i - 1](input.index_select(0, rows))
+                    found.index_fill_(0, rows, self.shortlist_size + i - 1)
+                    local = F.log_softmax(cluster, 1).gather(1, (target[mask] - low).unsqueeze(1))
+                    output.index_copy_(0, rows, local.squeeze(1))
+            low = high
+        head = F.log_softmax(self.head(input), 1)
+        output += head.gather(1, found.unsqueeze(1)).squeeze()
+        loss = (-output).mean()
+        return _ASMoutput(output if batched else output.squeeze(0), loss)
+
+    def log_prob(self, input):
+        head = self.head(input)
+        out = input.new_empty((head.size(0), self.n_classes))
+        logs = F.log_softmax(head, 1)
+        out[:, :self.shortlist_size] = logs[:, :self.shortlist_size]
+        for i in range(self.n_clusters):
+            cluster = F.log_softmax(self.tail[i](input), 1)
+            out[:, self.cutoffs[i]:self.cutoffs[i + 1]] = cluster + logs[:, self.shortlist_size + i].unsqueeze(1)
+        return out
+
+    def predict(self, input):
+        return torch.argmax(self.log_prob(input), dim=1)
+
+
+_ASMoutput = collections.namedtuple("_ASMoutput", ["output", "loss"])
