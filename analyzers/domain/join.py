@@ -264,6 +264,7 @@ class Join:
             parameter=x.parameter and y.parameter,
             hooks=x.hooks or y.hooks,
             overlapping=truth.join(x.overlapping, y.overlapping),
+            contiguous=truth.join(x.contiguous, y.contiguous),
             attrs=self.maps(x.attrs, y.attrs)[0],
             cls=x.cls if x.cls == y.cls else None,
             aliases=tuple(sorted(aliases)),

@@ -23,11 +23,15 @@ VERSION_BASE = 1 << 32
 
 @dataclass(slots=True, frozen=True)
 class Edge:
-    """To a graph node's output, or to the gradient accumulator of the leaf `leaf`; both None: not known where to."""
+    """To a graph node's output, or to the gradient accumulator of the leaf `leaf`; both None: not known where to.
+
+    `maybe`: the edge is there only if a tensor, of which that is not known, requires grad.
+    """
 
     node: int | None = None
     output: int = 0
     leaf: int | None = None
+    maybe: bool = False
 
 
 @dataclass(slots=True, eq=True)
@@ -55,6 +59,7 @@ class Tensor:
     parameter: bool = False
     hooks: bool = False
     overlapping: Truth = False
+    contiguous: Truth = True
     attrs: Map[str, Value] = Map()
     cls: int | None = None
     aliases: tuple[int, ...] = ()
@@ -106,7 +111,8 @@ class Storage:
 class Saved:
     """A tensor kept for backward. `counter` is None for a private copy, which nobody can write.
 
-    `needed` are the positions of the node's edges for whose sake it is kept.
+    `hidden` counts the writes to its storage that no version counter had seen when it was kept; `maybe` says that it
+    is kept only if a tensor, of which that is not known, requires grad.
     """
 
     name: str
@@ -116,7 +122,8 @@ class Saved:
     is_output: bool = False
     storage: int | None = None
     hidden: int = 0
-    leaf: bool = False
+    maybe: bool = False
+    lineage: Lineage | None = None
 
 
 @dataclass(slots=True, eq=True)

@@ -123,6 +123,10 @@ class Func:
     modes: tuple[GradMode, ...] = ()
     kind: str = "function"
 
+    @property
+    def node_name(self) -> str:
+        return self.qualname.rsplit(".", 1)[-1]
+
     def __hash__(self) -> int:
         return hash((self.module, self.chunk, self.qualname, self.env))
 

@@ -284,13 +284,16 @@ class Database:
         before, as their values are fallbacks then as now, and else they run again to find it.
         """
         if memo.verified_at != self.revision:
-            self._stack.append(_Frame(cell, was_on_cycle=memo.on_cycle))
+            frame = _Frame(cell, was_on_cycle=memo.on_cycle)
+            self._stack.append(frame)
             try:
                 if any(self._changed_at(read) > memo.verified_at for read in memo.reads):
                     return False
             finally:
                 self._stack.pop()
-            memo.verified_at = self.revision
+            # While its cycle is open below, it holds only if those below do.
+            if not frame.heads - {cell}:
+                memo.verified_at = self.revision
         return True
 
     def _changed_at(self, cell: _Cell) -> int:
@@ -299,19 +302,27 @@ class Database:
             return 0 if slot is None else slot.changed_at
         for depth, frame in enumerate(self._stack):
             if frame.cell == cell:
-                return 0 if all(one.was_on_cycle for one in self._stack[depth:]) else self.revision
+                return self._cycle_changed_at(cell, depth)
         memo = self._memos.get(cell)
-        if memo is None or not self._holds(memo, cell):
-            self.check_cancelled()
-            try:
-                self._run(_query_of(cell), cell)
-            except (Cancelled, RecursionError):
-                raise
-            except Exception:
-                # Whoever reads it runs again and meets the exception there.
-                return self.revision
-            memo = self._memos.get(cell)
+        if memo is not None and self._holds(memo, cell):
+            return memo.changed_at
+        self.check_cancelled()
+        try:
+            self._run(_query_of(cell), cell)
+        except (Cancelled, RecursionError):
+            raise
+        except Exception:
+            # Whoever reads it runs again and meets the exception there.
+            return self.revision
+        memo = self._memos.get(cell)
         return self.revision if memo is None or memo.verified_at != self.revision else memo.changed_at
+
+    def _cycle_changed_at(self, cell: _Cell, depth: int) -> int:
+        if not all(frame.was_on_cycle for frame in self._stack[depth:]):
+            return self.revision
+        for frame in self._stack[depth:]:
+            frame.heads.add(cell)
+        return 0
 
     def _run(self, wanted: Query[..., object], cell: _Cell, known: int | None = None) -> object:
         self.log.append((wanted.name, cell[1]))

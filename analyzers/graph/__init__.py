@@ -1,0 +1,1 @@
+"""The autograd graph at a point of the program, as plain data."""

@@ -1,0 +1,280 @@
+"""The one door: apply a change, take a snapshot, ask for findings, facts and graphs. Says what is memoised.
+
+Whoever asks, an editor or the command line, asks here; no other module knows that results are kept. From an edit to a
+finding:
+
+    source -> module -> chunk -> module_run -> function_run -> findings
+
+`module` cuts a file into chunks, `chunk` lowers one, `module_run` runs a module from its first line, `function_run` a
+function that nobody called. Each reads only what it needs: a run reads the chunks that it executes and the runs of the
+modules that it imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+
+from analyzers.domain.lineage import Loc
+from analyzers.graph.build import GraphProbe
+from analyzers.machine.core import Limits, ModuleRun
+from analyzers.machine.events import Binding
+from analyzers.machine.runs import FunctionRun, run_module, run_unknown
+from analyzers.program import imports, prelude
+from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
+from analyzers.report import Fact, Finding, Graph, Place
+from analyzers.syntax import nodes as n
+from analyzers.syntax.lower import lower
+from analyzers.syntax.parse import parse
+from analyzers.syntax.split import Module, split
+
+BUFFER = Input[str, bytes]("buffer")
+STAMP = Input[str, int]("stamp")
+
+
+class World(Database):
+    """The database with the way to files, and the numbers given to runs."""
+
+    def __init__(self, read: Callable[[str], bytes | None]) -> None:
+        super().__init__()
+        self.read_file = read
+        self.blocks: dict[tuple[str, bool], int] = {}
+        self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
+
+
+def world_of(db: Database) -> World:
+    assert isinstance(db, World)
+    return db
+
+
+@query
+def source(db: Database, path: str) -> bytes | None:
+    """A file's text: the open buffer, else the disk."""
+    if prelude.is_prelude(path):
+        return prelude.read(path)
+    try:
+        return db.read(BUFFER, path)
+    except KeyError:
+        pass
+    try:
+        db.read(STAMP, path)
+    except KeyError:
+        pass
+    return world_of(db).read_file(path)
+
+
+@query
+def exists(db: Database, path: str) -> bool:
+    return source(db, path) is not None
+
+
+@query
+def module(db: Database, path: str) -> Module:
+    text = source(db, path) or b""
+    return split(text, parse(text))
+
+
+@query
+def body(db: Database, path: str) -> tuple[n.ChunkRef, ...]:
+    return module(db, path).body
+
+
+@query
+def chunk(db: Database, path: str, key: str) -> n.Chunk:
+    """One chunk, lowered; the same object as long as its text is the same."""
+    cut = module(db, path)
+    span = cut.spans[key]
+    kept = world_of(db).lowered
+    known = kept.get((path, key, span.text))
+    if known is None:
+        known = lower(cut, key)
+        if len(kept) > 50_000:
+            kept.clear()
+        kept[path, key, span.text] = known
+    return known
+
+
+@query(on_cycle=lambda path: None)
+def imported(db: Database, path: str) -> ModuleRun | None:
+    """The run of an imported module; None on an import cycle."""
+    return run_module(Program(db), path, main=False)
+
+
+@query
+def module_run(db: Database, path: str) -> ModuleRun:
+    """The run of a file as a script."""
+    return run_module(Program(db), path, main=True)
+
+
+@query
+def function_run(db: Database, path: str, index: int) -> FunctionRun:
+    run = module_run(db, path)
+    return run_unknown(Program(db), run, run.functions[index])
+
+
+@query
+def uncalled(db: Database, path: str) -> tuple[int, ...]:
+    """The functions of a file, by their order, that no run of the file enters."""
+    run = module_run(db, path)
+    return tuple(
+        i for i, f in enumerate(run.functions) if (f.module, f.chunk, f.qualname) not in run.entered and f.module == path
+    )
+
+
+@query
+def findings(db: Database, path: str) -> tuple[Finding, ...]:
+    from analyzers.rules import judge
+
+    runs: list[ModuleRun | FunctionRun] = [module_run(db, path)]
+    runs += [function_run(db, path, index) for index in uncalled(db, path)]
+    return judge(runs, Positions(db))
+
+
+@query
+def facts(db: Database, path: str) -> tuple[Fact, ...]:
+    found: dict[tuple[Loc, str], Binding] = {}
+    runs: list[ModuleRun | FunctionRun] = [module_run(db, path)]
+    runs += [function_run(db, path, index) for index in uncalled(db, path)]
+    for run in runs:
+        for binding in run.bindings:
+            found.setdefault((binding.loc, binding.name), binding)
+    places = Positions(db)
+    out = [
+        Fact(places.place(b.loc), b.scope, b.name, b.requires_grad, b.is_leaf, b.grad_fn, b.shape, b.dtype)
+        for b in found.values()
+    ]
+    return tuple(sorted(out, key=lambda f: (f.place, f.name)))
+
+
+class Program:
+    """The machine's view of the world, through queries, so that what a run reads is known."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    def body(self, path: str) -> Sequence[n.Stmt]:
+        return body(self.db, path)
+
+    def chunk(self, path: str, key: str) -> n.Chunk:
+        self.db.check_cancelled()
+        return chunk(self.db, path, key)
+
+    def find_import(self, path: str, name: str, level: int) -> str | None:
+        if prelude.is_prelude(path):
+            return None
+        return imports.find_import(lambda candidate: exists(self.db, candidate), path, name, level)
+
+    def module_name(self, path: str) -> str:
+        name = path.rsplit("/", 1)[-1].removesuffix(".py")
+        return path.rsplit("/", 2)[-2] if name == "__init__" and "/" in path else name
+
+    def run_module(self, path: str) -> ModuleRun | None:
+        return imported(self.db, path)
+
+    def library(self, dotted: str) -> tuple[str, str] | None:
+        return prelude.find(dotted)
+
+    def block(self, path: str, main: bool) -> int:
+        blocks = world_of(self.db).blocks
+        return blocks.setdefault((path, main), len(blocks) + 1)
+
+
+class Positions:
+    """From places in chunks to places in files."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    def place(self, loc: Loc) -> Place:
+        cut = module(self.db, loc.module)
+        return Place(loc.module, cut.to_file(loc.chunk, loc.start), cut.to_file(loc.chunk, loc.end))
+
+    def text(self, loc: Loc) -> str:
+        return chunk(self.db, loc.module, loc.chunk).text[loc.start : loc.end].decode("utf-8", "replace")
+
+    def chunk(self, loc: Loc) -> n.Chunk:
+        return chunk(self.db, loc.module, loc.chunk)
+
+
+def read_from_disk(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes() if Path(path).is_file() else None
+    except OSError:
+        return None
+
+
+class Snapshot:
+    """The answers at one revision. Asking raises `Cancelled` once a newer change waits."""
+
+    def __init__(self, host: Host, token: CancelToken | None = None) -> None:
+        self._host = host
+        self._token = token
+
+    @contextmanager
+    def _held(self) -> Iterator[World]:
+        with self._host.lock, self._host.world.snapshot(self._token):
+            yield self._host.world
+
+    def text(self, path: str) -> str:
+        """The text that the analysis saw; a byte order mark counts as a character."""
+        with self._held() as db:
+            return (source(db, path) or b"").decode("utf-8", "surrogateescape")
+
+    def findings(self, path: str) -> tuple[Finding, ...]:
+        """What runs that begin in this file find, here or in the files that they call into."""
+        with self._held() as db:
+            return findings(db, path)
+
+    def facts(self, path: str) -> tuple[Fact, ...]:
+        with self._held() as db:
+            return tuple(f for f in facts(db, path) if f.place.path == path)
+
+    def graph(self, path: str, offset: int, name: str | None = None) -> Graph | None:
+        """The graph of the tensor named at `offset`, or of `name` as it is on that line."""
+        with self._held() as db:
+            return graph(db, path, offset, name)
+
+
+def graph(db: World, path: str, offset: int, name: str | None) -> Graph | None:
+    """Run the file again with a probe at the place asked for: a run is cheaper than keeping every graph there was."""
+    places = Positions(db)
+    probe = GraphProbe(places, path, offset, name, source(db, path) or b"")
+    run = module_run(db, path)
+    run_module(Program(db), path, main=True, limits=Limits(), probe=probe)
+    if probe.graph is None:
+        for func in run.functions:
+            spot = places.place(Loc(func.module, func.chunk, func.node.start, func.node.end))
+            if spot.path == path and spot.start <= offset <= spot.end:
+                run_unknown(Program(db), run, func, probe=probe)
+    return probe.graph
+
+
+class Host:
+    """Open buffers and files, and what is known of them."""
+
+    def __init__(self, read: Callable[[str], bytes | None] = read_from_disk) -> None:
+        self.world = World(read)
+        self.lock = RLock()
+        self.stamps = 0
+
+    def set_text(self, path: str, text: str) -> None:
+        """An open buffer: it counts instead of the file until `close`."""
+        self.world.set(BUFFER, path, text.encode("utf-8", "surrogateescape"))
+
+    def close(self, path: str) -> None:
+        self.world.remove(BUFFER, path)
+
+    def file_changed(self, path: str) -> None:
+        """The file on disk is new, changed or gone."""
+        self.stamps += 1
+        self.world.set(STAMP, path, self.stamps)
+
+    def snapshot(self, token: CancelToken | None = None) -> Snapshot:
+        return Snapshot(self, token)
+
+
+
+
+__all__ = ["Cancelled", "CancelToken", "Host", "Snapshot"]

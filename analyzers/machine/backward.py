@@ -1,0 +1,382 @@
+"""Backward: the walk over the graph that accumulates gradients, meets what was freed or changed, and frees.
+
+Nodes run in the order of their making, the latest first, as torch's engine runs them. A node that kept something and
+was freed raises; a kept tensor whose version counter moved on raises; nodes that ran before are freed even then.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzers.domain import truth
+from analyzers.domain.join import versions_equal
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Counter, Edge, Node, Saved, Tensor, Write
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.machine.core import Machine
+from analyzers.machine.events import BackwardCall, Freed, Modified, NoGraph, NonScalar, Plain
+from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
+from analyzers.ops.infer import numel
+
+TWICE = "Trying to backward through the graph a second time"
+MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation"
+NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
+NON_SCALAR = "grad can be implicitly created only for scalar outputs"
+
+
+class Walk:
+    """One pass of the engine. `wanted` restricts it to what leads to these nodes and leaves."""
+
+    def __init__(self, m: Machine, retain: truth.Truth, root: str) -> None:
+        self.m = m
+        self.retain = retain
+        self.root = root
+        self.leaves: dict[int, bool] = {}
+        self.reached: dict[int, bool] = {}
+        self.unknown = False
+        self.executed: list[int] = []
+
+    def run(self, roots: Sequence[Edge], wanted: set[int] | None = None) -> None:
+        """Run from `roots`; `wanted` holds the ids of nodes that may run (None: all)."""
+        queue: list[tuple[int, int]] = []
+        sure: dict[int, bool] = {}
+
+        def follow(edge: Edge | None, certain: bool) -> None:
+            if edge is None:
+                return
+            certain = certain and not edge.maybe
+            if edge.node is None:
+                if edge.leaf is None:
+                    self.unknown = True
+                else:
+                    self.leaves[edge.leaf] = self.leaves.get(edge.leaf, False) or certain
+                return
+            if wanted is not None and edge.node not in wanted:
+                return
+            if edge.node not in sure:
+                heapq.heappush(queue, (-self.m.node(edge.node).seq, edge.node))
+                sure[edge.node] = certain
+            else:
+                sure[edge.node] = sure[edge.node] or certain
+
+        for edge in roots:
+            follow(edge, True)
+        while queue:
+            _, ident = heapq.heappop(queue)
+            certain = sure[ident]
+            node = self.m.node(ident)
+            self.check(node, certain)
+            self.reached[ident] = certain
+            self.free(ident, node, certain)
+            if node.kind == "unknown":
+                certain = False
+            for edge in node.edges:
+                follow(edge, certain)
+
+    def check(self, node: Node, certain: bool) -> None:
+        keeps = [s for s in node.saved if not s.maybe]
+        if node.freed is not False and (node.saved or node.kind in {"copy-slices", "custom"}):
+            real = node.freed and certain and (bool(keeps) or node.kind == "copy-slices")
+            if node.kind == "custom" and not node.saved:
+                real = False
+            elif node.freed or node.freed is None:
+                cause = Freed(node, node.loc, self.root)
+                if real:
+                    raise self.m.throw("RuntimeError", TWICE, cause)
+                if node.freed:
+                    self.m.warn("RuntimeError", TWICE, cause)
+        if node.kind == "unimplemented" and certain:
+            name = node.names[0] if node.names else "?"
+            raise self.m.throw("RuntimeError", f"derivative for aten::{name} is not implemented", Plain("no-derivative"))
+        for saved in node.saved:
+            self.check_saved(node, saved, certain)
+
+    def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
+        if saved.counter is None:
+            return
+        counter = self.m.st.get(saved.counter)
+        assert isinstance(counter, Counter)
+        same = versions_equal(saved.version, counter.version)
+        if same is not False:
+            return
+        cause = Modified(node, saved, tuple(writes_since(counter, saved.version or 0)), saved.lineage)
+        if certain and not saved.maybe and node.kind != "unknown":
+            raise self.m.throw("RuntimeError", MODIFIED, cause)
+        self.m.warn("RuntimeError", MODIFIED, cause)
+
+    def free(self, ident: int, node: Node, certain: bool) -> None:
+        if self.retain is True or (not node.saved and node.kind not in {"copy-slices", "unknown"}):
+            return
+        freed: truth.Truth = True if self.retain is False and certain else None
+        if node.freed:
+            freed = True
+        self.m.st.put(ident, replace(node, freed=freed, freed_at=self.m.here(), freed_via=self.m.via()))
+        self.executed.append(ident)
+
+
+def writes_since(counter: Counter, version: int) -> list[Write]:
+    """The writes that came after `version`, earliest first."""
+    out = []
+    step = counter.writes
+    while step is not None and step.version > version:
+        out.append(step)
+        step = step.previous
+    return out[::-1]
+
+
+def nodes_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: set[int]) -> tuple[set[int], set[int]]:
+    """The nodes on some way from `roots` to a target, and which targets and leaves are reached."""
+    order: list[int] = []
+    seen: set[int] = set()
+    stack = [e.node for e in roots if e.node is not None]
+    children: dict[int, list[Edge]] = {}
+    while stack:
+        ident = stack.pop()
+        if ident in seen:
+            continue
+        seen.add(ident)
+        order.append(ident)
+        children[ident] = [e for e in m.node(ident).edges if e is not None]
+        stack += [e.node for e in children[ident] if e.node is not None]
+    useful: set[int] = set()
+    met: set[int] = {e.leaf for e in roots if e.leaf is not None and e.leaf in leaves}
+    changed = True
+    while changed:
+        changed = False
+        for ident in reversed(order):
+            for edge in children[ident]:
+                hit = (edge.leaf is not None and edge.leaf in leaves) or (
+                    edge.node is not None and (edge.node in targets or edge.node in useful)
+                )
+                if edge.leaf is not None and edge.leaf in leaves:
+                    met.add(edge.leaf)
+                if edge.node is not None and edge.node in targets:
+                    met.add(edge.node)
+                if hit and ident not in useful:
+                    useful.add(ident)
+                    changed = True
+    met |= {e.node for e in roots if e.node is not None and e.node in targets}
+    return useful, met
+
+
+def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor | None:
+    """The checks on a root, in torch's order: a graph, then one element; None when nothing can be said."""
+    if not isinstance(value, Ref):
+        return None
+    tensor = refreshed(m, value.id)
+    if tensor.requires_grad is False:
+        raise m.throw("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
+    if is_stale(m, tensor) and tensor.requires_grad:
+        raise view_error(m, tensor, "backward", indirect=True)
+    if gradient == NONE and tensor.shape is not None and tensor.requires_grad:
+        size = numel(tensor.shape)
+        if size is not None and size != 1:
+            raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
+        if tensor.dtype is not None and tensor.dtype.startswith("complex"):
+            raise m.throw(
+                "RuntimeError", "grad can be implicitly created only for real scalar outputs but got",
+                NonScalar(name, tensor.shape, tensor.lineage),
+            )  # fmt: skip
+    if gradient != NONE:
+        _check_gradient_shape(m, tensor, gradient)
+    if tensor.requires_grad is None and _all_without(tensor.lineage):
+        m.warn("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
+    return tensor
+
+
+def _all_without(lineage: Lineage | None) -> bool:
+    return False
+
+
+def _check_gradient_shape(m: Machine, tensor: Tensor, gradient: Value) -> None:
+    given = m.tensor(gradient)
+    if given is None or given.shape is None or tensor.shape is None or not tensor.requires_grad:
+        return
+    if None in given.shape or None in tensor.shape:
+        return
+    if given.shape != tensor.shape:
+        raise m.throw("RuntimeError", "Mismatch in shape: grad_output[0]", Plain("gradient-shape", given.lineage))
+
+
+def run_backward(
+    m: Machine,
+    roots: Sequence[tuple[Value, Value]],
+    retain: truth.Truth,
+    create: truth.Truth,
+    inputs: Sequence[Value] | None,
+    name: str,
+) -> None:
+    """`roots` are tensors with the gradients given for them (None: none given)."""
+    checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]
+    known = [(value, tensor) for value, tensor in checked if tensor is not None]
+    if any(tensor is None for _, tensor in checked):
+        blur_after_unknown(m)
+    edges = [root_edge(value, tensor) for value, tensor in known]
+    walk = Walk(m, retain, name)
+    wanted: set[int] | None = None
+    if inputs is not None:
+        targets, leaves = target_ids(m, inputs)
+        wanted, _ = nodes_toward(m, edges, targets, leaves)
+        wanted = wanted | targets
+    stale = _stale_gradients(m)
+    walk.run(edges, wanted)
+    only = {v.id for v in inputs if isinstance(v, Ref)} if inputs is not None else None
+    for leaf, certain in walk.leaves.items():
+        if only is None or leaf in only:
+            accumulate(m, leaf, certain, create)
+    _retained(m, walk)
+    if walk.unknown:
+        blur_after_unknown(m)
+    lineage = known[0][1].lineage if known else None
+    root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
+    m.note(
+        BackwardCall(
+            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
+        )
+    )  # fmt: skip
+    del stale
+
+
+def _stale_gradients(m: Machine) -> None:
+    return None
+
+
+def root_edge(value: Value, tensor: Tensor) -> Edge:
+    assert isinstance(value, Ref)
+    if tensor.edge is None:
+        return Edge(leaf=value.id, maybe=tensor.requires_grad is None)
+    return replace(tensor.edge, maybe=tensor.requires_grad is None)
+
+
+def target_ids(m: Machine, inputs: Sequence[Value]) -> tuple[set[int], set[int]]:
+    """The nodes and leaves at which a backward with `inputs=` ends."""
+    targets: set[int] = set()
+    leaves: set[int] = set()
+    for value in inputs:
+        if isinstance(value, Ref) and m.tensor(value) is not None:
+            tensor = refreshed(m, value.id)
+            if tensor.edge is not None and tensor.edge.node is not None:
+                targets.add(tensor.edge.node)
+            else:
+                leaves.add(value.id)
+    return targets, leaves
+
+
+def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth) -> None:
+    """Add to a leaf's `.grad`."""
+    tensor = tensor_at(m, leaf)
+    if tensor.grad == NONE:
+        if not certain:
+            m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
+            return
+        grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+        if create is not False:
+            made = tensor_at(m, grad.id)
+            made.requires_grad = None
+            made.edge = Edge()
+        m.st.put(leaf, replace(tensor, grad=grad))
+        return
+    if isinstance(tensor.grad, Ref) and m.tensor(tensor.grad) is not None:
+        from analyzers.machine.tensors import bump
+
+        if create is False:
+            bump(m, tensor.grad.id, "backward")
+
+
+def _parents(tensor: Tensor) -> tuple[Lineage, ...]:
+    return (tensor.lineage,) if tensor.lineage is not None else ()
+
+
+def _retained(m: Machine, walk: Walk) -> None:
+    """Tensors that keep their gradient though they are no leaves."""
+    for ident, tensor in m.retaining():
+        if tensor.edge is not None and tensor.edge.node in walk.reached:
+            if tensor.grad == NONE:
+                grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+                m.st.put(ident, replace(tensor, grad=grad))
+
+
+def blur_after_unknown(m: Machine) -> None:
+    """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
+    for ident, found in list(m.st.heap.items()):
+        if isinstance(found, Tensor):
+            if found.requires_grad is not False and found.grad == NONE and (found.edge is None or found.retains_grad):
+                m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
+        elif isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
+            m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
+
+
+def differentiate(
+    m: Machine,
+    outputs: Sequence[tuple[Value, Value]],
+    inputs: Sequence[Value],
+    retain: truth.Truth,
+    create: truth.Truth,
+    allow_unused: truth.Truth,
+    materialize: bool,
+    name: str,
+) -> list[Value]:
+    """`torch.autograd.grad`: the gradients of `inputs`, one each."""
+    checked = [(value, check_root(m, value, gradient, name)) for value, gradient in outputs]
+    for value in inputs:
+        tensor = m.tensor(value)
+        if tensor is not None and isinstance(value, Ref) and refreshed(m, value.id).requires_grad is False:
+            raise m.throw(
+                "RuntimeError", "One of the differentiated Tensors does not require grad",
+                Plain("input-without-grad", tensor.lineage),
+            )  # fmt: skip
+    known = [(value, tensor) for value, tensor in checked if tensor is not None]
+    edges = [root_edge(value, tensor) for value, tensor in known]
+    targets, leaves = target_ids(m, inputs)
+    wanted, met = nodes_toward(m, edges, targets, leaves)
+    walk = Walk(m, retain, name)
+    walk.run(edges, wanted - targets)
+    blurred = walk.unknown or len(known) < len(checked) or any(e.maybe for e in edges)
+    blurred = blurred or any(m.node(i).kind == "unknown" for i in wanted)
+    results: list[Value] = []
+    for index, value in enumerate(inputs):
+        tensor = m.tensor(value)
+        if tensor is None or not isinstance(value, Ref):
+            results.append(m.unknown_tensor())
+            continue
+        tensor = refreshed(m, value.id)
+        key = tensor.edge.node if tensor.edge is not None else value.id
+        if key in met or blurred or key is None:
+            results.append(_gradient(m, tensor, create, walk))
+            continue
+        if materialize:
+            results.append(m.new_tensor(tensor.shape, tensor.dtype, what="grad"))
+        elif allow_unused is False:
+            raise m.throw(
+                "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)
+            )
+        else:
+            results.append(NONE if allow_unused else Unknown())
+    return results
+
+
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk) -> Ref:
+    requires: truth.Truth = False if create is False else None
+    grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+    if requires is None:
+        made = tensor_at(m, grad.id)
+        made.requires_grad = None
+        made.contiguous = None
+        node = Node(
+            (), tuple(Edge(node=i, maybe=True) for i in walk.reached), kind="unknown", loc=m.here(), what="grad",
+            seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(),
+        )  # fmt: skip
+        made.edge = Edge(m.new(node).id, maybe=True)
+    del walk
+    return grad
+
+
+def truth_value(m: Machine, value: Value) -> truth.Truth:
+    from analyzers.machine.expressions import truth_of
+
+    return truth_of(m, value)[0]
+
+
+__all__ = ["Const", "differentiate", "run_backward", "truth_value"]

@@ -1,0 +1,684 @@
+"""Operators that torch makes of parts: taken apart here as torch does, so that names and saved tensors are right.
+
+A handler gets the operator's arguments by the schema's names and gives its result, or None to leave the call to the
+general treatment, in which the graph of a composite is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analyzers.domain import truth
+from analyzers.domain.objects import Tensor
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core import Machine
+from analyzers.machine.tensors import Step, make_node, new_result, new_view, refreshed, tensor_at
+from analyzers.ops import table
+from analyzers.ops.infer import TensorType
+from analyzers.ops.table import Row
+
+Bound = dict[str, Value]
+Handler = Callable[[Machine, Row, Bound, str], "Value | None"]
+COMPOSITES: dict[str, Handler] = {}
+
+
+def composite(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            COMPOSITES[name] = handler
+        return handler
+
+    return register
+
+
+def op(m: Machine, name: str, what: str, **bound: Value) -> Value:
+    """Run the row `name` (with its overload) as part of the operator that the user called."""
+    from analyzers.machine.torch_calls import apply
+
+    row = table.row(name) or table.row(name + ".default")
+    assert row is not None, name
+    return apply(m, row, bound, what=what)
+
+
+def _shape(m: Machine, value: Value | None) -> tuple[int | None, ...] | None:
+    tensor = m.tensor(value) if value is not None else None
+    return tensor.shape if tensor is not None else None
+
+
+def _rank(m: Machine, value: Value | None) -> int | None:
+    shape = _shape(m, value)
+    return None if shape is None else len(shape)
+
+
+def _ints(values: tuple[int, ...] | list[int]) -> Tup:
+    return Tup(tuple(Const(v) for v in values))
+
+
+def same(m: Machine, value: Value) -> Value:
+    """An operator that returns its very argument."""
+    del m
+    return value
+
+
+# --- views that may be copies -----------------------------------------------------------------------------------
+
+
+def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:
+    """A composite that may return a view of `self`: its place in the graph is unknown, its memory perhaps shared."""
+    source = bound.get("self", NONE)
+    if not isinstance(source, Ref) or m.tensor(source) is None:
+        from analyzers.machine.torch_calls import opaque_result
+
+        return opaque_result(m, row.base, list(bound.values()))
+    t = types[0] if types else None
+    requires = truth.both(m.st.grad, step.requires)
+    if m.st.grad is False and step.requires is not False:
+        requires = None
+    node = make_node(m, step, ()) if requires is not False else None
+    result = new_result(
+        m, step, t.shape if t else None, t.dtype if t else None, node, requires=requires, contiguous=None
+    )
+    tensor = tensor_at(m, result.id)
+    of = tensor_at(m, source.id)
+    # Writes to the one are perhaps writes to the other.
+    tensor.counter = of.counter
+    tensor.storage = of.storage
+    tensor.inference = None if of.inference is not False else False
+    from analyzers.machine.tensors import blur_tensor
+
+    if tensor.counter == of.counter and row.base not in {"T", "mT", "H", "mH"}:
+        tensor.counter = m.fresh()
+        m.st.put(tensor.counter, m.st.get(of.counter))
+        blur_tensor(m, result.id)
+    return result
+
+
+def reshape(m: Machine, value: Value, sizes: Value, what: str) -> Value:
+    tensor = m.tensor(value)
+    if tensor is None or not isinstance(value, Ref):
+        return m.unknown_tensor()
+    if tensor.contiguous is True:
+        return op(m, "view", what, self=value, size=sizes)
+    return _doubtful_view(m, value, "view", {"self": value, "size": sizes}, ("ViewBackward0", "UnsafeViewBackward0"), what)
+
+
+def _doubtful_view(
+    m: Machine, value: Ref, name: str, bound: Bound, names: tuple[str, ...], what: str
+) -> Value:
+    """A view or a copy, as the strides (which the machine does not know) decide."""
+    row = table.row(name)
+    assert row is not None
+    from analyzers.machine.torch_calls import infer, step_of
+
+    step = step_of(m, row, bound, what)
+    tensor = refreshed(m, value.id)
+    step.requires = tensor.requires_grad
+    step.names = names
+    step.kind = "op"
+    types = infer(m, row, bound)
+    result = maybe_view(m, row, bound, step, types)
+    found = m.tensor(result)
+    if found is not None and m.st.grad is True:
+        found.requires_grad = tensor.requires_grad
+    return result
+
+
+@composite("reshape")
+def _reshape(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return reshape(m, bound["self"], bound["shape"], what)
+
+
+@composite("view_as")
+def _view_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["other"])
+    if shape is None or None in shape:
+        return None
+    return op(m, "view", what, self=bound["self"], size=_ints(list(shape)))  # type: ignore[arg-type]
+
+
+@composite("reshape_as")
+def _reshape_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["other"])
+    if shape is None or None in shape:
+        return None
+    return reshape(m, bound["self"], _ints(list(shape)), what)  # type: ignore[arg-type]
+
+
+@composite("expand_as")
+def _expand_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["other"])
+    sizes: Value = Unknown() if shape is None else Tup(tuple(Unknown("int") if s is None else Const(s) for s in shape))
+    return op(m, "expand", what, self=bound["self"], size=sizes)
+
+
+@composite("flatten")
+def _flatten(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["self"])
+    start, end = bound.get("start_dim", Const(0)), bound.get("end_dim", Const(-1))
+    if shape is None or not isinstance(start, Const) or not isinstance(end, Const) or row.overload != "using_ints":
+        return None
+    first, last = int(start.value), int(end.value)  # type: ignore[call-overload]
+    rank = len(shape)
+    if rank == 0:
+        return reshape(m, bound["self"], _ints([1]), what)
+    first, last = first % rank, last % rank
+    if first == last:
+        return bound["self"]
+    merged: Value = Const(1)
+    size = 1
+    for s in shape[first : last + 1]:
+        size = -1 if s is None or size == -1 else size * s
+    merged = Const(size)
+    sizes: list[Value] = [Unknown("int") if s is None else Const(s) for s in shape[:first]]
+    sizes.append(merged)
+    sizes += [Unknown("int") if s is None else Const(s) for s in shape[last + 1 :]]
+    return reshape(m, bound["self"], Tup(tuple(sizes)), what)
+
+
+@composite("ravel")
+def _ravel(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return reshape(m, bound["self"], _ints([-1]), what)
+
+
+@composite("contiguous")
+def _contiguous(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    tensor = m.tensor(bound["self"])
+    if tensor is None or "memory_format" in bound:
+        return None
+    return bound["self"] if tensor.contiguous is True else None
+
+
+@composite("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
+def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, copy=bound.get("copy", FALSE))
+
+
+def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
+    """The dtype asked for; "" when none is, None when it is not known."""
+    from analyzers.machine.torch_calls import dtype_of
+
+    if "other" in bound:
+        other = m.tensor(bound["other"])
+        return other.dtype if other is not None else None
+    if "dtype" in bound:
+        if bound["dtype"] == NONE:
+            return ""
+        return dtype_of(bound["dtype"])
+    return ""
+
+
+def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = FALSE) -> Value:
+    """`.to(dtype)`: the same tensor if nothing changes, else a copy. The device is taken to stay."""
+    tensor = m.tensor(value)
+    if tensor is None or not isinstance(value, Ref):
+        return m.unknown_tensor(m.lineage(value))
+    if copy == FALSE and dtype is not None and (dtype == "" or (tensor.dtype == dtype)):
+        return value
+    if dtype is not None and tensor.dtype is not None:
+        wanted = dtype or tensor.dtype
+        return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted))
+    # A copy, or the same tensor: what is surely so for both.
+    from analyzers.machine.torch_calls import step_of
+
+    row = table.row("_to_copy")
+    assert row is not None
+    step = step_of(m, row, {"self": value}, what)
+    source = refreshed(m, value.id)
+    step.requires = source.requires_grad
+    step.kind, step.names = "unknown", ()
+    requires = truth.both(m.st.grad, source.requires_grad)
+    from analyzers.machine.tensors import can_require_grad
+
+    able = can_require_grad(dtype or None) if dtype else can_require_grad(tensor.dtype)
+    if able is False:
+        requires = False
+    elif requires is not False and (able is None or m.st.grad is not True):
+        requires = None
+    if m.st.grad is False and source.requires_grad is not False:
+        requires = None
+    node = make_node(m, step, ()) if requires is not False else None
+    result = new_result(m, step, tensor.shape, dtype or tensor.dtype, node, requires=requires, contiguous=None)
+    made = tensor_at(m, result.id)
+    if requires is not False:
+        from analyzers.domain.objects import Edge
+
+        made.edge = Edge()
+        made.aliases = (value.id,)
+    return result
+
+
+def device_move(m: Machine, value: Value, what: str) -> Value:
+    """`.cuda()` and `.to(device)`: on the machine that judges, the CPU, the same tensor."""
+    return cast(m, value, "", what)
+
+
+@composite("narrow")
+def _narrow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    start, length = bound.get("start", Unknown()), bound.get("length", Unknown())
+    end: Value = Unknown("int")
+    if isinstance(start, Const) and isinstance(length, Const):
+        end = Const(int(start.value) + int(length.value))  # type: ignore[call-overload]
+    elif not isinstance(start, Const | Unknown):
+        return None
+    return op(m, "slice.Tensor", what, self=bound["self"], dim=bound["dim"], start=start, end=end)
+
+
+@composite("chunk")
+def _chunk(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["self"])
+    chunks, dim = bound.get("chunks"), bound.get("dim", Const(0))
+    if not isinstance(chunks, Const) or not isinstance(dim, Const):
+        return None
+    number = int(chunks.value)  # type: ignore[call-overload]
+    size = shape[int(dim.value)] if shape else None  # type: ignore[call-overload]
+    if size is None:
+        from analyzers.machine.torch_calls import run_row
+
+        row_ = table.row("split.Tensor")
+        assert row_ is not None
+        return run_row(
+            m, row_, {"self": bound["self"], "split_size": Unknown("int"), "dim": dim}, what=what, count=number
+        )
+    return op(m, "split.Tensor", what, self=bound["self"], split_size=Const(-(-size // number)), dim=dim)
+
+
+@composite("split")
+def _split(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.overload != "sizes":
+        return None
+    return op(m, "split_with_sizes", what, self=bound["self"], split_sizes=bound["split_size"], dim=bound.get("dim", Const(0)))
+
+
+@composite("swapaxes", "swapdims")
+def _swap(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    a = bound.get("axis0", bound.get("dim0", Unknown()))
+    b = bound.get("axis1", bound.get("dim1", Unknown()))
+    return op(m, "transpose.int", what, self=bound["self"], dim0=a, dim1=b)
+
+
+@composite("numpy_T", "matrix_H", "mT", "mH", "adjoint")
+def _transposes(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    rank = _rank(m, bound["self"])
+    tensor = m.tensor(bound["self"])
+    if tensor is None or rank is None or tensor.dtype is None or tensor.dtype.startswith("complex"):
+        return None
+    if row.base == "numpy_T":
+        return op(m, "permute", what, self=bound["self"], dims=_ints(list(range(rank))[::-1]))
+    return op(m, "transpose.int", what, self=bound["self"], dim0=Const(-2), dim1=Const(-1))
+
+
+@composite("movedim", "moveaxis")
+def _movedim(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    rank = _rank(m, bound["self"])
+    source, destination = bound.get("source"), bound.get("destination")
+    if rank is None or not isinstance(source, Const) or not isinstance(destination, Const):
+        return None
+    order = [d for d in range(rank) if d != int(source.value) % rank]  # type: ignore[call-overload]
+    order.insert(int(destination.value) % rank, int(source.value) % rank)  # type: ignore[call-overload]
+    return op(m, "permute", what, self=bound["self"], dims=_ints(order))
+
+
+# --- matrix products --------------------------------------------------------------------------------------------
+
+
+@composite("matmul", "__matmul__", "linalg_matmul")
+def _matmul(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return matmul(m, bound["self"], bound["other"], what)
+
+
+def matmul(m: Machine, a: Value, b: Value, what: str) -> Value | None:
+    p, q = _rank(m, a), _rank(m, b)
+    if p is None or q is None:
+        return None
+    if p == 1 and q == 1:
+        return op(m, "dot", what, self=a, tensor=b)
+    if p == 2 and q == 1:
+        return op(m, "mv", what, self=a, vec=b)
+    if p == 1 and q == 2:
+        row = op(m, "unsqueeze", what, self=a, dim=Const(0))
+        product = op(m, "mm", what, self=row, mat2=b)
+        return op(m, "squeeze.dim", what, self=product, dim=Const(0))
+    if p == 2 and q == 2:
+        return op(m, "mm", what, self=a, mat2=b)
+    return _batched_matmul(m, a, b, what, p, q)
+
+
+def _batched_matmul(m: Machine, a: Value, b: Value, what: str, p: int, q: int) -> Value | None:
+    from analyzers.ops.infer_matmul import matmul_shape
+
+    shape_a, shape_b = _shape(m, a), _shape(m, b)
+    assert shape_a is not None and shape_b is not None
+    shape = matmul_shape(shape_a, shape_b)
+    tensor_a, tensor_b = m.tensor(a), m.tensor(b)
+    assert tensor_a is not None and tensor_b is not None and isinstance(a, Ref) and isinstance(b, Ref)
+    folded = p >= 3 and q <= 2
+    if q >= 3 and p <= 2 or (p >= 3 and q >= 3 and p == q == 3 and shape_a[0] == shape_b[0] and shape_a[0] is not None):
+        folded = False
+    if folded and tensor_b.requires_grad is False or (folded and q == 2 and not tensor_b.requires_grad):
+        flat = op(m, "view", what, self=a, size=Tup((Const(-1), _size(shape_a[-1])))) if tensor_a.contiguous else None
+        if flat is None:
+            return None
+        product = op(m, "mm" if q == 2 else "mv", what, self=flat, **{"mat2" if q == 2 else "vec": b})
+        return op(m, "_unsafe_view", what, self=product, size=_sizes(shape))
+    if folded and q == 2 and tensor_a.contiguous:
+        flat = op(m, "view", what, self=a, size=Tup((Const(-1), _size(shape_a[-1]))))
+        product = op(m, "mm", what, self=flat, mat2=b)
+        return op(m, "_unsafe_view", what, self=product, size=_sizes(shape))
+    return None
+
+
+def _size(size: int | None) -> Value:
+    return Unknown("int") if size is None else Const(size)
+
+
+def _sizes(shape: tuple[int | None, ...] | None) -> Value:
+    return Unknown() if shape is None else Tup(tuple(_size(s) for s in shape))
+
+
+@composite("linear")
+def _linear(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    x, weight, bias = bound["input"], bound["weight"], bound.get("bias", NONE)
+    rank = _rank(m, x)
+    tensor = m.tensor(x)
+    if rank is None or tensor is None or not isinstance(weight, Ref):
+        return _linear_unknown(m, x, weight, bias, what)
+    if rank == 2 and bias != NONE:
+        return op(m, "addmm", what, self=bias, mat1=x, mat2=op(m, "t", what, self=weight))
+    if rank in {1, 2} and bias == NONE:
+        return matmul(m, x, op(m, "t", what, self=weight), what)
+    if rank >= 3 and bias != NONE and tensor.contiguous is True:
+        shape = tensor.shape
+        assert shape is not None
+        flat = op(m, "view", what, self=x, size=Tup((Const(-1), _size(shape[-1]))))
+        product = op(m, "addmm", what, self=bias, mat1=flat, mat2=op(m, "t", what, self=weight))
+        out = _shape(m, product)
+        return op(m, "view", what, self=product, size=_sizes((*shape[:-1], out[-1] if out else None)))
+    if rank >= 3 and bias == NONE:
+        result = matmul(m, x, op(m, "t", what, self=weight), what)
+        return result if result is not None else _linear_unknown(m, x, weight, bias, what)
+    if rank == 1:
+        product = matmul(m, x, op(m, "t", what, self=weight), what)
+        assert product is not None
+        return op(m, "add.Tensor", what, self=product, other=bias)
+    return _linear_unknown(m, x, weight, bias, what)
+
+
+def _linear_unknown(m: Machine, x: Value, weight: Value, bias: Value, what: str) -> Value | None:
+    """A linear layer on input of unknown rank: whatever the parts, it keeps the input for the weight's sake."""
+    from analyzers.machine.torch_calls import unknown_operand
+
+    values = {"input": x, "weight": weight, "bias": bias}
+    from analyzers.machine.tensors import inputs_require_grad, save
+    from analyzers.machine.torch_calls import tensors_in
+
+    inputs = {k: tensors_in(m, v) for k, v in values.items()}
+    step = Step("linear", what, inputs, (), tuple(values), "op", m.parents(list(values.values())))
+    step.requires = inputs_require_grad(m, step)
+    if unknown_operand(m, x) and not step.requires:
+        step.requires = None
+    requires = truth.both(m.st.grad, step.requires)
+    if m.st.inference:
+        requires = False
+    shape = _shape(m, x)
+    out = _shape(m, weight)
+    result = None if shape is None else (*shape[:-1], out[0] if out else None)
+    node = None
+    if requires is not False:
+        kept = []
+        for mine, other in (("input", "weight"), ("weight", "input")):
+            needed = [refreshed(m, i).requires_grad for i in inputs[other]]
+            if mine == "input" and truth.any_of(needed) and inputs[mine]:
+                kept.append(save(m, inputs[mine][0], mine))
+            elif mine == "weight" and inputs[mine] and truth.any_of(needed) is not False:
+                kept.append(save(m, inputs[mine][0], mine, maybe=truth.any_of(needed) is None))
+        node = make_node(m, step, kept)
+        if unknown_operand(m, x):
+            from dataclasses import replace
+
+            from analyzers.domain.objects import Edge
+
+            found = m.node(node)
+            m.st.put(node, replace(found, edges=(*found.edges, Edge(maybe=True))))
+    tensor = m.tensor(weight)
+    return new_result(m, step, result, tensor.dtype if tensor else None, node, requires=requires, contiguous=None)
+
+
+@composite("bilinear", "einsum", "tensordot", "inner", "kron")
+def _products(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    """Products whose parts depend on the equation: the flags are known, the names are not."""
+    return None
+
+
+@composite("outer", "ger")
+def _outer(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["self"])
+    if shape is None or len(shape) != 1:
+        return None
+    column = reshape(m, bound["self"], Tup((_size(shape[0]), Const(1))), what)
+    return op(m, "mul.Tensor", what, self=column, other=bound["vec2"])
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------
+
+
+@composite("square")
+def _square(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return op(m, "pow.Tensor_Scalar", what, self=bound["self"], exponent=Const(2))
+
+
+@composite("__rpow__")
+def _rpow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return op(m, "pow.Scalar", what, self=bound["other"], exponent=bound["self"])
+
+
+@composite("softmax", "log_softmax", "softmin")
+def _softmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    value = bound["self"]
+    if "dtype" in bound and bound["dtype"] != NONE:
+        from analyzers.machine.torch_calls import dtype_of
+
+        value = cast(m, value, dtype_of(bound["dtype"]), what)
+    return op(m, "_" + row.base, what, self=value, dim=bound.get("dim", Unknown()), half_to_float=FALSE)
+
+
+@composite("dropout", "feature_dropout", "alpha_dropout")
+def _dropout(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    train, p = bound.get("train", Unknown()), bound.get("p", Unknown())
+    if train == FALSE:
+        return bound["input"]
+    if isinstance(p, Const) and p.value == 0:
+        return None
+    if train == TRUE and isinstance(p, Const) and row.base == "dropout" and p.value != 1:
+        return op(m, "native_dropout", what, input=bound["input"], p=p, train=TRUE).items[0]  # type: ignore[union-attr]
+    return None
+
+
+@composite("layer_norm")
+def _layer_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    result = op(
+        m, "native_layer_norm", what, input=bound["input"], normalized_shape=bound["normalized_shape"],
+        weight=bound.get("weight", NONE), bias=bound.get("bias", NONE), eps=bound.get("eps", Const(1e-5)),
+    )  # fmt: skip
+    return result.items[0] if isinstance(result, Tup) else result
+
+
+@composite("group_norm")
+def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    shape = _shape(m, bound["input"])
+    n = _size(shape[0]) if shape else Unknown("int")
+    c = _size(shape[1]) if shape and len(shape) > 1 else Unknown("int")
+    tensor = m.tensor(bound["input"])
+    if tensor is None or tensor.contiguous is not True:
+        return None
+    result = op(
+        m, "native_group_norm", what, input=bound["input"], weight=bound.get("weight", NONE),
+        bias=bound.get("bias", NONE), N=n, C=c, HxW=Unknown("int"), group=bound.get("num_groups", Unknown("int")),
+        eps=bound.get("eps", Const(1e-5)),
+    )  # fmt: skip
+    first = result.items[0] if isinstance(result, Tup) else result
+    found = m.tensor(first)
+    if found is not None:
+        found.shape = shape
+    return first
+
+
+@composite("batch_norm")
+def _batch_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    result = op(
+        m, "native_batch_norm", what, input=bound["input"], weight=bound.get("weight", NONE),
+        bias=bound.get("bias", NONE), running_mean=bound.get("running_mean", NONE),
+        running_var=bound.get("running_var", NONE), training=bound.get("training", Unknown("bool")),
+        momentum=bound.get("momentum", Unknown("float")), eps=bound.get("eps", Unknown("float")),
+    )  # fmt: skip
+    return result.items[0] if isinstance(result, Tup) else result
+
+
+@composite("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+def _conv(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.overload == "padding" or isinstance(bound.get("padding"), Const) and isinstance(bound["padding"].value, str):  # type: ignore[union-attr]
+        return None
+    tensor = m.tensor(bound["input"])
+    spatial = int(row.base[-2])
+    if tensor is None or tensor.shape is None or len(tensor.shape) != spatial + 2:
+        return None
+
+    def spread(name: str, default: int) -> Value:
+        value = bound.get(name, Const(default))
+        return Tup((value,) * spatial) if isinstance(value, Const) else value
+
+    return op(
+        m, "convolution", what, input=bound["input"], weight=bound["weight"], bias=bound.get("bias", NONE),
+        stride=spread("stride", 1), padding=spread("padding", 0), dilation=spread("dilation", 1),
+        transposed=TRUE if "transpose" in row.base else FALSE, output_padding=spread("output_padding", 0),
+        groups=bound.get("groups", Const(1)),
+    )  # fmt: skip
+
+
+@composite("max_pool2d", "max_pool3d", "max_pool1d")
+def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.base == "max_pool1d":
+        return None
+    result = op(m, row.base + "_with_indices", what, **bound)
+    return result.items[0] if isinstance(result, Tup) else result
+
+
+@composite("adaptive_avg_pool2d")
+def _adaptive_avg(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    size = bound.get("output_size")
+    if isinstance(size, Tup) and size.items == (Const(1), Const(1)) or size == Const(1):
+        return op(m, "mean.dim", what, self=bound["self"], dim=_ints([-1, -2]), keepdim=TRUE)
+    return op(m, "_adaptive_avg_pool2d", what, self=bound["self"], output_size=size or Unknown())
+
+
+@composite("pad")
+def _pad(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    mode = bound.get("mode", Const("constant"))
+    if mode != Const("constant"):
+        return None
+    value = bound.get("value", NONE)
+    return op(
+        m, "constant_pad_nd", what, self=bound["self"], pad=bound["pad"], value=Const(0) if value == NONE else value
+    )
+
+
+@composite("cross_entropy_loss")
+def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    target = m.tensor(bound["target"])
+    if target is None or target.dtype is None or target.dtype.startswith("float"):
+        return None
+    smoothing = bound.get("label_smoothing", Const(0.0))
+    if not isinstance(smoothing, Const) or smoothing.value:
+        return None
+    rank = _rank(m, bound["self"])
+    dim = Const(0) if rank == 1 else Const(1)
+    logs = op(m, "_log_softmax", what, self=bound["self"], dim=dim, half_to_float=FALSE)
+    rest = {k: bound[k] for k in ("target", "weight", "reduction", "ignore_index") if k in bound}
+    return op(m, "nll_loss_nd", what, self=logs, **rest)
+
+
+@composite("nll_loss_nd")
+def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    rank = _rank(m, bound["self"])
+    if rank is None:
+        return None
+    name = "nll_loss2d_forward" if rank == 4 else "nll_loss_forward"
+    if rank not in {1, 2, 4}:
+        return None
+    result = op(
+        m, name, what, self=bound["self"], target=bound["target"], weight=bound.get("weight", NONE),
+        reduction=bound.get("reduction", Const(1)), ignore_index=bound.get("ignore_index", Const(-100)),
+    )  # fmt: skip
+    return result.items[0] if isinstance(result, Tup) else result
+
+
+@composite("norm")
+def _norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    p = bound.get("p", Const(2))
+    if p == NONE:
+        p = Const(2)
+    if not (isinstance(p, Const) and isinstance(p.value, int | float)):
+        return None
+    rest = {k: bound[k] for k in ("dim", "keepdim", "dtype") if k in bound}
+    return op(m, "linalg_vector_norm", what, self=bound["self"], ord=p, **rest)
+
+
+@composite("std", "var")
+def _std(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.overload in {"correction", "correction_names"}:
+        return None
+    unbiased = bound.get("unbiased", TRUE)
+    correction = Const(1) if unbiased == TRUE else Const(0) if unbiased == FALSE else NONE
+    rest = {k: bound[k] for k in ("dim", "keepdim") if k in bound}
+    return op(m, row.base + ".correction", what, self=bound["self"], correction=correction, **rest)
+
+
+@composite("where")
+def _where(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.overload in {"Scalar", "ScalarOther", "ScalarSelf"}:
+        full = {k: (m.new_tensor((), None, what="number") if not isinstance(v, Ref) else v) for k, v in bound.items()}
+        return op(m, "where.self", what, **full)
+    return None
+
+
+@composite("max", "min")
+def _minmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.overload != "other":
+        return None
+    return op(m, "maximum" if row.base == "max" else "minimum", what, self=bound["self"], other=bound["other"])
+
+
+@composite("hstack", "vstack", "column_stack", "dstack", "concat", "concatenate", "row_stack")
+def _stacks(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if row.base in {"concat", "concatenate"}:
+        return op(m, "cat", what, tensors=bound["tensors"], dim=bound.get("dim", Const(0)))
+    from analyzers.machine.torch_calls import tensors_in
+
+    ranks = {_rank(m, Ref(i)) for i in tensors_in(m, bound["tensors"])}
+    if row.base == "hstack" and len(ranks) == 1 and None not in ranks:
+        return op(m, "cat", what, tensors=bound["tensors"], dim=Const(0 if ranks == {1} else 1))
+    return None
+
+
+@composite("item")
+def _item(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return number_from(m, bound["self"], what)
+
+
+def number_from(m: Machine, value: Value, what: str) -> Value:
+    """A Python number taken out of a tensor: its trail goes on, its graph does not."""
+    from analyzers.domain.lineage import Lineage
+
+    tensor = m.tensor(value)
+    if tensor is None:
+        return Unknown(None, None, m.lineage(value))
+    kind = None
+    if tensor.dtype is not None:
+        kind = "bool" if tensor.dtype == "bool" else "int" if "int" in tensor.dtype else "float"
+        if tensor.dtype.startswith("complex"):
+            kind = "complex"
+    had = refreshed(m, value.id).requires_grad if isinstance(value, Ref) else None
+    trail = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), "left-torch" if had else None, m.via())
+    return Unknown(kind, None, trail)
+
+
+__all__ = ["COMPOSITES", "Tensor", "cast", "device_move", "new_view", "number_from", "op", "reshape"]

@@ -1,0 +1,145 @@
+"""Context managers: what entering one changes, and what leaving it puts back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzers.domain.objects import Generator, Instance
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE, Builtin, Const, GradMode, Ref, Tup, Unknown, Value
+from analyzers.machine.core import Machine, PyRaise
+
+if TYPE_CHECKING:
+    from analyzers.machine.statements import Flow
+
+MODES: dict[str, GradMode] = {
+    "torch.no_grad": GradMode(grad=False),
+    "torch.enable_grad": GradMode(grad=True),
+    "torch.inference_mode": GradMode(grad=False, inference=True),
+}
+"""The grad modes that a manager's class alone decides."""
+
+EXPECTING = frozenset({"pytest.raises", "unittest.assertRaises"})
+
+
+@dataclass(slots=True)
+class Guard:
+    """What to undo when the block is left: `restore` are the modes before; `manager` has an `__exit__` to call."""
+
+    restore: tuple[bool | None, bool | None] | None = None
+    manager: Value | None = None
+    hooks: bool | None | str = "keep"
+    swallows: bool = False
+    only: tuple[str, ...] = ()
+    expects: bool = False
+    generator: Generator | None = None
+    attrs: dict[str, Value] = field(default_factory=dict)
+
+
+def mode_of(m: Machine, manager: Value) -> GradMode | None:
+    """The grad mode that a manager stands for."""
+    found = m.obj(manager)
+    if isinstance(found, Instance) and isinstance(found.cls, str):
+        own = found.attrs.get("mode")
+        if found.cls == "torch.inference_mode":
+            if isinstance(own, Const):
+                return MODES[found.cls] if own.value else GradMode(grad=True, inference=False)
+            return MODES[found.cls] if own is None else GradMode(grad=None, inference=None)
+        if found.cls in {"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"}:
+            return GradMode(grad=bool(own.value) if isinstance(own, Const) else None)
+        return MODES.get(found.cls)
+    return None
+
+
+def apply_mode(m: Machine, mode: GradMode) -> tuple[bool | None, bool | None]:
+    """Switch the modes; gives those before."""
+    before = (m.st.grad, m.st.inference)
+    if mode.inference != "keep":
+        m.st.inference = mode.inference  # type: ignore[assignment]
+    if mode.grad != "keep":
+        m.st.grad = mode.grad  # type: ignore[assignment]
+    return before
+
+
+def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
+    mode = mode_of(m, manager)
+    found = m.obj(manager)
+    if mode is not None and isinstance(found, Instance):
+        before = apply_mode(m, mode)
+        previous = found.attrs.get("previous")
+        if isinstance(previous, Tup):
+            first, second = previous.items
+            before = (_truth(first), _truth(second))
+        return Guard(restore=before), NONE
+    if isinstance(found, Generator):
+        return Guard(generator=found), NONE
+    if isinstance(found, Instance):
+        if isinstance(found.cls, str):
+            return _library_context(m, found)
+        from analyzers.machine.attributes import find_in_class
+        from analyzers.machine.calls import Args, call_method
+
+        if find_in_class(m, found.cls, "__enter__") is not None:
+            value = call_method(m, manager, "__enter__", Args([], {}))
+            return Guard(manager=manager), value
+        return Guard(), manager
+    if isinstance(manager, Builtin) and manager.name in {"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}:
+        raise m.throw(
+            "TypeError", f"'{manager.name.rsplit('.', 1)[1]}' object does not support the context manager protocol"
+        )
+    return Guard(), manager if isinstance(manager, Ref) else Unknown()
+
+
+def _truth(value: Value) -> bool | None:
+    return bool(value.value) if isinstance(value, Const) else None
+
+
+def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
+    cls = str(found.cls)
+    if cls == "contextlib.nullcontext":
+        return Guard(), found.attrs.get("value", NONE)
+    if cls in EXPECTING:
+        return Guard(expects=True, swallows=True), Unknown()
+    if cls == "contextlib.suppress":
+        return Guard(swallows=True), NONE
+    if cls == "torch.saved_tensors_hooks":
+        before = m.st.saved_hooks
+        m.st.saved_hooks = True
+        return Guard(hooks=before), NONE
+    return Guard(), Unknown()
+
+
+def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
+    """Undo what entering did, on every way out of the block."""
+    from analyzers.machine.statements import Flow
+
+    out = Flow()
+
+    def leave(state: State) -> State:
+        m.st = state.fork()
+        if guard.restore is not None:
+            m.st.grad, m.st.inference = guard.restore
+        if guard.hooks != "keep":
+            m.st.saved_hooks = guard.hooks  # type: ignore[assignment]
+        if guard.manager is not None:
+            from analyzers.machine.calls import Args, call_method
+
+            try:
+                call_method(m, guard.manager, "__exit__", Args([NONE, NONE, NONE], {}))
+            except PyRaise as raised:
+                out.raises.append((m.st, raised))
+        return m.st
+
+    out.normal += [leave(x) for x in step.normal]
+    out.breaks += [leave(x) for x in step.breaks]
+    out.continues += [leave(x) for x in step.continues]
+    out.returns += [(leave(x), v) for x, v in step.returns]
+    for state, raised in step.raises:
+        if guard.swallows:
+            if raised.event is not None:
+                raised.event.caught = not guard.expects
+            out.normal.append(leave(state))
+        else:
+            out.raises.append((leave(state), raised))
+    return out

@@ -1,0 +1,442 @@
+"""One run of the machine: its memory, the path it is on, and what it has noted.
+
+The machine runs a statement on one state and gets the states it may lead to. Where a statement itself can go several
+ways (an unknown condition inside an expression, a call that returns in several states), the machine *chooses*: it
+runs the statement once for each combination of choices, always from the same start, so every piece of it can be
+written as if there were one way only.
+
+    y = f(x) if flag else g(x)     # `flag` unknown: run twice, choices (0,) and (1,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from analyzers.domain import truth
+from analyzers.domain.join import join, join_shapes
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import Counter, Env, HeapObject, Node, Storage, Tensor
+from analyzers.domain.state import BLOCK_BITS, State
+from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value, lineage_of
+from analyzers.machine.events import Binding, Cause, Event, Plain, Raised, Site
+from analyzers.syntax import nodes as n
+
+
+class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an error of ours)
+    """The program raises: `name` is the exception's class, `value` the exception object where there is one."""
+
+    def __init__(self, name: str, message: str = "", value: Value | None = None, event: Raised | None = None) -> None:
+        super().__init__(name, message)
+        self.name = name
+        self.message = message
+        self.value = value
+        self.event = event
+
+
+class Infeasible(Exception):  # noqa: N818
+    """No run of the program comes here."""
+
+
+class OutOfFuel(Exception):  # noqa: N818
+    """The run has used its steps: what it has noted so far stands, the rest is unknown."""
+
+
+class Program(Protocol):
+    """What the machine asks of the world."""
+
+    def body(self, module: str) -> Sequence[n.Stmt]:
+        """The statements of a module, as references to chunks."""
+
+    def chunk(self, module: str, key: str) -> n.Chunk: ...
+
+    def find_import(self, module: str, name: str, level: int) -> str | None:
+        """The path of the workspace module that `name` means in `module`, if there is one."""
+
+    def module_name(self, module: str) -> str: ...
+
+    def run_module(self, path: str) -> ModuleRun | None:
+        """The finished run of an imported module; None while that run is itself under way."""
+
+    def library(self, dotted: str) -> tuple[str, str] | None:
+        """The prelude module and symbol that model `dotted`."""
+
+    def block(self, path: str, main: bool) -> int: ...
+
+
+@dataclass(slots=True)
+class ModuleRun:
+    """A module that has run to its end: its heap, and the environment that holds its names."""
+
+    path: str
+    block: int
+    state: State
+    env: int
+    events: tuple[Event, ...]
+    bindings: tuple[Binding, ...]
+    entered: frozenset[tuple[str, str, str]]
+    next_id: int
+    passed: frozenset[tuple[Loc, int]] = frozenset()
+    out_of_fuel: bool = False
+    functions: tuple[Func, ...] = ()
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call under way. `node` is the expression at hand, `statement` the statement."""
+
+    module: str
+    chunk: str
+    qualname: str
+    env: int
+    func: Func | None
+    library: bool
+    node: n.Node
+    statement: n.Node
+    locals: frozenset[str] | None = None
+    globals: frozenset[str] = frozenset()
+    handlers: int = 0
+    yields: Callable[[Value], Value] | None = None
+
+
+@dataclass(slots=True)
+class Path:
+    """The choices of one pass through a statement."""
+
+    prefix: tuple[int, ...]
+    taken: list[int] = field(default_factory=list)
+    open: list[tuple[int, ...]] = field(default_factory=list)
+    memo: dict[tuple[object, ...], object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Limits:
+    """Bounds of one run: statements, calls within calls, states kept apart, real rounds of a loop."""
+
+    steps: int = 60_000
+    depth: int = 28
+    states: int = 4
+    outcomes: int = 3
+    rounds: int = 3
+    unrolled: int = 12
+
+
+class Machine:
+    """One run: of a module, or of one function on unknown arguments."""
+
+    def __init__(self, program: Program, block: int, next_id: int = 1, limits: Limits | None = None) -> None:
+        self.program = program
+        self.limits = limits or Limits()
+        self.st = State()
+        self.block = block << BLOCK_BITS
+        self.next_id = next_id
+        self.frames: list[Frame] = []
+        self.path = Path(())
+        self.events: list[Event] = []
+        self.bindings: dict[tuple[Loc, str], Binding] = {}
+        self.visit = 0
+        self.visits: dict[tuple[int, object], int] = {}
+        self.passed: set[tuple[Loc, int]] = set()
+        self.entered: set[tuple[str, str, str]] = set()
+        self.steps = 0
+        self.sequence = 0
+        self.iterations: list[int] = []
+        self.loops: list[n.Node] = []
+        self.expecting = 0
+        self.main = True
+        self.tolerant = 0
+        self.functions: list[Func] = []
+        self.retainers: set[int] = set()
+        self.unmodelled: dict[str, int] = {}
+        self.default_dtype = "float32"
+        self.probe: Callable[[Machine, n.Node, Value], None] | None = None
+
+    # --- heap -----------------------------------------------------------------------------------------------
+
+    def fresh(self) -> int:
+        self.next_id += 1
+        return self.block + self.next_id
+
+    def new(self, value: HeapObject) -> Ref:
+        ident = self.fresh()
+        self.st.put(ident, value)
+        return Ref(ident)
+
+    def obj(self, value: Value) -> HeapObject | None:
+        """What a reference points to; None for plain values."""
+        return self.st.get(value.id) if isinstance(value, Ref) else None
+
+    def join(self, a: State, b: State) -> State:
+        return join(a, b, self.fresh)
+
+    # --- the place in the program ---------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def loc_of(self, frame: Frame, node: n.Node) -> Loc:
+        return Loc(frame.module, frame.chunk, node.start, node.end)
+
+    def user_frame(self) -> Frame:
+        for frame in reversed(self.frames):
+            if not frame.library:
+                return frame
+        return self.frames[0]
+
+    def here(self) -> Loc:
+        """The expression at hand, in the innermost function of the user's own."""
+        frame = self.user_frame()
+        return self.loc_of(frame, frame.node)
+
+    def via(self) -> tuple[Loc, ...]:
+        """The calls that led here, outermost first, without the innermost place itself."""
+        own = [f for f in self.frames if not f.library]
+        return tuple(self.loc_of(f, f.node) for f in own[:-1])
+
+    def site(self) -> Site:
+        frame = self.user_frame()
+        return Site(
+            self.loc_of(frame, frame.node),
+            self.loc_of(frame, frame.statement),
+            self.via(),
+            self.visit,
+            tuple(self.iterations),
+            any(f.handlers for f in self.frames),
+        )
+
+    def enter(self, tag: object) -> int:
+        """Begin a new visit below the present one; gives the one to go back to."""
+        before = self.visit
+        key = (before, tag)
+        found = self.visits.get(key)
+        if found is None:
+            found = len(self.visits) + 1
+            self.visits[key] = found
+        self.visit = found
+        return before
+
+    # --- choices --------------------------------------------------------------------------------------------
+
+    def choose(self, ways: int) -> int:
+        """Which of `ways` ways this pass goes; the others are tried in passes of their own."""
+        path = self.path
+        at = len(path.taken)
+        if at < len(path.prefix):
+            pick = path.prefix[at]
+        else:
+            pick = 0
+            done = tuple(path.taken)
+            path.open.extend((*done, other) for other in range(1, ways))
+        path.taken.append(pick)
+        return pick
+
+    def decide(self, value: Truth3, symbol: object = None) -> bool:
+        """A condition's outcome; an unknown one goes both ways, and the same unknown goes the same way again."""
+        if value is not None:
+            return value
+        if isinstance(symbol, tuple) and symbol and symbol[0] == "not":
+            return not self.decide(None, symbol[1])
+        if symbol is not None:
+            known = self.st.assumed.get(symbol)
+            if known is not None:
+                return known
+        outcome = self.choose(2) == 0
+        if symbol is not None:
+            self.st.assumed = self.st.assumed.set(symbol, outcome)
+        return outcome
+
+    def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
+        """Go on in one of the states that a call may end in."""
+        key = (len(self.path.taken), *self.path.taken)
+        found = self.path.memo.get(key)
+        if found is None:
+            found = run()
+            self.path.memo[key] = found
+        outcomes: list[Outcome] = found  # type: ignore[assignment]
+        if not outcomes:
+            raise Infeasible
+        outcome = outcomes[self.choose(len(outcomes))]
+        self.st = outcome.state.fork()
+        if outcome.raised is not None:
+            raise outcome.raised
+        return outcome.value
+
+    # --- events ---------------------------------------------------------------------------------------------
+
+    def note(self, event: Event) -> None:
+        self.events.append(event)
+
+    def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
+        """The exception that torch (or Python) raises here; the caller raises it."""
+        event = Raised(self.site(), exception, message, cause or Plain(), expected=self.expecting > 0)
+        self.note(event)
+        return PyRaise(exception, message, None, event)
+
+    def warn(self, exception: str, message: str, cause: Cause) -> None:
+        """Torch may raise here; the run goes on as if it did not."""
+        self.note(Raised(self.site(), exception, message, cause, sure=False, expected=self.expecting > 0))
+
+    def source(self, node: n.Node | None = None) -> str:
+        """The text of an expression, as the user wrote it."""
+        frame = self.user_frame()
+        target = node or frame.node
+        text = self.program.chunk(frame.module, frame.chunk).text[target.start : target.end]
+        return text.decode("utf-8", "replace")
+
+    # --- tensors --------------------------------------------------------------------------------------------
+
+    def new_tensor(
+        self,
+        shape: tuple[int | None, ...] | None,
+        dtype: str | None,
+        *,
+        requires_grad: truth.Truth = False,
+        what: str = "",
+        parents: tuple[Lineage, ...] = (),
+        lineage: Lineage | None = None,
+        parameter: bool = False,
+    ) -> Ref:
+        """A tensor of its own: a leaf, with its own memory."""
+        storage = self.fresh()
+        self.st.put(storage, Storage())
+        counter = self.fresh()
+        self.st.put(counter, Counter())
+        return self.new(
+            Tensor(
+                storage=storage,
+                counter=counter,
+                requires_grad=requires_grad,
+                shape=shape,
+                dtype=dtype,
+                inference=self.st.inference,
+                parameter=parameter,
+                lineage=lineage or self.trail(what, parents),
+            )
+        )
+
+    def unknown_tensor(self, lineage: Lineage | None = None, requires_grad: truth.Truth = None) -> Ref:
+        """A tensor of which nothing is known but that it is one."""
+        ref = self.new_tensor(None, None, requires_grad=requires_grad, lineage=lineage or self.trail("?", ()))
+        from analyzers.domain.objects import Edge
+
+        tensor = self.st.get(ref.id)
+        assert isinstance(tensor, Tensor)
+        tensor.edge = Edge()
+        tensor.inference = None
+        tensor.grad = Unknown()
+        self.st.update(tensor.counter, Counter, lambda c: Counter(self.fresh() << 32))
+        return ref
+
+    def trail(self, what: str, parents: tuple[Lineage, ...]) -> Lineage:
+        return Lineage(what, self.here(), parents, None, self.via())
+
+    def tensor(self, value: Value) -> Tensor | None:
+        found = self.obj(value)
+        return found if isinstance(found, Tensor) else None
+
+    def lineage(self, value: Value) -> Lineage | None:
+        found = self.obj(value)
+        if found is None:
+            return lineage_of(value)
+        return getattr(found, "lineage", None)
+
+    def parents(self, values: Sequence[Value]) -> tuple[Lineage, ...]:
+        """The trails of several values, those inside tuples and lists too."""
+        from analyzers.domain.objects import ListObj
+
+        out: list[Lineage] = []
+        for value in values:
+            if isinstance(value, Tup):
+                out.extend(self.parents(value.items))
+                continue
+            found = self.obj(value)
+            if isinstance(found, ListObj):
+                out.extend(self.parents((*found.items, *((found.rest,) if found.rest is not None else ()))))
+                continue
+            step = self.lineage(value)
+            if step is not None:
+                out.append(step)
+        return tuple(out)
+
+    # --- facts ----------------------------------------------------------------------------------------------
+
+    def bind_fact(self, frame: Frame, statement: n.Node, name: str, value: Value) -> None:
+        """Note what is known of the tensor just bound to `name`."""
+        found = self.obj(value)
+        if not isinstance(found, Tensor) or not isinstance(value, Ref):
+            return
+        from analyzers.machine.tensors import grad_fn_names, refreshed
+
+        tensor = refreshed(self, value.id)
+        loc = self.loc_of(frame, statement)
+        names = grad_fn_names(self, tensor)
+        counter = self.st.get(tensor.counter)
+        version = counter.version if isinstance(counter, Counter) else None
+        old = self.bindings.get((loc, name))
+        if old is None:
+            self.bindings[loc, name] = Binding(
+                loc, frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
+                version, tensor.lineage,
+            )  # fmt: skip
+            return
+        old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
+        old.is_leaf = truth.join(old.is_leaf, tensor.is_leaf)
+        if old.grad_fn is None or names is None:
+            old.grad_fn = None
+        else:
+            old.grad_fn = tuple(sorted({*old.grad_fn, *names})) if old.grad_fn and names else _mixed(old.grad_fn, names)
+        old.shape = join_shapes(old.shape, tensor.shape)
+        old.dtype = old.dtype if old.dtype == tensor.dtype else None
+        old.version = old.version if old.version == version else None
+
+    # --- environments ---------------------------------------------------------------------------------------
+
+    def env(self, ident: int) -> Env:
+        found = self.st.get(ident)
+        assert isinstance(found, Env)
+        return found
+
+    def node(self, ident: int) -> Node:
+        found = self.st.get(ident)
+        assert isinstance(found, Node)
+        return found
+
+    def bind(self, env: int, name: str, value: Value) -> None:
+        old = self.env(env)
+        self.st.put(env, Env(old.vars.set(name, value), old.parent, old.module, old.open))
+
+    def retain(self, ident: int) -> None:
+        """Remember a tensor that keeps its gradient though it is no leaf."""
+        self.retainers.add(ident)
+
+    def retaining(self) -> list[tuple[int, Tensor]]:
+        found = [(ident, self.st.find(ident)) for ident in self.retainers]
+        return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad]
+
+    def next_sequence(self) -> int:
+        self.sequence += 1
+        return self.sequence
+
+    def int_of(self, value: Value) -> int | None:
+        if isinstance(value, Const) and isinstance(value.value, int):
+            return int(value.value)
+        return None
+
+
+Truth3 = truth.Truth
+
+
+def _mixed(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Names seen on different visits; with a graph on one and none on the other nothing can be claimed."""
+    return a if a == b else None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One way a call may end."""
+
+    state: State
+    value: Value
+    raised: PyRaise | None = None

@@ -1,0 +1,84 @@
+"""Exceptions of the program: their classes, and which handler takes them."""
+
+from __future__ import annotations
+
+import builtins
+
+from immutables import Map
+
+from analyzers.domain.objects import ClassObj, Instance
+from analyzers.domain.state import State
+from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core import Machine, PyRaise
+from analyzers.syntax import nodes as n
+
+
+def exception_name(m: Machine, value: Value) -> str:
+    """The class's name of what a `raise` statement raises."""
+    match value:
+        case Builtin(name=name):
+            return name.rsplit(".", 1)[-1]
+        case Ref():
+            found = m.obj(value)
+            if isinstance(found, ClassObj):
+                return found.name
+            if isinstance(found, Instance):
+                if isinstance(found.cls, str):
+                    return found.cls.rsplit(".", 1)[-1]
+                cls = m.st.get(found.cls)
+                return cls.name if isinstance(cls, ClassObj) else "Exception"
+    return "Exception"
+
+
+def exception_object(m: Machine, raised: PyRaise | None) -> Value:
+    if raised is None:
+        return Unknown()
+    if raised.value is not None and not isinstance(raised.value, Builtin):
+        return raised.value
+    args = Tup((Const(raised.message),))
+    return m.new(Instance("builtins." + raised.name, Map({"args": args}), open=True))
+
+
+def handler_for(
+    m: Machine, handlers: tuple[n.ExceptHandler, ...], raised: PyRaise, state: State
+) -> n.ExceptHandler | None:
+    """The first handler whose class the exception surely is, or may be."""
+    if raised.name == "GeneratorExit":
+        return None
+    for handler in handlers:
+        if handler.type is None:
+            return handler
+        m.st = state.fork()
+        from analyzers.machine.expressions import evaluate
+
+        try:
+            wanted = evaluate(m, handler.type)
+        except PyRaise:
+            return handler
+        classes = wanted.items if isinstance(wanted, Tup) else (wanted,)
+        if any(_catches(m, c, raised) for c in classes):
+            return handler
+    return None
+
+
+def _catches(m: Machine, wanted: Value, raised: PyRaise) -> bool:
+    name = exception_name(m, wanted) if not isinstance(wanted, Unknown) else None
+    if name is None:
+        return True
+    if name == raised.name:
+        return True
+    mine = getattr(builtins, raised.name, None)
+    theirs = getattr(builtins, name, None)
+    if isinstance(mine, type) and isinstance(theirs, type):
+        return issubclass(mine, theirs)
+    if isinstance(theirs, type) and theirs in {Exception, BaseException}:
+        return True
+    found = m.obj(raised.value) if raised.value is not None else None
+    if isinstance(found, Instance) and isinstance(found.cls, int):
+        cls = m.st.get(found.cls)
+        if isinstance(cls, ClassObj):
+            return not cls.known or any(
+                isinstance(a, int) and getattr(m.st.get(a), "name", None) == name or a == "builtins." + name
+                for a in cls.ancestry
+            )
+    return False

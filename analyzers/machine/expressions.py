@@ -1,0 +1,584 @@
+"""Expressions: from a node and the present state to a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from immutables import Map
+
+from analyzers.domain import truth
+from analyzers.domain.objects import ClassObj, DictObj, Env, Instance, Iterator, ListObj, SetObj
+from analyzers.domain.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    BoundBuiltin,
+    Builtin,
+    Const,
+    Func,
+    RangeValue,
+    Ref,
+    SliceValue,
+    Tup,
+    Unknown,
+    Value,
+)
+from analyzers.machine.core import Machine
+from analyzers.syntax import nodes as n
+
+
+def evaluate(m: Machine, node: n.Expr) -> Value:
+    return EVALUATE[type(node)](m, node)
+
+
+def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
+    """Whether a value counts as true, and what to remember the answer by where it is not known."""
+    match value:
+        case Const(value=v):
+            return bool(v), None
+        case Unknown(symbol=symbol):
+            return None, symbol
+        case Tup(items=items):
+            return bool(items), None
+        case RangeValue():
+            from analyzers.machine.iteration import range_items
+
+            items_ = range_items(value)
+            return (None if items_ is None else bool(items_)), None
+        case Ref():
+            found = m.obj(value)
+            match found:
+                case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
+                    return (True if items else False if rest is None else None), None
+                case DictObj(order=order, rest=rest):
+                    return (True if order else False if rest is None else None), None
+                case Instance():
+                    from analyzers.machine.attributes import find_in_class
+
+                    for name in ("__bool__", "__len__"):
+                        if find_in_class(m, found.cls, name) is not None:
+                            return None, None
+                    return (None if found.open else True), None
+                case ClassObj():
+                    return True, None
+            from analyzers.domain.objects import Array, Tensor
+
+            if isinstance(found, Tensor | Array):
+                return None, None
+            return True, None
+        case BoundBuiltin() | Builtin():
+            return True, None
+    return True, None
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+def lookup_env(m: Machine, name: str) -> int | None:
+    """The environment in which `name` is bound, as seen from the present frame."""
+    frame = m.frame
+    env: int | None = frame.env
+    if name in frame.globals:
+        env = module_env(m)
+    while env is not None:
+        found = m.env(env)
+        if name in found.vars:
+            return env
+        env = found.parent
+    return None
+
+
+def module_env(m: Machine) -> int:
+    env = m.frame.env
+    while True:
+        parent = m.env(env).parent
+        if parent is None:
+            return env
+        env = parent
+
+
+def load_name(m: Machine, name: str) -> Value:
+    frame = m.frame
+    env: int | None = frame.env
+    if name in frame.globals:
+        env = module_env(m)
+    is_open = False
+    while env is not None:
+        found = m.env(env)
+        value = found.vars.get(name)
+        if value is not None:
+            return value
+        is_open = is_open or found.open
+        env = found.parent
+    if not is_open and name in BUILTIN_NAMES:
+        return Builtin("builtins." + name)
+    if frame.library:
+        shared = m.program.library(frame.module + ":" + name)
+        if shared is not None:
+            from analyzers.machine.imports import library_value
+
+            return library_value(m, shared)
+    return Unknown(symbol=("name", frame.module, name))
+
+
+def _name(m: Machine, node: n.Name) -> Value:
+    value = load_name(m, node.id)
+    if m.probe is not None:
+        m.probe(m, node, value)
+    return value
+
+
+def _constant(m: Machine, node: n.Constant) -> Value:
+    v = node.value
+    if v is None:
+        return NONE
+    if v is True:
+        return TRUE
+    if v is False:
+        return FALSE
+    return Const(v)
+
+
+# --- building ---------------------------------------------------------------------------------------------------
+
+
+def spread(m: Machine, elts: tuple[n.Expr, ...]) -> tuple[tuple[Value, ...], Value | None]:
+    """The elements of a display such as `[a, *b]`, and what stands for an unknown number more."""
+    from analyzers.machine.iteration import stream_of
+
+    items: list[Value] = []
+    rest: Value | None = None
+    for elt in elts:
+        if isinstance(elt, n.Starred):
+            stream = stream_of(m, evaluate(m, elt.value)).drained(m)
+            items += stream.items
+            rest = stream.rest if stream.rest is not None else rest
+        else:
+            items.append(evaluate(m, elt))
+    return tuple(items), rest
+
+
+def _tuple(m: Machine, node: n.TupleExpr) -> Value:
+    items, rest = spread(m, node.elts)
+    return Tup(items) if rest is None else m.new(ListObj(items, rest))
+
+
+def _list(m: Machine, node: n.ListExpr) -> Value:
+    items, rest = spread(m, node.elts)
+    return m.new(ListObj(items, rest))
+
+
+def _set(m: Machine, node: n.SetExpr) -> Value:
+    items, rest = spread(m, node.elts)
+    return m.new(SetObj(tuple(dict.fromkeys(items)), rest))
+
+
+def _dict(m: Machine, node: n.DictExpr) -> Value:
+    items: dict[Value, Value] = {}
+    rest: Value | None = None
+    for key, value_node in zip(node.keys, node.values, strict=True):
+        value = evaluate(m, value_node)
+        if key is None:
+            other = m.obj(value)
+            if isinstance(other, DictObj):
+                for k in other.order:
+                    items[k] = other.items[k]
+                rest = other.rest if other.rest is not None else rest
+            else:
+                rest = Unknown()
+            continue
+        k = evaluate(m, key)
+        if is_key(m, k):
+            items[k] = value
+        else:
+            rest = value if rest is None else Unknown()
+    return m.new(DictObj(Map(items), tuple(items), rest))
+
+
+def is_key(m: Machine, key: Value) -> bool:
+    """Whether a dict's key is known well enough to be told from others."""
+    match key:
+        case Const() | Builtin() | Func():
+            return True
+        case Tup(items=items):
+            return all(is_key(m, item) for item in items)
+        case Ref():
+            from analyzers.domain.objects import Tensor
+
+            return isinstance(m.obj(key), Instance | ClassObj | Tensor)
+    return False
+
+
+def _slice(m: Machine, node: n.Slice) -> Value:
+    def part(e: n.Expr | None) -> Value:
+        return NONE if e is None else evaluate(m, e)
+
+    return SliceValue(part(node.lower), part(node.upper), part(node.step))
+
+
+def _joined(m: Machine, node: n.JoinedStr) -> Value:
+    text: list[str] | None = []
+    for part in node.values:
+        value = evaluate(m, part)
+        if text is not None and isinstance(value, Const) and isinstance(value.value, str):
+            text.append(value.value)
+        else:
+            text = None
+    return Unknown("str") if text is None else Const("".join(text))
+
+
+def _formatted(m: Machine, node: n.FormattedValue) -> Value:
+    value = evaluate(m, node.value)
+    spec = evaluate(m, node.format_spec) if node.format_spec is not None else Const("")
+    if isinstance(value, Const) and isinstance(spec, Const) and isinstance(spec.value, str):
+        if not isinstance(value.value, str | int | float | bool | type(None)):
+            return Unknown("str")
+        try:
+            return Const(format(repr(value.value) if node.conversion == "r" else value.value, spec.value))
+        except (ValueError, TypeError):
+            return Unknown("str")
+    return Unknown("str")
+
+
+# --- operators --------------------------------------------------------------------------------------------------
+
+
+def _unary(m: Machine, node: n.UnaryOp) -> Value:
+    from analyzers.machine.operators import unary
+
+    value = evaluate(m, node.operand)
+    m.frame.node = node
+    if node.op == "not":
+        known, symbol = truth_of(m, value)
+        if known is None:
+            return Unknown("bool", None if symbol is None else ("not", symbol))
+        return FALSE if known else TRUE
+    return unary(m, node.op, value)
+
+
+def _binary(m: Machine, node: n.BinOp) -> Value:
+    from analyzers.machine.operators import binary
+
+    left = evaluate(m, node.left)
+    right = evaluate(m, node.right)
+    m.frame.node = node
+    return binary(m, node.op, left, right)
+
+
+def _bool(m: Machine, node: n.BoolOp) -> Value:
+    wants = node.op == "or"
+    value: Value = NONE
+    for index, part in enumerate(node.values):
+        value = evaluate(m, part)
+        if index == len(node.values) - 1:
+            break
+        known, symbol = truth_of(m, value)
+        if known is None and all(_is_test(p) for p in node.values[index:]):
+            # Only the outcome counts: no need to part ways here.
+            rest = [evaluate(m, p) for p in node.values[index + 1 :]]
+            verdicts = [known, *(truth_of(m, r)[0] for r in rest)]
+            if wants and any(v is True for v in verdicts):
+                return TRUE
+            if not wants and any(v is False for v in verdicts):
+                return FALSE
+            return Unknown("bool")
+        if m.decide(known, symbol) == wants:
+            if isinstance(value, Unknown) and value.type is None and not wants:
+                return Unknown(None, value.symbol, value.lineage, value.reach)
+            return value
+    return value
+
+
+def _is_test(node: n.Expr) -> bool:
+    """Whether evaluating this changes nothing, so that it may be looked at out of turn."""
+    match node:
+        case n.Compare(left=left, comparators=comparators):
+            return _is_plain(left) and all(_is_plain(c) for c in comparators)
+        case n.UnaryOp(op="not", operand=operand):
+            return _is_test(operand)
+    return False
+
+
+def _is_plain(node: n.Expr) -> bool:
+    match node:
+        case n.Name() | n.Constant():
+            return True
+        case n.Attribute(value=value):
+            return _is_plain(value)
+        case n.BinOp(left=left, right=right):
+            return _is_plain(left) and _is_plain(right)
+    return False
+
+
+def _compare(m: Machine, node: n.Compare) -> Value:
+    from analyzers.machine.operators import compare
+
+    left = evaluate(m, node.left)
+    result: Value = TRUE
+    for op, comparator in zip(node.ops, node.comparators, strict=True):
+        right = evaluate(m, comparator)
+        m.frame.node = node
+        result = compare(m, op, left, right)
+        if len(node.ops) > 1:
+            known, _ = truth_of(m, result)
+            if known is False:
+                return result
+            if known is None:
+                return Unknown("bool")
+        left = right
+    return result
+
+
+def _if_exp(m: Machine, node: n.IfExp) -> Value:
+    from analyzers.machine.statements import refine
+
+    known, symbol = truth_of(m, evaluate(m, node.test))
+    outcome = m.decide(known, symbol)
+    refine(m, node.test, outcome)
+    return evaluate(m, node.body if outcome else node.orelse)
+
+
+def _named(m: Machine, node: n.NamedExpr) -> Value:
+    from analyzers.machine.targets import assign
+
+    value = evaluate(m, node.value)
+    assign(m, node.target, value, node)
+    return value
+
+
+# --- access and calls -------------------------------------------------------------------------------------------
+
+
+def _attribute(m: Machine, node: n.Attribute) -> Value:
+    from analyzers.machine.attributes import get_attribute
+
+    owner = evaluate(m, node.value)
+    m.frame.node = node
+    value = get_attribute(m, owner, node.attr)
+    if m.probe is not None:
+        m.probe(m, node, value)
+    return value
+
+
+def _subscript(m: Machine, node: n.Subscript) -> Value:
+    from analyzers.machine.subscripts import get_item
+
+    owner = evaluate(m, node.value)
+    index = evaluate(m, node.index)
+    m.frame.node = node
+    return get_item(m, owner, index)
+
+
+def _call(m: Machine, node: n.Call) -> Value:
+    from analyzers.machine.calls import Args, call
+    from analyzers.machine.iteration import stream_of
+
+    func = evaluate(m, node.func)
+    pos: list[Value] = []
+    kw: dict[str, Value] = {}
+    is_open = False
+    for arg in node.args:
+        if isinstance(arg, n.Starred):
+            stream = stream_of(m, evaluate(m, arg.value)).drained(m)
+            pos += stream.items
+            is_open = is_open or stream.rest is not None
+        else:
+            pos.append(evaluate(m, arg))
+    for keyword in node.keywords:
+        value = evaluate(m, keyword.value)
+        if keyword.arg is not None:
+            kw[keyword.arg] = value
+            continue
+        found = m.obj(value)
+        if isinstance(found, DictObj):
+            for key in found.order:
+                if isinstance(key, Const) and isinstance(key.value, str):
+                    kw[key.value] = found.items[key]
+            is_open = is_open or found.rest is not None
+        else:
+            is_open = True
+    m.frame.node = node
+    return call(m, func, Args(pos, kw, is_open))
+
+
+def _starred(m: Machine, node: n.Starred) -> Value:
+    return evaluate(m, node.value)
+
+
+def _lambda(m: Machine, node: n.Lambda) -> Value:
+    from analyzers.machine.classes import closure
+
+    return closure(m, node, "<lambda>")
+
+
+def _await(m: Machine, node: n.Await) -> Value:
+    return evaluate(m, node.value)
+
+
+def _yield(m: Machine, node: n.Yield) -> Value:
+    value = NONE if node.value is None else evaluate(m, node.value)
+    m.frame.node = node
+    handler = m.frame.yields
+    return handler(value) if handler is not None else Unknown()
+
+
+def _yield_from(m: Machine, node: n.YieldFrom) -> Value:
+    from analyzers.machine.iteration import stream_of
+
+    handler = m.frame.yields
+    stream = stream_of(m, evaluate(m, node.value)).drained(m)
+    if handler is not None:
+        for item in stream.items:
+            handler(item)
+        if stream.rest is not None:
+            handler(stream.rest)
+    return Unknown()
+
+
+def _error(m: Machine, node: n.Node) -> Value:
+    del m, node
+    return Unknown()
+
+
+# --- comprehensions ---------------------------------------------------------------------------------------------
+
+
+def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
+    """Run a comprehension's clauses; gives whether some round stands for an unknown number of rounds."""
+    from analyzers.machine.iteration import stream_of
+    from analyzers.machine.targets import assign
+
+    frame = m.frame
+    outer = frame.env
+    loose = False
+
+    def clause(index: int) -> None:
+        nonlocal loose
+        if index == len(generators):
+            emit()
+            return
+        generator = generators[index]
+        stream = stream_of(m, evaluate(m, generator.iter)).drained(m)
+        if index == 0:
+            frame.env = m.new(Env(Map(), outer, frame.module)).id
+        items = list(stream.items)
+        if len(items) > 64:
+            items = items[:4]
+            loose = True
+        if stream.rest is not None:
+            items.append(stream.rest)
+            loose = True
+        for at, item in enumerate(items):
+            before = m.enter((id(generator), at))
+            assign(m, generator.target, item, None)
+            keep = True
+            for test in generator.ifs:
+                known, symbol = truth_of(m, evaluate(m, test))
+                if known is None and symbol is None:
+                    loose = True
+                    keep = True
+                elif not m.decide(known, symbol):
+                    keep = False
+                    break
+            if keep:
+                clause(index + 1)
+            m.visit = before
+
+    try:
+        clause(0)
+    finally:
+        frame.env = outer
+    return loose
+
+
+def _summary(m: Machine, items: list[Value]) -> Value:
+    from analyzers.machine.loops import blurred_element
+
+    return blurred_element(m, items)
+
+
+def _list_comp(m: Machine, node: n.ListComp | n.GeneratorExp) -> Value:
+    items: list[Value] = []
+    loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
+    m.frame.node = node
+    return m.new(ListObj(tuple(items), _summary(m, items) if loose else None))
+
+
+def _generator_exp(m: Machine, node: n.GeneratorExp) -> Value:
+    items: list[Value] = []
+    loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
+    m.frame.node = node
+    rest = _summary(m, items) if loose else None
+    return m.new(Iterator(NONE, 0, tuple(items), rest))
+
+
+def _set_comp(m: Machine, node: n.SetComp) -> Value:
+    items: list[Value] = []
+    loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
+    return m.new(SetObj(tuple(dict.fromkeys(items)), _summary(m, items) if loose else None))
+
+
+def _dict_comp(m: Machine, node: n.DictComp) -> Value:
+    items: dict[Value, Value] = {}
+    others: list[Value] = []
+
+    def emit() -> None:
+        key = evaluate(m, node.key)
+        value = evaluate(m, node.value)
+        if is_key(m, key):
+            items[key] = value
+        else:
+            others.append(value)
+
+    loose = _comprehend(m, node.generators, emit)
+    if loose:
+        others += items.values()
+    rest = _summary(m, others) if others else (Unknown() if loose else None)
+    return m.new(DictObj(Map(items), tuple(items), rest))
+
+
+EVALUATE: dict[type[n.Node], Callable[..., Value]] = {
+    n.Constant: _constant,
+    n.Name: _name,
+    n.Attribute: _attribute,
+    n.Subscript: _subscript,
+    n.Slice: _slice,
+    n.Starred: _starred,
+    n.Call: _call,
+    n.UnaryOp: _unary,
+    n.BinOp: _binary,
+    n.BoolOp: _bool,
+    n.Compare: _compare,
+    n.IfExp: _if_exp,
+    n.NamedExpr: _named,
+    n.TupleExpr: _tuple,
+    n.ListExpr: _list,
+    n.SetExpr: _set,
+    n.DictExpr: _dict,
+    n.ListComp: _list_comp,
+    n.SetComp: _set_comp,
+    n.GeneratorExp: _generator_exp,
+    n.DictComp: _dict_comp,
+    n.Lambda: _lambda,
+    n.JoinedStr: _joined,
+    n.FormattedValue: _formatted,
+    n.Await: _await,
+    n.Yield: _yield,
+    n.YieldFrom: _yield_from,
+    n.ErrorExpr: _error,
+}
+
+BUILTIN_NAMES = frozenset(
+    """abs all any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex delattr dict dir
+    divmod enumerate eval exec filter float format frozenset getattr globals hasattr hash help hex id input int
+    isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow print property range
+    repr reversed reveal_type reveal round set setattr slice sorted staticmethod str sum super tuple type vars zip
+    __import__ ArithmeticError AssertionError AttributeError BaseException BlockingIOError BrokenPipeError BufferError
+    ConnectionError DeprecationWarning EOFError EnvironmentError Exception FileExistsError FileNotFoundError
+    FloatingPointError FutureWarning GeneratorExit IOError ImportError ImportWarning IndexError InterruptedError
+    KeyError KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError NotImplemented NotImplementedError
+    OSError OverflowError PermissionError ProcessLookupError RecursionError ReferenceError ResourceWarning RuntimeError
+    RuntimeWarning StopAsyncIteration StopIteration SyntaxError SystemError SystemExit TimeoutError TypeError
+    UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UserWarning ValueError Warning
+    ZeroDivisionError __debug__ Ellipsis""".split()
+)

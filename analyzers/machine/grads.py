@@ -1,0 +1,35 @@
+"""Reading `.grad`, and what happens to a `.grad` that is None."""
+
+from __future__ import annotations
+
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Tensor
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.machine.core import Machine, PyRaise
+from analyzers.machine.events import GradRead, NoneGradUsed, Plain
+from analyzers.machine.tensors import refreshed, subject_name
+
+
+def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
+    """`t.grad`: None where nothing has arrived, which is noted when `t` is no leaf."""
+    tensor = refreshed(m, ref.id)
+    if tensor.grad == NONE:
+        trail = Lineage("none-grad", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
+        if tensor.requires_grad and tensor.is_leaf is False and not tensor.retains_grad:
+            m.note(GradRead(m.site(), subject_name(m), tensor))
+        if tensor.aliases or tensor.requires_grad is None:
+            return Unknown("grad", reach=(ref.id,))
+        return Const(None, trail)
+    return tensor.grad
+
+
+def none_used(m: Machine, value: Value, exception: str, message: str) -> PyRaise:
+    """The exception that using None raises; told as a missing gradient where the None is one."""
+    lineage = m.lineage(value)
+    if lineage is not None and lineage.what == "none-grad":
+        parent = lineage.parents[0] if lineage.parents else None
+        return m.throw(exception, message, NoneGradUsed(subject_name(m), _EMPTY, parent))
+    return m.throw(exception, message, Plain("none", lineage)) if m.tolerant == 0 else PyRaise(exception, message)
+
+
+_EMPTY = Tensor(0, 0)

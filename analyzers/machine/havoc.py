@@ -1,0 +1,129 @@
+"""What an unknown callee may have done to what it was handed: written to it, rebound it, run a backward through it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import (
+    Array,
+    Counter,
+    DictObj,
+    Instance,
+    Iterator,
+    ListObj,
+    Node,
+    SetObj,
+    Tensor,
+)
+from analyzers.domain.values import NONE, BoundBuiltin, Method, Partial, Ref, Unknown, Value
+from analyzers.machine.core import Machine
+
+
+def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
+    seen = set() if seen is None else seen
+    match value:
+        case Method(receiver=receiver):
+            havoc_value(m, receiver, seen)
+        case BoundBuiltin(receiver=receiver):
+            havoc_value(m, receiver, seen)
+        case Partial(func=func, args=args, kwargs=kwargs):
+            for part in (func, *args, *(v for _, v in kwargs)):
+                havoc_value(m, part, seen)
+        case _:
+            for ident in reach_of(value):
+                havoc_object(m, ident, seen)
+
+
+def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
+    if ident in seen or len(seen) > 4000:
+        return
+    seen.add(ident)
+    found = m.st.find(ident)
+    match found:
+        case Tensor():
+            _havoc_tensor(m, ident, found, seen)
+        case ListObj(items=items, rest=rest):
+            for item in (*items, *((rest,) if rest is not None else ())):
+                havoc_value(m, item, seen)
+            if found.kind != "fixed":
+                m.st.put(ident, ListObj((), Unknown(None, None, None, reach_of(*items, *_some(rest))), found.kind))
+        case DictObj(items=entries, rest=rest):
+            for item in entries.values():
+                havoc_value(m, item, seen)
+            everything = reach_of(*entries.values(), *_some(rest))
+            m.st.put(ident, replace(found, rest=Unknown(None, None, None, everything)))
+        case SetObj(items=items):
+            m.st.put(ident, SetObj((), Unknown(None, None, None, reach_of(*items))))
+        case Instance(attrs=attrs):
+            for attr in attrs.values():
+                havoc_value(m, attr, seen)
+            _havoc_instance(m, ident, found)
+        case Iterator():
+            m.st.put(ident, Iterator(found.source, None, found.items, found.rest))
+        case Array():
+            from analyzers.machine.tensors import write_hidden
+
+            write_hidden(m, found.storage, "?")
+
+
+def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
+    if "_modules" in found.attrs and "_parameters" in found.attrs:
+        attrs = found.attrs
+        if "training" in attrs:
+            attrs = attrs.set("training", Unknown("bool"))
+        m.st.put(ident, Instance(found.cls, attrs, True))
+        return
+    changed = {
+        name: Unknown(None, None, None, reach_of(value)) if not isinstance(value, Ref) else value
+        for name, value in found.attrs.items()
+    }
+    m.st.put(ident, Instance(found.cls, found.attrs.update(changed), True))
+
+
+def _some(value: Value | None) -> tuple[Value, ...]:
+    return () if value is None else (value,)
+
+
+def _havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None:
+    counter = m.st.get(tensor.counter)
+    if isinstance(counter, Counter):
+        m.st.put(tensor.counter, Counter(m.fresh() << 32, counter.writes))
+    requires = tensor.requires_grad if tensor.edge is not None and tensor.requires_grad else None
+    if tensor.requires_grad is False and tensor.parameter is False and tensor.edge is None:
+        requires = None
+    grad: Value = Unknown("grad", reach=(ident,)) if tensor.grad == NONE else tensor.grad
+    found = m.st.get(ident)
+    assert isinstance(found, Tensor)
+    edge = found.edge if requires else None
+    if requires is None:
+        from analyzers.domain.objects import Edge
+
+        edge = Edge()
+    m.st.put(ident, replace(found, requires_grad=requires, grad=grad, edge=edge, attr_version=-1))
+    if tensor.edge is not None and tensor.edge.node is not None:
+        _free_perhaps(m, tensor.edge.node, seen)
+
+
+def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
+    """The callee may have run a backward through the graph."""
+    stack = [start]
+    while stack:
+        ident = stack.pop()
+        if ident in seen or len(seen) > 4000:
+            continue
+        seen.add(ident)
+        node = m.st.get(ident)
+        if not isinstance(node, Node):
+            continue
+        if node.freed is False and (node.saved or node.kind != "op"):
+            m.st.put(ident, replace(node, freed=None, freed_at=m.here(), freed_via=m.via()))
+        for edge in node.edges:
+            if edge is None:
+                continue
+            if edge.node is not None:
+                stack.append(edge.node)
+            elif edge.leaf is not None and edge.leaf not in seen:
+                leaf = m.st.get(edge.leaf)
+                if isinstance(leaf, Tensor) and leaf.grad == NONE:
+                    m.st.put(edge.leaf, replace(leaf, grad=Unknown("grad", reach=(edge.leaf,))))

@@ -1,0 +1,166 @@
+"""What a `for` loop, an unpacking or `list()` gets from a value: known elements, then perhaps unknown ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import Array, DictObj, Env, Generator, Instance, Iterator, ListObj, SetObj, Tensor
+from analyzers.domain.values import NONE, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.core import Machine
+
+SHOWN = 64
+"""Elements kept apart of a long known sequence; those behind are one unknown."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """`items`, then any number of `rest` (None: no more). `fresh` makes a new object for each unknown element.
+
+    A generator that nobody has started comes as `generator`, so that a loop can run inside it.
+    """
+
+    items: tuple[Value, ...] = ()
+    rest: Value | None = None
+    fresh: Callable[[], Value] | None = None
+    generator: Generator | None = None
+
+    def make(self, m: Machine) -> Callable[[], Value]:
+        del m
+        if self.fresh is not None:
+            return self.fresh
+        rest = self.rest if self.rest is not None else Unknown()
+        return lambda: rest
+
+    def drained(self, m: Machine) -> Stream:
+        """The elements of a generator that is run to its end at once."""
+        if self.generator is None:
+            return self
+        from analyzers.machine.generators import collect
+
+        return collect(m, self.generator)
+
+
+def range_items(value: RangeValue) -> tuple[Value, ...] | None:
+    """The numbers of a known range, the first ones if it is long."""
+    parts = (value.start, value.stop, value.step)
+    numbers = [p.value for p in parts if isinstance(p, Const) and isinstance(p.value, int)]
+    if len(numbers) != 3 or numbers[2] == 0:
+        return None
+    return tuple(Const(i) for i in range(*numbers)[: SHOWN + 1])
+
+
+def stream_of(m: Machine, value: Value, unpack: int | None = None) -> Stream:
+    """How to iterate over `value`; `unpack` is the number of targets when it is unpacked."""
+    match value:
+        case Tup(items=items):
+            return Stream(items)
+        case RangeValue():
+            numbers = range_items(value)
+            if numbers is None:
+                return Stream((), Unknown("int"), lambda: Unknown("int", m.fresh()))
+            if len(numbers) > SHOWN:
+                return Stream(numbers[:4], Unknown("int"), lambda: Unknown("int", m.fresh()))
+            return Stream(numbers)
+        case Const(value=str() as text):
+            return Stream(tuple(Const(c) for c in text[:SHOWN]), Unknown("str") if len(text) > SHOWN else None)
+        case Ref():
+            return _object_stream(m, value, unpack)
+        case Unknown(reach=reach, lineage=lineage):
+            return Stream((), value, lambda: Unknown(None, m.fresh(), lineage, reach))
+    return Stream((), Unknown())
+
+
+def _object_stream(m: Machine, value: Ref, unpack: int | None) -> Stream:
+    found = m.obj(value)
+    match found:
+        case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
+            return Stream(items, rest)
+        case DictObj(order=order, rest=rest):
+            return Stream(order, None if rest is None else Unknown())
+        case Iterator():
+            return _rest_of_iterator(m, value, found)
+        case Generator():
+            return Stream(generator=found)
+        case Tensor():
+            return _rows(m, value, found, unpack)
+        case Array():
+            return Stream((), Unknown(None, None, found.lineage))
+        case Instance():
+            from analyzers.machine.attributes import find_in_class
+            from analyzers.machine.calls import Args, call_method
+
+            if find_in_class(m, found.cls, "__iter__") is not None:
+                result = call_method(m, value, "__iter__", Args([], {}))
+                if isinstance(result, Ref) and result != value:
+                    return stream_of(m, result)
+                if result == value:
+                    return Stream((), Unknown(), lambda: call_method(m, value, "__next__", Args([], {})))
+                return stream_of(m, result)
+            if find_in_class(m, found.cls, "__getitem__") is not None:
+                return Stream((), Unknown(), lambda: call_method(m, value, "__getitem__", Args([Unknown("int")], {})))
+            return Stream((), Unknown(None, None, None, reach_of(value)))
+    return Stream((), Unknown())
+
+
+def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:
+    """What is left of an iterator, which is used up by this."""
+    items, rest = found.items, found.rest
+    if items is None:
+        source = stream_of(m, found.source).drained(m)
+        items, rest = source.items, source.rest
+    if found.position is None:
+        return Stream((), rest if rest is not None else Unknown())
+    left = items[found.position :]
+    m.st.put(ref.id, Iterator(found.source, len(items), items, rest))
+    return Stream(left, rest)
+
+
+def _rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -> Stream:
+    """Iterating over a tensor is `unbind(0)`."""
+    from analyzers.machine.torch_calls import call_torch
+
+    size = tensor.shape[0] if tensor.shape else None
+    if tensor.shape == ():
+        return Stream(())
+    if size is None and unpack is not None:
+        size = unpack
+    if size is not None and size <= SHOWN:
+        rows = call_torch(m, "Tensor.unbind", [value], {}, count=size)
+        if isinstance(rows, Tup):
+            return Stream(rows.items)
+
+    def row() -> Value:
+        pieces = call_torch(m, "Tensor.unbind", [value], {}, count=1)
+        return pieces.items[0] if isinstance(pieces, Tup) and pieces.items else m.unknown_tensor()
+
+    return Stream((), Unknown(), row)
+
+
+def length_of(m: Machine, value: Value) -> int | None:
+    """`len(value)` where it is known."""
+    match value:
+        case Tup(items=items):
+            return len(items)
+        case Const(value=str() as text):
+            return len(text)
+        case Const(value=bytes() as data):
+            return len(data)
+        case RangeValue():
+            parts = (value.start, value.stop, value.step)
+            numbers = [p.value for p in parts if isinstance(p, Const) and isinstance(p.value, int)]
+            return len(range(*numbers)) if len(numbers) == 3 and numbers[2] else None
+        case Ref():
+            found = m.obj(value)
+            match found:
+                case ListObj(items=items, rest=None) | SetObj(items=items, rest=None):
+                    return len(items)
+                case DictObj(order=order, rest=None):
+                    return len(order)
+                case Tensor(shape=shape) | Array(shape=shape) if shape:
+                    return shape[0]
+    return None
+
+
+__all__ = ["NONE", "Env", "Stream", "length_of", "range_items", "stream_of"]

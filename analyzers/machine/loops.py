@@ -1,0 +1,245 @@
+"""Loops: some rounds for real, then one that stands for all the others.
+
+A loop over a known, short sequence runs to its end. Any other runs its first rounds for real, so that "the second
+iteration" is a state one can point to, and then from a *blurred* state: the join of the states at the loop's head in
+the last rounds, in which a counter is any number and a tensor carried along is any of its kind. A loop whose length
+is not known is taken to run at least twice.
+
+    for x in loader:            # rounds 1, 2: real; then h is blurred: grown in each round
+        h = torch.tanh(h @ w + x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from analyzers.domain.state import State
+from analyzers.domain.values import Unknown, Value
+from analyzers.machine.core import Machine
+from analyzers.machine.iteration import Stream, stream_of
+from analyzers.machine.statements import Flow, condition, join_all, reduce_states, run_block, run_choices
+from analyzers.syntax import nodes as n
+
+BLURRED = 1_000_000
+"""The number of the round that stands for all later ones."""
+
+
+def run_for(m: Machine, s: n.For, state: State) -> Flow:
+    from analyzers.machine.expressions import evaluate
+
+    flow = Flow()
+    starts: list[tuple[State, Stream]] = []
+    streams: list[Stream] = []
+
+    def begin() -> None:
+        streams.append(stream_of(m, evaluate(m, s.iter)))
+
+    run_choices(m, s.iter, state, begin, lambda: starts.append((m.st, streams[-1])), flow)
+    for start, stream in starts:
+        if stream.generator is not None:
+            _push_through(m, s, start, stream, flow)
+        else:
+            _pull(m, s, start, stream, flow)
+    m.frame.statement = s
+    return flow
+
+
+def _round(
+    m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int
+) -> tuple[Flow, list[State]]:
+    """One iteration: bind the target, run the body; gives its flow and the states at the next head."""
+    from analyzers.machine.targets import assign
+
+    flow = Flow()
+    bound: list[State] = []
+    before = m.enter((id(s), index))
+    m.iterations.append(index)
+    m.loops.append(s)
+    try:
+        for head in heads:
+            run_choices(m, s.target, head, lambda: assign(m, s.target, make(), s), lambda: bound.append(m.st), flow)
+        step = run_block(m, s.body, bound) if bound else Flow()
+    finally:
+        m.visit = before
+        m.iterations.pop()
+        m.loops.pop()
+    flow.take_exits(step)
+    return flow, step.normal
+
+
+def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> None:
+    heads = [start]
+    exits: list[State] = []
+    breaks: list[State] = []
+    items = stream.items
+    exact = stream.rest is None and len(items) <= m.limits.unrolled
+    rounds = len(items) if exact else max(m.limits.rounds, min(len(items), 2))
+    previous: list[State] = heads
+    for index in range(rounds):
+        if not heads:
+            break
+        if stream.rest is None and index >= len(items):
+            break
+        make = _giver(items[index]) if index < len(items) else stream.make(m)
+        previous = heads
+        step, after = _round(m, s, heads, make, index)
+        heads = _settle(m, flow, step, after, breaks)
+        if not exact and index >= 1 and stream.rest is not None and index + 1 >= len(items):
+            exits += heads
+    if not exact and heads and (stream.rest is not None or len(items) > rounds):
+        make = stream.make(m) if stream.rest is not None else _giver(blurred_element(m, items[rounds:]))
+        exits = [_blur(m, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED), flow, breaks)]
+    else:
+        exits += heads if exact or stream.rest is None else []
+    _leave(m, s.orelse, exits, breaks, flow)
+
+
+def _giver(value: Value) -> Callable[[], Value]:
+    return lambda: value
+
+
+def blurred_element(m: Machine, items: Sequence[Value]) -> Value:
+    """One value that stands for each of the later elements."""
+    from analyzers.domain.join import Join
+
+    if not items:
+        return Unknown()
+    joined = items[0]
+    if all(item == joined for item in items):
+        return joined
+    merge = Join(m.st, m.st, m.fresh)
+    return merge.all(items)
+
+
+def _settle(m: Machine, flow: Flow, step: Flow, after: list[State], breaks: list[State]) -> list[State]:
+    """Take a round's exits; gives the states at the next head."""
+    breaks += step.breaks
+    flow.returns += step.returns
+    flow.raises += step.raises
+    heads = after + step.continues
+    return reduce_states(m, heads) if len(heads) > 1 else heads
+
+
+def _blur(
+    m: Machine,
+    previous: list[State],
+    heads: list[State],
+    exits: list[State],
+    go: Callable[[list[State]], tuple[Flow, list[State]]],
+    flow: Flow,
+    breaks: list[State],
+) -> State:
+    """Run the round that stands for all later ones, until it changes nothing more; gives the state behind the loop."""
+    blurred = join_all(m, [*previous, *heads])
+    for _ in range(2):
+        step, after = go([blurred])
+        following = _settle(m, flow, step, after, breaks)
+        if not following:
+            break
+        merged = join_all(m, [blurred, *following])
+        if same_but_versions(blurred, merged):
+            blurred = merged
+            break
+        blurred = merged
+    return join_all(m, [blurred, *exits]) if exits else blurred
+
+
+def same_but_versions(a: State, b: State) -> bool:
+    """Whether a loop's head has settled: nothing but version counters, and what no one names, is different."""
+    from analyzers.domain.objects import Counter, Env, Instance, Tensor
+
+    for ident, ours in a.heap.items():
+        theirs = b.heap.get(ident)
+        if theirs is ours or isinstance(ours, Counter):
+            continue
+        if theirs is None:
+            return False
+        if isinstance(ours, Tensor | Env | Instance) and ours != theirs:
+            return False
+    return True
+
+
+def _leave(m: Machine, orelse: Sequence[n.Stmt], exits: list[State], breaks: list[State], flow: Flow) -> None:
+    if orelse and exits:
+        step = run_block(m, orelse, exits)
+        flow.take_exits(step)
+        exits = step.normal
+    states = exits + breaks
+    flow.normal += reduce_states(m, states) if len(states) > 1 else states
+
+
+def _push_through(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> None:
+    """A loop over a fresh generator: its body runs, and each `yield` runs the loop's body in place."""
+    from analyzers.machine.generators import run_pushed
+
+    exits, breaks = run_pushed(
+        m, stream, start, lambda heads, element, index: _round(m, s, heads, _giver(element), index), flow
+    )
+    _leave(m, s.orelse, exits, breaks, flow)
+
+
+def run_while(m: Machine, s: n.While, state: State) -> Flow:
+    flow = Flow()
+    heads = [state]
+    exits: list[State] = []
+    breaks: list[State] = []
+    previous = heads
+    always = isinstance(s.test, n.Constant) and bool(s.test.value)
+    rounds = m.limits.rounds if always else m.limits.unrolled
+    certain = True
+    for index in range(rounds):
+        yes: list[State] = []
+        for head in heads:
+            good, bad, step = condition(m, s.test, head)
+            flow.take_exits(step)
+            yes += good
+            exits += bad
+            certain = certain and not (good and bad)
+        if not certain and index >= m.limits.rounds:
+            heads = yes
+            break
+        if not yes:
+            heads = []
+            break
+        previous = heads
+        heads = _while_round(m, s, reduce_states(m, yes), index, flow, breaks)
+        if not heads:
+            break
+    if heads:
+
+        def go(at: list[State]) -> tuple[Flow, list[State]]:
+            inside: list[State] = []
+            out = Flow()
+            for head in at:
+                good, bad, step = condition(m, s.test, head)
+                out.take_exits(step)
+                inside += good
+                exits.extend(bad)
+            if not inside:
+                return out, []
+            extra: list[State] = []
+            after = _while_round(m, s, inside, BLURRED, out, extra)
+            out.breaks += extra
+            return out, after
+
+        blurred = _blur(m, previous, heads, [], go, flow, breaks)
+        _, bad, _ = condition(m, s.test, blurred)
+        exits = [join_all(m, [*exits, *bad])] if exits or bad else []
+    m.frame.statement = s
+    _leave(m, s.orelse, exits, breaks, flow)
+    return flow
+
+
+def _while_round(
+    m: Machine, s: n.While, heads: list[State], index: int, flow: Flow, breaks: list[State]
+) -> list[State]:
+    before = m.enter((id(s), index))
+    m.iterations.append(index)
+    m.loops.append(s)
+    try:
+        step = run_block(m, s.body, heads)
+    finally:
+        m.visit = before
+        m.iterations.pop()
+        m.loops.pop()
+    return _settle(m, flow, step, step.normal, breaks)

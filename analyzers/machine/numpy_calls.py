@@ -1,0 +1,107 @@
+"""Numpy, as far as tensors pass through it: arrays share memory, and a graph does not come along."""
+
+from __future__ import annotations
+
+import math
+
+from analyzers.domain.objects import Array, ListObj, Tensor
+from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.calls import Args
+from analyzers.machine.core import Machine
+from analyzers.machine.events import NumpyOnGraph
+from analyzers.machine.operators import array_of
+from analyzers.machine.tensors import refreshed
+
+IN_PLACE = frozenset({"fill", "sort", "put", "partition", "resize", "itemset"})
+SCALARS = frozenset({"item", "tolist", "sum", "mean", "max", "min", "std", "var", "argmax", "argmin", "any", "all"})
+
+
+def array_attribute(m: Machine, owner: Ref, array: Array, name: str) -> Value:
+    match name:
+        case "shape":
+            from analyzers.machine.tensor_attributes import shape_value
+
+            return shape_value(array.shape)
+        case "T" | "flat" | "real" | "imag":
+            return owner
+        case "dtype" | "size" | "ndim":
+            return Unknown()
+    return BoundBuiltin(owner, name)
+
+
+def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Args) -> Value:
+    if name in IN_PLACE:
+        from analyzers.machine.tensors import write_hidden
+
+        write_hidden(m, array.storage, name)
+        return Const(None)
+    if name in {"item", "tolist"}:
+        return Unknown("float" if name == "item" and (array.dtype or "").startswith("float") else None, None, array.lineage)
+    if name in SCALARS and not args.pos and not args.kw:
+        return Unknown(None, None, array.lineage)
+    if name in {"reshape", "view", "transpose", "squeeze", "ravel"}:
+        return m.new(Array(array.storage, None, array.dtype, array.lineage))
+    if name == "astype":
+        return array_of(m, [owner])
+    return array_of(m, [owner, *args.pos])
+
+
+def check_convertible(m: Machine, value: Value) -> None:
+    """`np.array(tensor)` and every numpy function call `tensor.__array__()`, which refuses a tensor with a graph."""
+    found = m.obj(value)
+    if isinstance(found, Tensor) and isinstance(value, Ref):
+        tensor = refreshed(m, value.id)
+        if tensor.requires_grad and m.st.grad is True:
+            raise m.throw(
+                "RuntimeError", "Can't call numpy() on Tensor that requires grad",
+                NumpyOnGraph(_argument_name(m), tensor.lineage),
+            )  # fmt: skip
+    elif isinstance(found, ListObj):
+        for item in found.items[:8]:
+            inner = m.obj(item)
+            if isinstance(inner, Tensor) and isinstance(item, Ref) and inner.shape != ():
+                check_convertible(m, item)
+            elif isinstance(inner, Tensor) and isinstance(item, Ref):
+                check_convertible(m, item)
+
+
+def _argument_name(m: Machine) -> str:
+    from analyzers.syntax import nodes as n
+
+    node = m.user_frame().node
+    if isinstance(node, n.Call) and node.args:
+        return m.source(node.args[0])
+    return m.source(node)
+
+
+def call_numpy(m: Machine, name: str, args: Args) -> Value:
+    short = name.split(".", 1)[1] if "." in name else name
+    if short in {"random.seed", "set_printoptions", "random.shuffle", "save", "savez", "savetxt", "seterr"}:
+        return Const(None)
+    if short in {"load"}:
+        return Unknown()
+    for value in args.pos:
+        check_convertible(m, value)
+    if short in {"isscalar", "allclose", "array_equal", "isnan"} and all(isinstance(a, Const | Unknown) for a in args.pos):
+        return Unknown("bool")
+    numbers = [a for a in args.pos if isinstance(a, Const | Unknown | Tup)]
+    first = args.pos[0] if args.pos else None
+    if short in {"array", "asarray", "ascontiguousarray"} and first is not None:
+        found = m.obj(first)
+        if isinstance(found, Tensor | Array) and short != "array":
+            return m.new(Array(found.storage, found.shape, found.dtype, m.trail("numpy", m.parents([first]))))
+        return array_of(m, args.pos)
+    if len(numbers) == len(args.pos) and all(isinstance(a, Const) for a in args.pos) and len(args.pos) == 1:
+        assert isinstance(first, Const)
+        function = getattr(math, short, None)
+        if function is not None and isinstance(first.value, int | float):
+            try:
+                return Const(function(first.value))
+            except (ValueError, TypeError, OverflowError):
+                return Unknown("float")
+    if short in {"mean", "sum", "max", "min", "std", "var", "prod", "median", "dot", "linalg.norm"}:
+        trail = m.parents(args.pos)
+        return Unknown(None, None, m.trail("numpy", trail))
+    if short in {"float32", "float64", "int64", "int32", "float_", "bool_"}:
+        return Unknown(None, None, m.trail("numpy", m.parents(args.pos)))
+    return array_of(m, args.pos)

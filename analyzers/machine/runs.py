@@ -1,0 +1,179 @@
+"""Whole runs: of a module from its first line, and of a function that nobody called, on unknown arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from immutables import Map
+
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import ClassObj, Env, Instance
+from analyzers.domain.values import Const, Func, Ref, Unknown, Value
+from analyzers.machine.calls import Args, run_function
+from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
+from analyzers.machine.events import Binding, Event
+from analyzers.syntax import nodes as n
+
+
+@dataclass(slots=True)
+class FunctionRun:
+    """What a function left behind that was run on unknown arguments."""
+
+    events: tuple[Event, ...]
+    bindings: tuple[Binding, ...]
+    entered: frozenset[tuple[str, str, str]]
+    passed: frozenset[tuple[Loc, int]]
+    out_of_fuel: bool = False
+
+
+Probe = Callable[[Machine, n.Node, Value], None]
+"""Is shown every value that a name or an attribute gives, and every value bound."""
+
+
+def run_module(
+    program: Program, path: str, *, main: bool, limits: Limits | None = None, probe: Probe | None = None
+) -> ModuleRun:
+    from analyzers.machine.statements import join_all, run_block
+
+    machine = Machine(program, program.block(path, main), limits=limits)
+    machine.probe = probe
+    machine.main = main
+    name = "__main__" if main else program.module_name(path)
+    env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id
+    root = n.Pass(0, 0)
+    machine.frames.append(Frame(path, "", "<module>", env, None, path.startswith("<"), root, root))
+    start = machine.st
+    exhausted = False
+    try:
+        flow = run_block(machine, program.body(path), [machine.st])
+        ends = flow.normal or [s for s, _ in flow.raises][-1:] or [start]
+        final = join_all(machine, ends)
+    except OutOfFuel:
+        exhausted = True
+        final = machine.st
+    return ModuleRun(
+        path,
+        program.block(path, main),
+        final,
+        env,
+        tuple(machine.events),
+        tuple(machine.bindings.values()),
+        frozenset(machine.entered),
+        machine.next_id,
+        frozenset(machine.passed),
+        exhausted,
+        tuple(machine.functions),
+    )
+
+
+def run_unknown(
+    program: Program, module: ModuleRun, func: Func, limits: Limits | None = None, probe: Probe | None = None
+) -> FunctionRun:
+    """Run `func` on arguments of which nothing is known, in the state that its module ends in."""
+    machine = Machine(program, module.block, module.next_id, limits or Limits(steps=4_000))
+    machine.probe = probe
+    machine.st = module.state.fork()
+    node = func.node
+    root = n.Pass(node.start, node.start)
+    machine.frames.append(Frame(func.module, func.chunk, "<module>", module.env, None, False, root, root))
+    machine.st.grad = True if trains(func) else None
+    machine.sequence = 1 << 20
+    exhausted = False
+    try:
+        args = unknown_arguments(machine, func)
+        machine.events.clear()
+        machine.bindings.clear()
+        machine.passed.clear()
+        machine.st.grad = True if trains(func) else None
+        run_function(machine, func, args)
+    except OutOfFuel:
+        exhausted = True
+    except (PyRaise, Infeasible):
+        pass
+    return FunctionRun(
+        tuple(machine.events),
+        tuple(machine.bindings.values()),
+        frozenset(machine.entered),
+        frozenset(machine.passed),
+        exhausted,
+    )
+
+
+def trains(func: Func) -> bool:
+    """Whether a function calls backward itself, which makes sense only with grad mode on."""
+    return _mentions(func.node, "backward")
+
+
+def _mentions(node: object, attr: str) -> bool:
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, n.Attribute) and current.attr == attr:
+            return True
+        if isinstance(current, tuple):
+            stack.extend(current)
+        elif isinstance(current, n.Node | n.Arguments):
+            stack.extend(getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ()))
+    return False
+
+
+def unknown_arguments(machine: Machine, func: Func) -> Args:
+    """Arguments for a call about which nothing is known; `self` is an instance as its class makes it."""
+    parameters = func.node.args
+    pos: list[Value] = []
+    names = [p.name for p in (*parameters.posonly, *parameters.args)]
+    for index, name in enumerate(names):
+        if index == 0 and func.owner is not None and func.kind in {"function", "property", "context"}:
+            pos.append(instance_of(machine, func.owner))
+        elif index == 0 and func.owner is not None and func.kind == "classmethod":
+            pos.append(Ref(func.owner))
+        else:
+            pos.append(Unknown(symbol=("arg", name)))
+    kw: dict[str, Value] = {p.name: Unknown(symbol=("arg", p.name)) for p in parameters.kwonly}
+    return Args(pos, kw, parameters.vararg is not None or parameters.kwarg is not None)
+
+
+def instance_of(machine: Machine, cls: int) -> Value:
+    """An instance of a class, made by its own `__init__` on unknown arguments."""
+    found = machine.st.get(cls)
+    if not isinstance(found, ClassObj):
+        return Unknown()
+    before = machine.st
+    machine.st = before.fork()
+    made = machine.new(Instance(cls, Map(), True))
+    from analyzers.machine.attributes import find_in_class
+
+    init = find_in_class(machine, cls, "__init__")
+    if isinstance(init, Func):
+        grad = machine.st.grad
+        machine.st.grad = True
+        args = Args([made], {}, True)
+        for parameter in (*init.node.args.posonly, *init.node.args.args)[1:]:
+            args.pos.append(Unknown(symbol=("arg", parameter.name)))
+        args.open = init.node.args.vararg is not None or init.node.args.kwarg is not None
+        try:
+            ends = [o for o in run_function(machine, init, args) if o.raised is None]
+        except (PyRaise, Infeasible):
+            ends = []
+        if ends:
+            machine.st = ends[0].state.fork()
+            for other in ends[1:]:
+                machine.st = machine.join(machine.st, other.state)
+        else:
+            machine.st = before.fork()
+            made = machine.new(Instance(cls, Map(), True))
+        machine.st.grad = grad
+    instance = machine.st.get(made.id)
+    if isinstance(instance, Instance):
+        attrs = instance.attrs
+        if "training" in attrs:
+            attrs = attrs.set("training", Unknown("bool", symbol=("training", made.id)))
+        attrs = Map({k: Unknown(symbol=(made.id, k)) if _settled(v) else v for k, v in attrs.items()})
+        machine.st.put(made.id, Instance(instance.cls, attrs, True))
+    return made
+
+
+def _settled(value: Value) -> bool:
+    """A plain constant that `__init__` put down, which any other method may have changed since."""
+    return isinstance(value, Const) and not isinstance(value.value, str)

@@ -1,0 +1,459 @@
+"""Tensor attributes and the tensor methods that are more than an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Array, Counter, DictObj, Edge, Instance, Shape, Storage, Tensor
+from analyzers.domain.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    BoundBuiltin,
+    Builtin,
+    Const,
+    Ref,
+    Tup,
+    Unknown,
+    Value,
+)
+from analyzers.machine.calls import Args
+from analyzers.machine.composites import number_from
+from analyzers.machine.core import Machine
+from analyzers.machine.events import NumpyOnGraph, Plain
+from analyzers.machine.tensors import refreshed, subject_name, tensor_at, write_hidden
+from analyzers.machine.torch_calls import call_torch
+from analyzers.ops.infer import numel
+from analyzers.ops.resolve import python_names
+
+TENSOR_ONLY = frozenset(
+    """backward detach detach_ requires_grad_ retain_grad zero_ item numpy clone unsqueeze squeeze view reshape permute
+    transpose contiguous flatten softmax log_softmax sigmoid relu tanh argmax masked_fill masked_fill_ add_ mul_ sub_
+    div_ copy_ fill_ normal_ uniform_ clamp_ clamp_min clamp_max matmul bmm mm gather scatter scatter_ index_select
+    expand expand_as unbind chunk logsumexp new_zeros new_ones new_tensor new_full float double half long""".split()
+)
+"""Methods that, called on something unknown, say that it is a tensor."""
+
+VIEW_PROPERTIES = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+
+
+def shape_value(shape: Shape) -> Value:
+    if shape is None:
+        return Unknown("torch.Size")
+    return Tup(tuple(Unknown("int") if s is None else Const(s) for s in shape), "torch.Size")
+
+
+def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value:
+    match name:
+        case "grad":
+            from analyzers.machine.grads import read_grad
+
+            return read_grad(m, owner, tensor)
+        case "requires_grad":
+            known = refreshed(m, owner.id).requires_grad
+            return Unknown("bool") if known is None else Const(known)
+        case "is_leaf":
+            leaf = refreshed(m, owner.id).is_leaf
+            return Unknown("bool") if leaf is None else Const(leaf)
+        case "data":
+            return data_of(m, owner)
+        case "shape":
+            return shape_value(tensor.shape)
+        case "ndim":
+            return Unknown("int") if tensor.shape is None else Const(len(tensor.shape))
+        case "dtype":
+            return Unknown() if tensor.dtype is None else Builtin("torch." + tensor.dtype)
+        case "device":
+            return m.new(Instance("torch.device", _NO_ATTRS))
+        case "grad_fn":
+            now = refreshed(m, owner.id)
+            if now.requires_grad is False or (now.requires_grad and now.edge is None):
+                return NONE
+            return Unknown("grad_fn") if now.requires_grad and now.edge and now.edge.node else Unknown()
+        case "_version":
+            counter = m.st.get(tensor.counter)
+            assert isinstance(counter, Counter)
+            return Const(counter.version) if counter.version is not None and counter.version < 1 << 31 else Unknown("int")
+        case "_base":
+            return Ref(tensor.base) if tensor.base is not None else NONE
+        case "retains_grad":
+            return Const(tensor.retains_grad) if tensor.retains_grad is not None else Unknown("bool")
+        case "is_cuda" | "is_sparse" | "is_quantized" | "is_meta" | "is_mps":
+            return FALSE if name != "is_cuda" else Unknown("bool")
+        case "itemsize" | "nbytes":
+            return Unknown("int")
+        case "__class__":
+            return Builtin("torch.nn.Parameter" if tensor.parameter else "torch.Tensor")
+        case "__dict__":
+            return m.new(DictObj(_NO_ATTRS_DICT, (), Unknown()))
+    if name in tensor.attrs:
+        return tensor.attrs[name]
+    if name in VIEW_PROPERTIES and f"Tensor.{name}" in python_names():
+        return call_torch(m, f"Tensor.{name}", [owner], {})
+    if tensor.cls is not None:
+        from analyzers.machine.attributes import bind, find_in_class
+
+        value = find_in_class(m, tensor.cls, name)
+        if value is not None:
+            return bind(m, value, owner, Ref(tensor.cls))
+    if name in METHODS or f"Tensor.{name}" in python_names():
+        return BoundBuiltin(owner, name)
+    return Unknown() if name.startswith("_") else BoundBuiltin(owner, name)
+
+
+from immutables import Map  # noqa: E402
+
+_NO_ATTRS: Map[str, Value] = Map()
+_NO_ATTRS_DICT: Map[Value, Value] = Map()
+
+
+def data_of(m: Machine, owner: Ref) -> Ref:
+    """`t.data`: the same memory, a version counter and a history of its own."""
+    tensor = refreshed(m, owner.id)
+    counter = m.fresh()
+    m.st.put(counter, Counter())
+    cut = "data" if tensor.requires_grad else None
+    lineage = Lineage("data", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
+    return m.new(
+        Tensor(
+            tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
+            inference=tensor.inference, lineage=lineage, attrs=Map({"__data_of__": Const(owner.id)}),
+        )
+    )  # fmt: skip
+
+
+def detach(m: Machine, owner: Ref) -> Ref:
+    """`t.detach()`: the same memory and version counter, no history."""
+    tensor = refreshed(m, owner.id)
+    cut = "detach" if tensor.requires_grad else None
+    lineage = Lineage("detach", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
+    return m.new(
+        Tensor(
+            tensor.storage, tensor.counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
+            inference=tensor.inference, lineage=lineage,
+        )
+    )  # fmt: skip
+
+
+def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, value: Value) -> None:
+    match name:
+        case "requires_grad":
+            from analyzers.machine.flags import set_flag
+
+            set_flag(m, owner, value, method=False)
+        case "grad":
+            m.st.put(owner.id, replace(tensor, grad=value))
+        case "data":
+            _set_data(m, owner, tensor, value)
+        case _:
+            m.st.put(owner.id, replace(tensor, attrs=tensor.attrs.set(name, value)))
+
+
+def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
+    """`t.data = v`: `t` gets the memory of `v`; what was saved of `t` as an input now reads the new memory."""
+    given = m.tensor(value)
+    write_hidden(m, tensor.storage, ".data =")
+    if given is None:
+        m.st.put(owner.id, replace(tensor, shape=None, dtype=None, storage=_new_storage(m)))
+        return
+    m.st.put(
+        owner.id,
+        replace(tensor, shape=given.shape, dtype=given.dtype, storage=given.storage, contiguous=given.contiguous),
+    )
+
+
+def _new_storage(m: Machine) -> int:
+    storage = m.fresh()
+    m.st.put(storage, Storage())
+    return storage
+
+
+# --- methods ----------------------------------------------------------------------------------------------------
+
+Method = Callable[[Machine, Ref, Args], Value]
+METHODS: dict[str, Method] = {}
+
+
+def method(*names: str) -> Callable[[Method], Method]:
+    def add(handler: Method) -> Method:
+        for name in names:
+            METHODS[name] = handler
+        return handler
+
+    return add
+
+
+def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
+    handler = METHODS.get(name)
+    if handler is not None:
+        return handler(m, owner, args)
+    if f"Tensor.{name}" in python_names():
+        if args.open:
+            from analyzers.machine.torch_calls import unresolved
+
+            return unresolved(m, f"Tensor.{name}", [owner, *args.pos], args.kw)
+        return call_torch(m, f"Tensor.{name}", [owner, *args.pos], args.kw)
+    from analyzers.machine.calls import unknown_call
+
+    if name.startswith("__"):
+        return Unknown()
+    return unknown_call(m, BoundBuiltin(owner, name), args)
+
+
+@method("backward")
+def _backward(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.backward import run_backward, truth_value
+
+    gradient = args.get(0, "gradient")
+    create_value = args.get(2, "create_graph", FALSE)
+    retain_value = args.get(1, "retain_graph", NONE)
+    create = truth_value(m, create_value)
+    retain = create if retain_value == NONE else truth_value(m, retain_value)
+    inputs_value = args.get(3, "inputs")
+    run_backward(m, [(owner, gradient)], retain, create, tensor_list(m, inputs_value), subject_name(m))
+    return NONE
+
+
+def tensor_list(m: Machine, value: Value) -> list[Value] | None:
+    """The tensors of an argument that may be one, or a sequence of them; None when there is none."""
+    if value == NONE:
+        return None
+    if m.tensor(value) is not None:
+        return [value]
+    from analyzers.machine.iteration import stream_of
+
+    stream = stream_of(m, value).drained(m)
+    return [*stream.items, *((stream.rest,) if stream.rest is not None else ())]
+
+
+@method("detach")
+def _detach(m: Machine, owner: Ref, args: Args) -> Value:
+    return detach(m, owner)
+
+
+@method("detach_")
+def _detach_in_place(m: Machine, owner: Ref, args: Args) -> Value:
+    tensor = refreshed(m, owner.id)
+    if tensor.base is not None and tensor.requires_grad is not None:
+        raise m.throw("RuntimeError", "Can't detach views in-place. Use detach() instead", Plain("detach-view", tensor.lineage))
+    if tensor.base is not None:
+        return owner
+    cut = "detach" if tensor.requires_grad else None
+    lineage = Lineage("detach_", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
+    m.st.put(owner.id, replace(tensor, requires_grad=False, edge=None, lineage=lineage))
+    return owner
+
+
+@method("requires_grad_")
+def _requires_grad(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.flags import set_flag
+
+    set_flag(m, owner, args.get(0, "requires_grad", TRUE), method=True)
+    return owner
+
+
+@method("retain_grad")
+def _retain_grad(m: Machine, owner: Ref, args: Args) -> Value:
+    tensor = refreshed(m, owner.id)
+    if tensor.requires_grad is False:
+        raise m.throw("RuntimeError", "can't retain_grad on Tensor that has requires_grad=False", Plain("", tensor.lineage))
+    if tensor.is_leaf is not True:
+        m.st.put(owner.id, replace(tensor, retains_grad=True))
+        m.retain(owner.id)
+    return NONE
+
+
+@method("numpy", "__array__")
+def _numpy(m: Machine, owner: Ref, args: Args) -> Value:
+    tensor = refreshed(m, owner.id)
+    force = args.get(0, "force", FALSE)
+    if tensor.requires_grad and force == FALSE and m.st.grad is True:
+        raise m.throw(
+            "RuntimeError", "Can't call numpy() on Tensor that requires grad", NumpyOnGraph(subject_name(m), tensor.lineage)
+        )
+    trail = Lineage("numpy", m.here(), (tensor.lineage,) if tensor.lineage else (), _left(tensor), m.via())
+    return m.new(Array(tensor.storage, tensor.shape, tensor.dtype, trail))
+
+
+def _left(tensor: Tensor):  # type: ignore[no-untyped-def]
+    return "left-torch" if tensor.requires_grad else None
+
+
+@method("item", "__float__", "__int__", "__index__", "__complex__")
+def _item(m: Machine, owner: Ref, args: Args) -> Value:
+    return number_from(m, owner, "item")
+
+
+@method("__bool__")
+def _bool(m: Machine, owner: Ref, args: Args) -> Value:
+    return Unknown("bool")
+
+
+@method("tolist")
+def _tolist(m: Machine, owner: Ref, args: Args) -> Value:
+    tensor = tensor_at(m, owner.id)
+    number = number_from(m, owner, "tolist")
+    return numbers(m, tensor.shape, number)
+
+
+def numbers(m: Machine, shape: Shape, number: Value) -> Value:
+    """Nested lists of one unknown number, in a tensor's shape."""
+    from analyzers.domain.objects import ListObj
+
+    if shape == ():
+        return number
+    if shape is None:
+        return Unknown(None, None, number.lineage if isinstance(number, Unknown) else None)
+    inner = numbers(m, shape[1:], number)
+    size = shape[0]
+    if size is None or size > 32:
+        return m.new(ListObj((), inner))
+    return m.new(ListObj(tuple(inner if i == 0 else numbers(m, shape[1:], number) for i in range(size))))
+
+
+@method("size")
+def _size(m: Machine, owner: Ref, args: Args) -> Value:
+    shape = tensor_at(m, owner.id).shape
+    dim = args.get(0, "dim")
+    if dim == NONE:
+        return shape_value(shape)
+    if shape is None or not isinstance(dim, Const) or not isinstance(dim.value, int):
+        return Unknown("int")
+    if not -len(shape) <= dim.value < len(shape):
+        return Unknown("int")
+    size = shape[dim.value]
+    return Unknown("int") if size is None else Const(size)
+
+
+@method("dim", "ndimension")
+def _dim(m: Machine, owner: Ref, args: Args) -> Value:
+    shape = tensor_at(m, owner.id).shape
+    return Unknown("int") if shape is None else Const(len(shape))
+
+
+@method("numel", "nelement", "__len__")
+def _numel(m: Machine, owner: Ref, args: Args) -> Value:
+    count = numel(tensor_at(m, owner.id).shape)
+    return Unknown("int") if count is None else Const(count)
+
+
+@method("element_size", "data_ptr", "stride", "storage_offset", "get_device", "untyped_storage", "storage")
+def _numbers(m: Machine, owner: Ref, args: Args) -> Value:
+    return Unknown()
+
+
+@method("is_contiguous", "is_floating_point", "is_complex", "is_pinned", "is_shared", "is_inference", "equal", "allclose", "is_same_size")
+def _verdicts(m: Machine, owner: Ref, args: Args) -> Value:
+    return Unknown("bool")
+
+
+@method("register_hook", "register_post_accumulate_grad_hook")
+def _hook(m: Machine, owner: Ref, args: Args) -> Value:
+    tensor = tensor_at(m, owner.id)
+    now = refreshed(m, owner.id)
+    if now.requires_grad is False:
+        raise m.throw(
+            "RuntimeError", "cannot register a hook on a tensor that doesn't require gradient", Plain("", tensor.lineage)
+        )
+    m.st.put(owner.id, replace(tensor, hooks=True))
+    return Unknown()
+
+
+@method("cuda", "cpu", "pin_memory", "share_memory_", "xpu", "mps", "npu")
+def _moves(m: Machine, owner: Ref, args: Args) -> Value:
+    return owner
+
+
+@method("to")
+def _to(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.composites import cast
+    from analyzers.machine.torch_calls import dtype_of
+
+    dtype: str | None = ""
+    for value in args.all():
+        found = dtype_of(value)
+        if found is not None:
+            dtype = found
+            continue
+        other = m.tensor(value)
+        if other is not None:
+            dtype = other.dtype
+        elif isinstance(value, Unknown) and value.type is None:
+            dtype = _unknown_target(value, dtype)
+    if args.open:
+        dtype = None
+    return cast(m, owner, dtype, "to", args.kw.get("copy", FALSE))
+
+
+def _unknown_target(value: Unknown, dtype: str | None) -> str | None:
+    """An unknown argument of `to`: a device by far most often, whose name may say so."""
+    symbol = value.symbol
+    named = str(symbol).lower() if symbol is not None else ""
+    return dtype if "device" in named else None
+
+
+@method("apply_", "map_", "set_", "resize_", "resize_as_")
+def _unknown_write(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.tensors import blur_tensor
+
+    blur_tensor(m, owner.id)
+    m.st.put(owner.id, replace(tensor_at(m, owner.id), shape=None))
+    return owner
+
+
+@method("new_tensor")
+def _new_tensor(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.factories import tensor_from_data
+
+    return tensor_from_data(m, args, default=tensor_at(m, owner.id).dtype)
+
+
+@method("as_subclass")
+def _as_subclass(m: Machine, owner: Ref, args: Args) -> Value:
+    return owner
+
+
+@method("copy_")
+def _copy(m: Machine, owner: Ref, args: Args) -> Value:
+    return call_torch(m, "Tensor.copy_", [owner, args.get(0, "src")], {})
+
+
+@method("type")
+def _type(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.composites import cast
+    from analyzers.machine.torch_calls import dtype_of
+
+    if not args.pos and not args.kw:
+        return Unknown("str")
+    return cast(m, owner, dtype_of(args.get(0, "dtype")), "type")
+
+
+@method("split")
+def _split(m: Machine, owner: Ref, args: Args) -> Value:
+    size = args.get(0, "split_size")
+    kw: dict[str, Value] = {"dim": args.get(1, "dim", Const(0))}
+    return call_torch(m, "Tensor.split", [owner, size], kw)
+
+
+@method("norm")
+def _norm(m: Machine, owner: Ref, args: Args) -> Value:
+    return call_torch(m, "Tensor.norm", [owner, *args.pos], args.kw) if args.pos or args.kw else call_torch(
+        m, "Tensor.norm", [owner], {"p": Const(2)}
+    )
+
+
+@method("unique", "unique_consecutive")
+def _unique(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.composites import op
+
+    plain = not any(k in args.kw for k in ("return_inverse", "return_counts")) and len(args.pos) <= 1
+    result = op(m, "_unique2", "unique", self=owner)
+    first = result.items[0] if isinstance(result, Tup) else result
+    if plain:
+        return first
+    return Unknown(None, None, m.lineage(first))
+
+
+__all__ = ["Edge", "call_tensor_method", "data_of", "detach", "shape_value", "tensor_attribute", "tensor_list"]

@@ -1,0 +1,118 @@
+import autograd_machine
+import torch
+
+
+def einsum(*args):
+    equation = args[0]
+    if isinstance(equation, str):
+        operands = args[1:]
+        if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+            operands = operands[0]
+        return torch.ops.aten.einsum(equation, list(operands))
+    return autograd_machine.unknown()
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    if p == "nuc":
+        return torch.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    order = 2.0 if p == "fro" or p is None else p
+    return torch.linalg.vector_norm(input, order, dim, keepdim, dtype=dtype)
+
+
+def broadcast_tensors(*tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return tuple(torch.ops.aten.broadcast_tensors(list(tensors)))
+
+
+def meshgrid(*tensors, indexing=None):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return tuple(torch.ops.aten.meshgrid(list(tensors)))
+
+
+def atleast_1d(*tensors):
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return torch.ops.aten.atleast_1d(tensors[0])
+    return tuple(torch.ops.aten.atleast_1d(list(tensors[0] if len(tensors) == 1 else tensors)))
+
+
+def atleast_2d(*tensors):
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return torch.ops.aten.atleast_2d(tensors[0])
+    return tuple(torch.ops.aten.atleast_2d(list(tensors[0] if len(tensors) == 1 else tensors)))
+
+
+def atleast_3d(*tensors):
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return torch.ops.aten.atleast_3d(tensors[0])
+    return tuple(torch.ops.aten.atleast_3d(list(tensors[0] if len(tensors) == 1 else tensors)))
+
+
+_CDIST = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+
+
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    return torch.ops.aten.cdist(x1, x2, p, _CDIST[compute_mode])
+
+
+def tensordot(a, b, dims=2, out=None):
+    if isinstance(dims, int):
+        return torch.ops.aten.tensordot(a, b, list(range(-dims, 0)), list(range(dims)))
+    left, right = dims
+    left = [left] if isinstance(left, int) else list(left)
+    right = [right] if isinstance(right, int) else list(right)
+    return torch.ops.aten.tensordot(a, b, left, right)
+
+
+def chain_matmul(*matrices, out=None):
+    return torch.ops.aten.chain_matmul(list(matrices))
+
+
+def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",
+         normalized=False, onesided=None, return_complex=None, align_to_window=None):
+    if center:
+        shape = input.shape
+        input = torch.ops.aten.pad(input.view(*[1] * (3 - len(shape)), *shape), [n_fft // 2, n_fft // 2], pad_mode)
+        input = input.view(input.shape[-len(shape):])
+    return torch.ops.aten.stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    if dim is not None:
+        found = torch.ops.aten.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    else:
+        found = torch.ops.aten._unique2(input, sorted, return_inverse, return_counts)
+    return _unique(found, return_inverse, return_counts)
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    found = torch.ops.aten.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _unique(found, return_inverse, return_counts)
+
+
+def _unique(found, return_inverse, return_counts):
+    if return_inverse and return_counts:
+        return found
+    if return_inverse:
+        return found[0], found[1]
+    if return_counts:
+        return found[0], found[2]
+    return found[0]
+
+
+def lu(A, pivot=True, get_infos=False, out=None):
+    factors, pivots, infos = torch.ops.aten._lu_with_info(A, pivot, not get_infos)
+    return (factors, pivots, infos) if get_infos else (factors, pivots)
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    if center:
+        A = A - A.mean(dim=-2, keepdim=True)
+    return svd_lowrank(A, q)
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    """Not the graph of the real one, but with the same tensors behind it."""
+    U, S, V = torch.linalg.svd(A if M is None else A - M, full_matrices=False)
+    return U[..., :q], S[..., :q], V[..., :q]

@@ -1,0 +1,66 @@
+"""The rules. The directory is the registry: every module that defines a `RULE` is one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+
+from analyzers.report import Edit, Finding, Fix, Raises, Related, Severity
+from analyzers.rules.base import Draft, Facts, Places, Rule, Run
+
+
+def _collect() -> tuple[Rule, ...]:
+    found = []
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        rule = getattr(module, "RULE", None)
+        if isinstance(rule, Rule):
+            found.append(rule)
+    return tuple(sorted(found, key=lambda r: r.code))
+
+
+RULES: tuple[Rule, ...] = _collect()
+
+ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+
+
+def judge(runs: Sequence[Run], places: Places) -> tuple[Finding, ...]:
+    """All findings of several runs, each place and rule once, the gravest first where visits differ."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for run in runs:
+        facts = Facts(run, places)
+        for rule in RULES:
+            for draft in rule.check(facts):
+                finding = _finding(rule, draft, facts)
+                raised = finding.raises.place if finding.raises is not None else None
+                key = (finding.code, finding.place, raised, finding.effect)
+                old = found.get(key)
+                if old is None or ORDER[finding.severity] < ORDER[old.severity]:
+                    found[key] = finding
+    return tuple(sorted(found.values(), key=lambda f: (f.place, f.code)))
+
+
+def _finding(rule: Rule, draft: Draft, facts: Facts) -> Finding:
+    places = facts.places
+    raises = None
+    severity = draft.severity
+    if draft.event is not None:
+        event = draft.event
+        certain = facts.is_certain(event)
+        severity = "info" if event.expected else "error" if certain else "warning"
+        raises = Raises(
+            places.place(event.site.loc),
+            event.exception,
+            event.message,
+            certain,
+            event.caught,
+            event.expected,
+        )
+    related = tuple(Related(places.place(loc), text) for loc, text in draft.related)
+    fixes = tuple(
+        Fix(f.title, f.safe, tuple(Edit(places.place(loc), text) for loc, text in f.edits)) for f in draft.fixes
+    )
+    return Finding(
+        rule.code, rule.name, severity, draft.message, places.place(draft.loc), raises, draft.effect, related, fixes
+    )

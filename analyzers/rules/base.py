@@ -1,0 +1,115 @@
+"""What a rule is, and what it reads.
+
+A rule reads the events that the machine left behind and words findings; it never reaches the machine. A *draft* is a
+finding in the machine's own places; `judge` turns drafts into findings, and joins what several visits or several
+callers found at one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import Event, Raised, Site
+from analyzers.report import Edit, Effect, Fix, Place, Severity
+from analyzers.syntax import nodes as n
+
+E = TypeVar("E")
+
+
+class Places(Protocol):
+    """Where chunks lie, and what they say."""
+
+    def place(self, loc: Loc) -> Place: ...
+
+    def text(self, loc: Loc) -> str: ...
+
+    def chunk(self, loc: Loc) -> n.Chunk: ...
+
+
+class Run(Protocol):
+    """One run of the machine, as rules see it."""
+
+    @property
+    def events(self) -> tuple[Event, ...]: ...
+
+    @property
+    def passed(self) -> frozenset[tuple[Loc, int]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixDraft:
+    """`edits` replace the text at a place."""
+
+    title: str
+    safe: bool
+    edits: tuple[tuple[Loc, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A finding at `loc`. For what torch raises, `event` is the exception; severity follows from its certainty."""
+
+    loc: Loc
+    message: str
+    event: Raised | None = None
+    effect: Effect | None = None
+    severity: Severity = "warning"
+    related: tuple[tuple[Loc, str], ...] = ()
+    fixes: tuple[FixDraft, ...] = ()
+
+
+@dataclass(slots=True)
+class Facts:
+    """Everything one run left behind, by kind of event."""
+
+    run: Run
+    places: Places
+    by_kind: dict[type, list[Event]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for event in self.run.events:
+            self.by_kind.setdefault(type(event), []).append(event)
+
+    def of(self, kind: type[E]) -> Sequence[E]:
+        return self.by_kind.get(kind, [])  # type: ignore[return-value]
+
+    def raised(self, cause: type[E]) -> Iterator[tuple[Raised, E]]:
+        """The exceptions with a cause of one kind, with that cause."""
+        for event in self.of(Raised):
+            if isinstance(event.cause, cause):
+                yield event, event.cause
+
+    def is_certain(self, event: Raised) -> bool:
+        """Whether, on the visit of `event`, every path through its statement ends in it."""
+        return event.sure and (event.site.statement, event.site.visit) not in self.run.passed
+
+    def text(self, loc: Loc) -> str:
+        return self.places.text(loc)
+
+
+Check = Callable[[Facts], Iterator[Draft]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`doc` is the page: the module's docstring."""
+
+    code: str
+    name: str
+    summary: str
+    check: Check
+    doc: str
+
+
+def user_loc(site: Site) -> Loc:
+    return site.loc
+
+
+def edit(place: Place, text: str) -> Edit:
+    return Edit(place, text)
+
+
+__all__ = ["Check", "Draft", "Facts", "Fix", "FixDraft", "Places", "Rule", "Run", "edit", "user_loc"]
