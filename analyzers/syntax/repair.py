@@ -154,19 +154,13 @@ class _Mender:
 
     def past_string(self, at: int, end: int, high: int) -> int:
         """Where the group ends if the triple quotes that it opens are closed further down; `end` if not so."""
-        quotes = len(_TRIPLE.findall(self.slice(at, end)))
-        if quotes % 2 == 0:
-            return end
-        for line in range(end, high):
-            here = len(_TRIPLE.findall(self.lines[line]))
-            quotes += here
-            if here and quotes % 2 == 0:
-                further = self.group_end(line, high) if self.indents[line] == self.indents[at] else line + 1
-                quotes += len(_TRIPLE.findall(b"\n".join(self.lines[line + 1 : further])))
-                if quotes % 2 == 0:
-                    return further if parses(self.slice(at, further)) else end
-                quotes -= len(_TRIPLE.findall(b"\n".join(self.lines[line + 1 : further])))
-        return end
+        further = end
+        while len(_TRIPLE.findall(self.slice(at, further))) % 2 == 1:
+            line = next((line for line in range(further, high) if _TRIPLE.search(self.lines[line])), None)
+            if line is None:
+                return end
+            further = self.group_end(line, high) if self.indents[line] == self.indents[at] else line + 1
+        return further if further == end or parses(self.slice(at, further)) else end
 
     def mend_group(self, low: int, high: int, depth: int) -> None:
         before = bytes(self.mended[self.starts[low] : self.starts[high] - 1]), dict(self.holes)
