@@ -211,3 +211,11 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(at: int, length: int, ins
     incremental, fresh = split(text, tree), split(text, parse(text))
     assert incremental.spans == fresh.spans
     assert [lower(incremental, key) for key in fresh.spans] == [lower(fresh, key) for key in fresh.spans]
+
+
+def test_a_string_that_looks_like_code_survives_a_broken_line() -> None:
+    string = b'x = f(\n    r"""\ndef g(\n""" + """\nmore = (\n""".format(\n    1\n)\n)\n'
+    (whole,) = everything(string)
+    bodies = everything(b"y = (\n" + string + b"z = )\n")
+    assert bodies[1] == whole
+    assert [type(chunk.body[0]).__name__ for chunk in bodies] == ["ErrorStmt", "Assign", "ErrorStmt"]
