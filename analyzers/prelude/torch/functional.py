@@ -28,7 +28,9 @@ def broadcast_tensors(*tensors):
 def meshgrid(*tensors, indexing=None):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
-    return tuple(torch.ops.aten.meshgrid(list(tensors)))
+    if indexing is None:
+        return tuple(torch.ops.aten.meshgrid(list(tensors)))
+    return tuple(torch.ops.aten.meshgrid(list(tensors), indexing=indexing))
 
 
 def atleast_1d(*tensors):
