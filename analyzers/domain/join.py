@@ -431,7 +431,7 @@ def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
 def _maps_alike(x: Map[str, Value], y: Map[str, Value], a: State, b: State) -> bool:
     if x is y:
         return True
-    for name in x.keys() | y.keys():
+    for name in {*x, *y}:
         p, q = x.get(name), y.get(name)
         if p is None or q is None:
             known = p if p is not None else q

@@ -270,8 +270,20 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
 
         return call_function(m, getter, Args([owner, Const(name)]))
     if isinstance(found.cls, str):
+        if found.cls == "torch.autograd.FunctionCtx":
+            return _context_attribute(m, owner, found, name)
         return BoundBuiltin(owner, name)
     return Unknown(None, (owner.id, name), None, (owner.id,))
+
+
+def _context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
+    if name in {"saved_tensors", "saved_variables"}:
+        from analyzers.machine.custom import saved_tensors
+
+        return saved_tensors(m, found)
+    if name in {"save_for_backward", "mark_dirty", "mark_non_differentiable", "set_materialize_grads", "save_for_forward"}:
+        return BoundBuiltin(owner, name)
+    return Unknown()
 
 
 def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:

@@ -67,7 +67,12 @@ class Walk:
             _, ident = heapq.heappop(queue)
             certain = sure[ident]
             node = self.m.node(ident)
-            self.check(node, certain)
+            if node.kind == "custom":
+                from analyzers.machine.custom import run_user_backward
+
+                run_user_backward(self.m, ident, node, certain)
+            else:
+                self.check(node, certain)
             self.reached[ident] = certain
             self.free(ident, node, certain)
             if node.kind == "unknown":
@@ -77,19 +82,18 @@ class Walk:
 
     def check(self, node: Node, certain: bool) -> None:
         keeps = [s for s in node.saved if not s.maybe]
-        if node.freed is not False and (node.saved or node.kind in {"copy-slices", "custom"}):
-            real = node.freed and certain and (bool(keeps) or node.kind == "copy-slices")
-            if node.kind == "custom" and not node.saved:
-                real = False
-            elif node.freed or node.freed is None:
-                cause = Freed(node, node.loc, self.root)
-                if real:
-                    raise self.m.throw("RuntimeError", TWICE, cause)
-                if node.freed:
-                    self.m.warn("RuntimeError", TWICE, cause)
+        if node.freed is not False and (node.saved or node.kind == "copy-slices"):
+            cause = Freed(node, node.loc, self.root)
+            if node.freed and certain and (keeps or node.kind == "copy-slices"):
+                raise self.m.throw("RuntimeError", TWICE, cause)
+            if node.freed:
+                self.m.warn("RuntimeError", TWICE, cause)
         if node.kind == "unimplemented" and certain:
-            name = node.names[0] if node.names else "?"
-            raise self.m.throw("RuntimeError", f"derivative for aten::{name} is not implemented", Plain("no-derivative"))
+            if node.names == ("NotImplemented",):
+                message = f"derivative for aten::{node.payload.value} is not implemented"  # type: ignore[union-attr]
+                raise self.m.throw("RuntimeError", message, Plain("no-derivative"))
+            message = f"the derivative for '{node.payload.value}' is not implemented."  # type: ignore[union-attr]
+            raise self.m.throw("NotImplementedError", message, Plain("no-derivative"))
         for saved in node.saved:
             self.check_saved(node, saved, certain)
 
@@ -282,6 +286,12 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth) -> Non
         from analyzers.machine.tensors import bump
 
         if create is False:
+            held = tensor_at(m, tensor.grad.id)
+            if held.inference and m.st.inference is False and certain:
+                raise m.throw(
+                    "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
+                    Plain("inference", held.lineage),
+                )  # fmt: skip
             bump(m, tensor.grad.id, "backward")
 
 

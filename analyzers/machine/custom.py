@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.objects import ClassObj, Edge, Instance, Node, Tensor
-from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value
+from analyzers.domain.objects import ClassObj, Edge, Instance, ListObj, Node, Tensor
+from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call_function, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
@@ -40,30 +40,32 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
             call_function(m, replace(setup, kind="static"), Args([ctx, Tup(tuple(args.pos)), result]))
     finally:
         m.st.grad = before
-    return _wrap(m, receiver, cls, ctx, inputs, result, recorded)
+    return _wrap(m, receiver, cls, ctx, inputs, result, recorded, len(args.pos))
 
 
 def _wrap(
-    m: Machine, receiver: Ref, cls: ClassObj, ctx: Ref, inputs: list[int], result: Value, recorded: bool | None
+    m: Machine,
+    receiver: Ref,
+    cls: ClassObj,
+    ctx: Ref,
+    inputs: list[int],
+    result: Value,
+    recorded: bool | None,
+    arguments: int,
 ) -> Value:
-    from analyzers.machine.attributes import find_in_class
-
     outputs = result.items if isinstance(result, Tup) else (result,)
     context = m.st.get(ctx.id)
     kept = context.attrs.get("__saved__") if isinstance(context, Instance) else None
     plain = context.attrs.get("__plain__") if isinstance(context, Instance) else None
     not_differentiable = set(plain.items) if isinstance(plain, Tup) else set()
     dirty = context.attrs.get("__dirty__") if isinstance(context, Instance) else None
-    has_backward = any(
-        isinstance(find_in_class(m, receiver.id, name), Func) for name in ("backward", "vjp")
-    ) or not cls.known
     node: int | None = None
     if recorded is not False:
         edges = tuple(edge_to(m, i) for i in inputs)
         made = Node(
             (cls.name + "Backward",), edges, (), loc=m.here(), what=cls.name, kind="custom",
             seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(),
-            payload=None if has_backward else Const("no-backward"),
+            payload=Tup((receiver, ctx, Const(arguments), Const(len(outputs)))),
         )  # fmt: skip
         node = m.new(made).id
     wrapped: list[Value] = []
@@ -116,10 +118,62 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
     return Const(None)
 
 
-def check_backward(m: Machine, node: Node) -> None:
-    """A function without `backward` raises when backward comes to it."""
-    if node.payload == Const("no-backward"):
+def run_user_backward(m: Machine, ident: int, node: Node, certain: bool) -> None:
+    """Run the user's own `backward`, as the engine does when it comes to the node."""
+    payload = node.payload
+    if not isinstance(payload, Tup):
+        return
+    receiver, ctx, inputs, outputs = payload.items
+    assert isinstance(receiver, Ref) and isinstance(ctx, Ref)
+    from analyzers.machine.attributes import find_in_class
+
+    func = find_in_class(m, receiver.id, "backward") or find_in_class(m, receiver.id, "vjp")
+    cls = m.st.get(receiver.id)
+    if not isinstance(func, Func):
+        if certain and isinstance(cls, ClassObj) and cls.known:
+            raise m.throw(
+                "NotImplementedError", "You must implement either the backward or vjp method for your custom autograd.Function",
+                Plain("custom"),
+            )  # fmt: skip
+        return
+    if not certain:
+        return
+    context = m.st.get(ctx.id)
+    assert isinstance(context, Instance)
+    m.st.put(ctx.id, Instance(context.cls, context.attrs.set("__node__", Const(ident)), True))
+    count = m.int_of(outputs) or 1
+    gradients: list[Value] = [m.new_tensor(None, None, what="grad") for _ in range(count)]
+    before = m.st.grad
+    m.st.grad = False
+    try:
+        result = call_function(m, replace(func, kind="static"), Args([ctx, *gradients]))
+    finally:
+        m.st.grad = before
+    _check_gradients(m, node, result, m.int_of(inputs) or 0)
+
+
+def _check_gradients(m: Machine, node: Node, result: Value, expected: int) -> None:
+    """As many gradients as `forward` had arguments; more only if they are None."""
+    if isinstance(result, Unknown):
+        return
+    given = list(result.items) if isinstance(result, Tup) else [result]
+    if isinstance(m.obj(result), ListObj):
+        return
+    extra = given[expected:]
+    if len(given) < expected and not (len(given) == 1 and given[0] == NONE and expected == 1) or any(
+        g != NONE and not isinstance(g, Unknown) for g in extra
+    ):
         raise m.throw(
-            "NotImplementedError", "You must implement either the backward or vjp method for your custom autograd.Function",
-            Plain("custom"),
-        )  # fmt: skip
+            "RuntimeError", f"function {node.names[0]} returned an incorrect number of gradients", Plain("custom")
+        )
+
+
+def saved_tensors(m: Machine, found: Instance) -> Value:
+    """`ctx.saved_tensors` inside backward: the check of what was freed and changed since."""
+    from analyzers.machine.backward import Walk
+
+    node = found.attrs.get("__node__")
+    kept = found.attrs.get("__saved__", Tup(()))
+    if isinstance(node, Const) and isinstance(node.value, int):
+        Walk(m, False, "").check(m.node(node.value), True)
+    return kept

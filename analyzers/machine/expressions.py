@@ -7,7 +7,7 @@ from collections.abc import Callable
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.objects import ClassObj, DictObj, Env, Instance, Iterator, ListObj, SetObj
+from analyzers.domain.objects import ClassObj, DictObj, Env, Instance, ListObj, SetObj
 from analyzers.domain.values import (
     FALSE,
     NONE,
@@ -497,7 +497,7 @@ def _summary(m: Machine, items: list[Value]) -> Value:
     return blurred_element(m, items)
 
 
-def _list_comp(m: Machine, node: n.ListComp | n.GeneratorExp) -> Value:
+def _list_comp(m: Machine, node: n.ListComp) -> Value:
     items: list[Value] = []
     loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
     m.frame.node = node
@@ -505,11 +505,40 @@ def _list_comp(m: Machine, node: n.ListComp | n.GeneratorExp) -> Value:
 
 
 def _generator_exp(m: Machine, node: n.GeneratorExp) -> Value:
-    items: list[Value] = []
-    loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
-    m.frame.node = node
-    rest = _summary(m, items) if loose else None
-    return m.new(Iterator(NONE, 0, tuple(items), rest))
+    """A generator expression is a generator function called at once with its first iterable."""
+    from analyzers.domain.objects import Generator
+
+    first = evaluate(m, node.generators[0].iter)
+    func = Func(_as_function(node), m.frame.module, m.frame.chunk, m.frame.qualname, m.frame.env)
+    env = m.new(Env(Map({".0": first}), m.frame.env, m.frame.module))
+    return m.new(Generator(func, env.id))
+
+
+def _as_function(node: n.GeneratorExp) -> n.FunctionDef:
+    at, end = node.start, node.end
+    body: n.Stmt = n.ExprStmt(at, end, n.Yield(node.elt.start, node.elt.end, node.elt))
+    names: set[str] = set()
+    for index, clause in reversed(list(enumerate(node.generators))):
+        for test in reversed(clause.ifs):
+            body = n.If(test.start, test.end, test, (body,), ())
+        source: n.Expr = n.Name(at, at, ".0") if index == 0 else clause.iter
+        names |= _target_names(clause.target)
+        body = n.For(at, end, clause.target, source, (body,), (), clause.is_async)
+    arguments = n.Arguments((), (), None, (), None)
+    return n.FunctionDef(
+        at, end, "<genexpr>", at, arguments, (body,), (), None, False, True, frozenset(names), frozenset(), frozenset()
+    )
+
+
+def _target_names(target: n.Expr) -> set[str]:
+    match target:
+        case n.Name(id=name):
+            return {name}
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
+            return {name for e in elts for name in _target_names(e)}
+        case n.Starred(value=value):
+            return _target_names(value)
+    return set()
 
 
 def _set_comp(m: Machine, node: n.SetComp) -> Value:

@@ -24,8 +24,6 @@ MODELLED = frozenset(
 
 def attach(m: Machine, run: ModuleRun) -> None:
     """Make a finished module's heap readable here."""
-    if run.block in m.st.frozen:
-        return
     m.st.frozen = {**m.st.frozen, **run.state.frozen, run.block: run.state.heap}
     m.st.modules = m.st.modules.update(run.state.modules)
 

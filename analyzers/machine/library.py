@@ -460,14 +460,11 @@ def _unique(m: Machine, args: Args) -> Value:
     return call_method(m, args.get(0, "input"), "unique", Args(args.pos[1:], args.kw))
 
 
-@native("torch.norm")
+@native("torch.norm", "torch.functional.norm")
 def _norm(m: Machine, args: Args) -> Value:
-    value = args.get(0, "input")
-    rest = [a for a in args.pos[1:2]] or [args.kw.get("p", Const(2))]
-    kw = {k: v for k, v in args.kw.items() if k in {"dim", "keepdim", "dtype"}}
-    if len(args.pos) > 2:
-        kw["dim"] = args.pos[2]
-    return call_torch(m, "Tensor.norm", [value, *rest], kw)
+    from analyzers.machine.calls import call_method
+
+    return call_method(m, args.get(0, "input"), "norm", Args(args.pos[1:], {k: v for k, v in args.kw.items() if k != "input"}))
 
 
 @native("torch.einsum")

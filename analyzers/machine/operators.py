@@ -236,6 +236,10 @@ def _tensor_binary(m: Machine, op: str, left: Value, right: Value) -> Value:
         result = _method(m, left, f"__{DUNDER[op]}__", [right])
         if result is not None:
             return result
+    if op == "/":
+        from analyzers.machine.calls import Args, call_method
+
+        return call_method(m, right, "__rtruediv__", Args([left]))
     return call_torch(m, f"Tensor.__r{DUNDER[op]}__", [right, left], {})
 
 

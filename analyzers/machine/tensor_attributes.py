@@ -430,6 +430,30 @@ def _type(m: Machine, owner: Ref, args: Args) -> Value:
     return cast(m, owner, dtype_of(args.get(0, "dtype")), "type")
 
 
+def _cast_method(name: str, dtype: str) -> None:
+    def handler(m: Machine, owner: Ref, args: Args) -> Value:
+        from analyzers.machine.composites import cast
+
+        return cast(m, owner, dtype, name)
+
+    METHODS[name] = handler
+
+
+for _name, _dtype in {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
+    "int": "int32", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64",
+    "cdouble": "complex128",
+}.items():  # fmt: skip
+    _cast_method(_name, _dtype)
+
+
+@method("__rtruediv__", "__rdiv__")
+def _rtruediv(m: Machine, owner: Ref, args: Args) -> Value:
+    """`1 / x` is `x.reciprocal() * 1`."""
+    inverse = call_torch(m, "Tensor.reciprocal", [owner], {})
+    return call_torch(m, "Tensor.mul", [inverse, args.get(0, "other")], {})
+
+
 @method("split")
 def _split(m: Machine, owner: Ref, args: Args) -> Value:
     size = args.get(0, "split_size")
@@ -439,9 +463,20 @@ def _split(m: Machine, owner: Ref, args: Args) -> Value:
 
 @method("norm")
 def _norm(m: Machine, owner: Ref, args: Args) -> Value:
-    return call_torch(m, "Tensor.norm", [owner, *args.pos], args.kw) if args.pos or args.kw else call_torch(
-        m, "Tensor.norm", [owner], {"p": Const(2)}
-    )
+    from analyzers.machine.composites import op
+
+    p = args.get(0, "p", Const("fro"))
+    if p in {NONE, Const("fro")}:
+        p = Const(2.0)
+    bound: dict[str, Value] = {"keepdim": args.get(2, "keepdim", FALSE)}
+    dim = args.get(1, "dim")
+    if dim != NONE:
+        bound["dim"] = Tup((dim,)) if isinstance(dim, Const) else dim
+    if not isinstance(p, Const) or isinstance(p.value, str):
+        from analyzers.machine.torch_calls import opaque_result
+
+        return opaque_result(m, "norm", [owner])
+    return op(m, "linalg_vector_norm", "norm", self=owner, ord=p, **bound)
 
 
 @method("unique", "unique_consecutive")

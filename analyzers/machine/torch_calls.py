@@ -264,7 +264,9 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
     differentiable = tuple(n for n in row.differentiable if inputs.get(n))
     names = (row.grad_fn,) if row.grad_fn else ()
     kind = "unimplemented" if row.kind == "not-implemented" else "op"
-    return Step(row.base, what, inputs, names, differentiable, kind, m.parents(list(bound.values())))
+    step = Step(row.base, what, inputs, names, differentiable, kind, m.parents(list(bound.values())))
+    step.payload = Const(row.base)
+    return step
 
 
 def run_row(
@@ -281,6 +283,7 @@ def run_row(
     step = step_of(m, row, bound, what)
     if row.kind == "not-implemented":
         step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
+        step.names = ("NotImplemented",)
     step.requires = False if row.kind == "no-grad" else inputs_require_grad(m, step)
     hidden = any(unknown_operand(m, bound[n]) for n in row.differentiable if n in bound)
     if hidden and not step.requires and row.kind != "no-grad":

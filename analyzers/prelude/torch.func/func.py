@@ -1,0 +1,137 @@
+import autograd_machine
+import torch
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """The module runs with the given tensors in the place of its own, which then come back."""
+    given = parameter_and_buffer_dicts
+    if isinstance(given, (tuple, list)):
+        merged = {}
+        for part in given:
+            merged.update(part)
+        given = merged
+    old = []
+    for path, value in given.items():
+        owner, _, name = path.rpartition(".")
+        owner = module.get_submodule(owner)
+        table = owner._parameters if name in owner._parameters else owner._buffers
+        old.append((table, name, table[name]))
+        table[name] = value
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    result = module(*args, **({} if kwargs is None else kwargs))
+    for table, name, value in old:
+        table[name] = value
+    return result
+
+
+def _picked(args, argnums):
+    return [args[i] for i in argnums] if isinstance(argnums, tuple) else args[argnums]
+
+
+def _leaves(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for v in value for t in _leaves(v)]
+
+
+def _like(value, tensors):
+    """`value` with its tensors, in order, replaced by the next of `tensors`."""
+    if isinstance(value, torch.Tensor):
+        return next(tensors)
+    if isinstance(value, dict):
+        return {k: _like(v, tensors) for k, v in value.items()}
+    return tuple([_like(v, tensors) for v in value])
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """Results keep the graph to whatever required grad outside."""
+
+    def wrapped(*args, **kwargs):
+        with torch.enable_grad():
+            picked = _picked(args, argnums)
+            inputs = [t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in _leaves(picked)]
+            replaced = _like(picked, iter(inputs))
+            args = list(args)
+            if isinstance(argnums, tuple):
+                for i, value in zip(argnums, replaced):
+                    args[i] = value
+            else:
+                args[argnums] = replaced
+            result = func(*args, **kwargs)
+            value = result[0] if has_aux else result
+            found = torch.autograd.grad(value, inputs, create_graph=True, allow_unused=True)
+            found = _like(picked, iter(list(found)))
+        return (found, (value, result[1])) if has_aux else (found, value)
+
+    return wrapped
+
+
+def grad(func, argnums=0, has_aux=False):
+    both = grad_and_value(func, argnums, has_aux)
+
+    def wrapped(*args, **kwargs):
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapped
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """One call on the whole batch: what it is made of is not known in shape, but where it comes from is."""
+
+    def wrapped(*args, **kwargs):
+        result = func(*args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            return result
+        return result
+
+    return wrapped
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    def summed(*args, **kwargs):
+        result = func(*args, **kwargs)
+        return (result[0].sum(), result[1]) if has_aux else result.sum()
+
+    return grad(summed, argnums, has_aux)
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func, argnums=0):
+    return jacrev(jacrev(func, argnums), argnums)
+
+
+def vjp(func, *primals, has_aux=False):
+    result = func(*primals)
+    output = result[0] if has_aux else result
+
+    def pull(cotangents):
+        found = torch.autograd.grad(output, primals, cotangents, create_graph=True, allow_unused=True)
+        return tuple(found)
+
+    return (output, pull, result[1]) if has_aux else (output, pull)
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    result = func(*primals)
+    return result, autograd_machine.unknown()
+
+
+def functionalize(func, *, remove="mutations"):
+    return func
+
+
+def stack_module_state(models):
+    names = [name for name, _ in models[0].named_parameters()]
+    stacked = {}
+    for name in names:
+        stacked[name] = torch.stack([m.get_parameter(name) for m in models]).detach().requires_grad_()
+    buffers = {}
+    for name, _ in models[0].named_buffers():
+        buffers[name] = torch.stack([m.get_buffer(name) for m in models]).detach()
+    return stacked, buffers
