@@ -355,6 +355,21 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
 
 
+def delete_attribute(m: Machine, owner: Value, name: str) -> None:
+    found = m.obj(owner)
+    if not isinstance(found, Instance) or not isinstance(owner, Ref):
+        return
+    if name in found.attrs:
+        m.st.put(owner.id, Instance(found.cls, found.attrs.delete(name), found.open))
+        return
+    for table in ("_parameters", "_buffers", "_modules"):
+        holder = found.attrs.get(table)
+        registered = m.obj(holder) if holder is not None else None
+        if isinstance(registered, DictObj) and isinstance(holder, Ref) and Const(name) in registered.items:
+            order = tuple(k for k in registered.order if k != Const(name))
+            m.st.put(holder.id, replace(registered, items=registered.items.delete(Const(name)), order=order))
+
+
 def register(m: Machine, owner: Ref, table: str, name: str, value: Value) -> None:
     """Put `value` into one of a module's tables, and out of wherever the name was before."""
     found = m.st.get(owner.id)

@@ -77,7 +77,17 @@ def iterator(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
     return m.new(Iterator(NONE, 0, items, rest))
 
 
-@builtin("print", "breakpoint", "reveal_type", "delattr")
+@builtin("delattr")
+def _delattr(m: Machine, args: Args) -> Value:
+    from analyzers.machine.attributes import delete_attribute
+
+    name = args.get(1, "name")
+    if isinstance(name, Const) and isinstance(name.value, str):
+        delete_attribute(m, args.get(0, "obj"), name.value)
+    return NONE
+
+
+@builtin("print", "breakpoint", "reveal_type")
 def _nothing(m: Machine, args: Args) -> Value:
     return NONE
 

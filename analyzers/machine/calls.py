@@ -103,6 +103,13 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
             return decorate(m, func, args.get(0, "func"))
         return unknown_call(m, func, args)
     if find_in_class(m, found.cls, "__call__") is None:
+        from analyzers.machine.attributes import is_a
+        from analyzers.machine.events import Plain
+
+        if is_a(m, found.cls, "torch.autograd.Function"):
+            raise m.throw(
+                "RuntimeError", "Legacy autograd function with non-static forward method is deprecated.", Plain("custom")
+            )
         return unknown_call(m, func, args)
     return call_method(m, func, "__call__", args)
 

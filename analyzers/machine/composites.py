@@ -318,6 +318,27 @@ def _movedim(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "permute", what, self=bound["self"], dims=_ints(order))
 
 
+@composite("broadcast_tensors")
+def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    from analyzers.machine.torch_calls import tensors_in
+    from analyzers.ops.infer import ShapeError, broadcast
+
+    values = [Ref(i) for i in tensors_in(m, bound["tensors"])]
+    shapes = [_shape(m, v) for v in values]
+    given = bound["tensors"]
+    count = len(given.items) if isinstance(given, Tup) else len(getattr(m.obj(given), "items", ()))
+    if count != len(values):
+        return given if isinstance(given, Tup) else Tup(tuple(getattr(m.obj(given), "items", ())))
+    if None in shapes or any(None in s for s in shapes if s is not None):
+        # Nothing is lost by taking them to be of one shape already: expanding keeps the flags.
+        return Tup(tuple(values))
+    try:
+        wanted = broadcast(*shapes)
+    except ShapeError:
+        return None
+    return Tup(tuple(v if s == wanted else op(m, "expand", what, self=v, size=_sizes(wanted)) for v, s in zip(values, shapes, strict=True)))
+
+
 # --- matrix products --------------------------------------------------------------------------------------------
 
 
@@ -329,7 +350,7 @@ def _matmul(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 def matmul(m: Machine, a: Value, b: Value, what: str) -> Value | None:
     p, q = _rank(m, a), _rank(m, b)
     if p is None or q is None:
-        return None
+        return _unknown_product(m, {"self": a, "other": b}, ("self", "other"), None, what)
     if p == 1 and q == 1:
         return op(m, "dot", what, self=a, tensor=b)
     if p == 2 and q == 1:
@@ -404,43 +425,48 @@ def _linear(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 
 def _linear_unknown(m: Machine, x: Value, weight: Value, bias: Value, what: str) -> Value | None:
-    """A linear layer on input of unknown rank: whatever the parts, it keeps the input for the weight's sake."""
-    from analyzers.machine.torch_calls import unknown_operand
+    """A linear layer on input of unknown rank."""
+    shape, out = _shape(m, x), _shape(m, weight)
+    result = None if shape is None else (*shape[:-1], out[0] if out else None)
+    return _unknown_product(m, {"input": x, "weight": weight, "bias": bias}, ("input", "weight"), result, what)
 
-    values = {"input": x, "weight": weight, "bias": bias}
+
+def _unknown_product(
+    m: Machine, values: Bound, factors: tuple[str, str], shape: tuple[int | None, ...] | None, what: str
+) -> Value:
+    """A product of two tensors of unknown rank: whatever the parts, each factor is kept for the other's sake."""
     from analyzers.machine.tensors import inputs_require_grad, save
-    from analyzers.machine.torch_calls import tensors_in
+    from analyzers.machine.torch_calls import tensors_in, unknown_operand
 
     inputs = {k: tensors_in(m, v) for k, v in values.items()}
-    step = Step("linear", what, inputs, (), tuple(values), "op", m.parents(list(values.values())))
+    step = Step("matmul", what, inputs, (), tuple(values), "op", m.parents(list(values.values())))
     step.requires = inputs_require_grad(m, step)
-    if unknown_operand(m, x) and not step.requires:
+    hidden = any(unknown_operand(m, v) for v in values.values())
+    if hidden and not step.requires:
         step.requires = None
     requires = truth.both(m.st.grad, step.requires)
     if m.st.inference:
         requires = False
-    shape = _shape(m, x)
-    out = _shape(m, weight)
-    result = None if shape is None else (*shape[:-1], out[0] if out else None)
     node = None
     if requires is not False:
         kept = []
-        for mine, other in (("input", "weight"), ("weight", "input")):
-            needed = [refreshed(m, i).requires_grad for i in inputs[other]]
-            if mine == "input" and truth.any_of(needed) and inputs[mine]:
-                kept.append(save(m, inputs[mine][0], mine))
-            elif mine == "weight" and inputs[mine] and truth.any_of(needed) is not False:
-                kept.append(save(m, inputs[mine][0], mine, maybe=truth.any_of(needed) is None))
+        for mine, other in (factors, factors[::-1]):
+            needed = truth.any_of(refreshed(m, i).requires_grad for i in inputs[other])
+            if unknown_operand(m, values[other]) and not needed:
+                needed = None
+            if inputs[mine] and needed is not False:
+                kept.append(save(m, inputs[mine][0], mine, maybe=needed is None))
         node = make_node(m, step, kept)
-        if unknown_operand(m, x):
+        if hidden:
             from dataclasses import replace
 
             from analyzers.domain.objects import Edge
 
             found = m.node(node)
             m.st.put(node, replace(found, edges=(*found.edges, Edge(maybe=True))))
-    tensor = m.tensor(weight)
-    return new_result(m, step, result, tensor.dtype if tensor else None, node, requires=requires, contiguous=None)
+    dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return new_result(m, step, shape, dtype, node, requires=requires, contiguous=None)
 
 
 @composite("bilinear", "einsum", "tensordot", "inner", "kron")
@@ -678,7 +704,19 @@ def number_from(m: Machine, value: Value, what: str) -> Value:
             kind = "complex"
     had = refreshed(m, value.id).requires_grad if isinstance(value, Ref) else None
     trail = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), "left-torch" if had else None, m.via())
-    return Unknown(kind, None, trail)
+    return Unknown(kind, content_symbol(m, tensor, what), trail)
+
+
+def content_symbol(m: Machine, tensor: Tensor, what: object) -> object:
+    """A name for what a tensor holds now: equal as long as nobody writes to it."""
+    from analyzers.domain.objects import Storage
+    from analyzers.machine.tensors import version_of
+
+    version = version_of(m, tensor)
+    storage = m.st.get(tensor.storage)
+    if version is None or not isinstance(storage, Storage):
+        return None
+    return ("content", tensor.storage, tensor.counter, version, storage.count, tensor.view_op, tensor.base, what)
 
 
 __all__ = ["COMPOSITES", "Tensor", "cast", "device_move", "new_view", "number_from", "op", "reshape"]

@@ -30,6 +30,15 @@ def exception_name(m: Machine, value: Value) -> str:
     return "Exception"
 
 
+def message_of(m: Machine, value: Value) -> str:
+    """The text that an exception was made with."""
+    found = m.obj(value)
+    args = found.attrs.get("args") if isinstance(found, Instance) else None
+    if isinstance(args, Tup) and args.items and isinstance(args.items[0], Const):
+        return str(args.items[0].value)
+    return ""
+
+
 def exception_object(m: Machine, raised: PyRaise | None) -> Value:
     if raised is None:
         return Unknown()

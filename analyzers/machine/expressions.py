@@ -200,6 +200,8 @@ def is_key(m: Machine, key: Value) -> bool:
     match key:
         case Const() | Builtin() | Func():
             return True
+        case Unknown(symbol=symbol):
+            return symbol is not None
         case Tup(items=items):
             return all(is_key(m, item) for item in items)
         case Ref():
@@ -207,6 +209,16 @@ def is_key(m: Machine, key: Value) -> bool:
 
             return isinstance(m.obj(key), Instance | ClassObj | Tensor)
     return False
+
+
+def is_exact_key(key: Value) -> bool:
+    """Whether a key that is not found is surely not there: one that is only named may equal any other."""
+    match key:
+        case Unknown():
+            return False
+        case Tup(items=items):
+            return all(is_exact_key(item) for item in items)
+    return True
 
 
 def _slice(m: Machine, node: n.Slice) -> Value:

@@ -32,7 +32,7 @@ from analyzers.domain.values import (
 )
 from analyzers.machine.calls import Args, unknown_call
 from analyzers.machine.core import Machine, PyRaise
-from analyzers.machine.expressions import is_key
+from analyzers.machine.expressions import is_exact_key, is_key
 from analyzers.machine.operators import concatenated, contains, equal
 
 
@@ -372,13 +372,17 @@ def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, de
             order = tuple(k for k in found.order if k != key)
             m.st.put(receiver.id, replace(found, items=found.items.delete(key), order=order))
         return value
-    if found.rest is not None:
-        return Unknown(None, None, None, reach_of(found.rest, default))
+    if found.rest is not None or not is_exact_key(key) and found.order:
+        return Unknown(None, None, None, reach_of(*_some(found.rest), *found.items.values(), default))
     if name == "setdefault":
         set_item(m, receiver, key, default)
     if name == "pop" and len(args.pos) < 2 and "default" not in args.kw:
         raise PyRaise("KeyError")
     return default
+
+
+def _some(value: Value | None) -> tuple[Value, ...]:
+    return () if value is None else (value,)
 
 
 def _update(m: Machine, receiver: Ref, args: Args) -> None:

@@ -410,9 +410,12 @@ def contains(m: Machine, container: Value, item: Value) -> bool | None:
     if isinstance(found, DictObj):
         if item in found.items:
             return True
-        from analyzers.machine.expressions import is_key
+        from analyzers.machine.expressions import is_exact_key, is_key
 
-        return False if found.rest is None and is_key(m, item) else None
+        if found.rest is not None or not is_key(m, item):
+            return None
+        exact = is_exact_key(item) and all(is_exact_key(k) for k in found.order)
+        return False if exact or not found.order else None
     items: tuple[Value, ...] | None = None
     rest: Value | None = None
     if isinstance(container, Tup):

@@ -208,12 +208,15 @@ def _assert(m: Machine, s: n.Assert) -> None:
 
 def _raise(m: Machine, s: n.Raise) -> None:
     from analyzers.machine.expressions import evaluate
-    from analyzers.machine.exceptions import exception_name
+    from analyzers.machine.exceptions import exception_name, message_of
 
     if s.exc is None:
         raise PyRaise("Exception")
     value = evaluate(m, s.exc)
-    raise PyRaise(exception_name(m, value), "", value)
+    name = exception_name(m, value)
+    if m.frame.library:
+        raise m.throw(name, message_of(m, value), Plain("library"))
+    raise PyRaise(name, "", value)
 
 
 def _import(m: Machine, s: n.Import) -> None:

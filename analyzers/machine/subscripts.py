@@ -8,7 +8,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core import Machine, PyRaise
-from analyzers.machine.expressions import is_key
+from analyzers.machine.expressions import is_exact_key, is_key
 
 
 def _whole(value: Value) -> int | None:
@@ -145,7 +145,7 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
         made = call(m, found.factory, Args())
         _store(m, owner, index, made)
         return made
-    if found.rest is None and is_key(m, index):
+    if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):
         raise PyRaise("KeyError")
     return _element(m, tuple(found.items.values()), found.rest)
 

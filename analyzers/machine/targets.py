@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import DictObj, Env, Instance, ListObj
+from analyzers.domain.objects import DictObj, Env, ListObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.expressions import evaluate, lookup_env, module_env
@@ -170,9 +170,9 @@ def delete(m: Machine, target: n.Expr) -> None:
                 delete(m, elt)
         case n.Attribute(value=owner_node, attr=attr):
             owner = evaluate(m, owner_node)
-            found = m.obj(owner)
-            if isinstance(found, Instance) and isinstance(owner, Ref) and attr in found.attrs:
-                m.st.put(owner.id, Instance(found.cls, found.attrs.delete(attr), found.open))
+            from analyzers.machine.attributes import delete_attribute
+
+            delete_attribute(m, owner, attr)
         case n.Subscript(value=owner_node, index=index_node):
             from analyzers.machine.subscripts import delete_item
 

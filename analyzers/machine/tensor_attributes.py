@@ -298,19 +298,21 @@ def _tolist(m: Machine, owner: Ref, args: Args) -> Value:
     return numbers(m, tensor.shape, number)
 
 
-def numbers(m: Machine, shape: Shape, number: Value) -> Value:
+def numbers(m: Machine, shape: Shape, number: Value, at: tuple[int, ...] = ()) -> Value:
     """Nested lists of one unknown number, in a tensor's shape."""
     from analyzers.domain.objects import ListObj
 
     if shape == ():
+        if isinstance(number, Unknown) and number.symbol is not None:
+            return Unknown(number.type, (number.symbol, at), number.lineage)
         return number
     if shape is None:
         return Unknown(None, None, number.lineage if isinstance(number, Unknown) else None)
-    inner = numbers(m, shape[1:], number)
     size = shape[0]
     if size is None or size > 32:
-        return m.new(ListObj((), inner))
-    return m.new(ListObj(tuple(inner if i == 0 else numbers(m, shape[1:], number) for i in range(size))))
+        plain = Unknown(number.type, None, number.lineage) if isinstance(number, Unknown) else number
+        return m.new(ListObj((), numbers(m, shape[1:], plain)))
+    return m.new(ListObj(tuple(numbers(m, shape[1:], number, (*at, i)) for i in range(size))))
 
 
 @method("size")

@@ -551,6 +551,10 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
                 havoc_value(m, value)
         return target_value
     ident = target_value.id
+    if row.kind == "composite":
+        step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
+        step.requires = inputs_require_grad(m, step)
+        step.kind, step.names = "unknown", ()
     if row.kind == "no-grad":
         step.requires = refreshed(m, ident).requires_grad if row.differentiable else False
         check_write(m, ident, step)
