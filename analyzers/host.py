@@ -197,6 +197,15 @@ class Positions:
     def chunk(self, loc: Loc) -> n.Chunk:
         return chunk(self.db, loc.module, loc.chunk)
 
+    def imported_as(self, path: str, dotted: str) -> str | None:
+        for reference in body(self.db, path):
+            for statement in chunk(self.db, path, reference.key).body:
+                if isinstance(statement, n.Import):
+                    for alias in statement.names:
+                        if alias.name == dotted and (alias.asname or "." not in dotted):
+                            return alias.asname or dotted
+        return None
+
 
 def read_from_disk(path: str) -> bytes | None:
     try:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import Event, Raised, Site
-from analyzers.report import Edit, Effect, Fix, Place, Severity
+from analyzers.machine.events import Binding, Event, Raised
+from analyzers.report import Effect, Place, Severity
 from analyzers.syntax import nodes as n
 
 E = TypeVar("E")
@@ -28,12 +28,18 @@ class Places(Protocol):
 
     def chunk(self, loc: Loc) -> n.Chunk: ...
 
+    def imported_as(self, module: str, dotted: str) -> str | None:
+        """The name under which a file imports a module, at its top."""
+
 
 class Run(Protocol):
     """One run of the machine, as rules see it."""
 
     @property
     def events(self) -> tuple[Event, ...]: ...
+
+    @property
+    def bindings(self) -> tuple[Binding, ...]: ...
 
     @property
     def passed(self) -> frozenset[tuple[Loc, int]]: ...
@@ -102,14 +108,3 @@ class Rule:
     summary: str
     check: Check
     doc: str
-
-
-def user_loc(site: Site) -> Loc:
-    return site.loc
-
-
-def edit(place: Place, text: str) -> Edit:
-    return Edit(place, text)
-
-
-__all__ = ["Check", "Draft", "Facts", "Fix", "FixDraft", "Places", "Rule", "Run", "edit", "user_loc"]
