@@ -182,6 +182,9 @@ def give_modules_their_tables(module_class):
             found = self.__dict__.get(table, {})
             if name in found:
                 return found[name]
+        entries = self.__dict__.get("_modules", {}).get("parametrizations", ())
+        if name in entries:
+            return entries[name]()
         raise AttributeError(name)
 
     def forget(self, name):

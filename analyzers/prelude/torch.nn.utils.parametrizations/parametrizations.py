@@ -6,32 +6,18 @@ from torch.nn.utils import parametrize
 
 
 class _WeightNorm(nn.Module):
-    def __init__(self, dim):
+    def __init__(self, weight, dim):
         super().__init__()
-        self.dim = -1 if dim is None else dim
+        self.dim = dim
+        self.original0 = nn.Parameter(torch.norm_except_dim(weight, 2, dim).data)
+        self.original1 = nn.Parameter(weight.data)
 
-    def forward(self, weight):
-        """Both halves are parameters; here they are kept as one."""
-        return torch._weight_norm(weight, self.original0, self.dim)
+    def forward(self):
+        return torch._weight_norm(self.original1, self.original0, self.dim)
 
 
 def weight_norm(module, name="weight", dim=0):
-    weight = getattr(module, name)
-    function = _WeightNorm(dim)
-    delattr(module, name)
-    entry = nn.Module()
-    entry.original0 = nn.Parameter(torch.norm_except_dim(weight, 2, function.dim).data)
-    entry.original1 = nn.Parameter(weight.data)
-    if not hasattr(module, "parametrizations"):
-        module.parametrizations = nn.ModuleDict()
-    module.parametrizations[name] = entry
-
-    def recompute(module, args):
-        parts = module.parametrizations[name]
-        setattr(module, name, torch._weight_norm(parts.original1, parts.original0, function.dim))
-
-    recompute(module, None)
-    module.register_forward_pre_hook(recompute)
+    parametrize._entry(module, name, _WeightNorm(getattr(module, name), -1 if dim is None else dim))
     return module
 
 
@@ -73,9 +59,13 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 
 class _Orthogonal(nn.Module):
+    """One matrix exponential, whichever map is asked for."""
+
     def forward(self, weight):
-        return torch.linalg.matrix_exp(weight.tril() - weight.tril().mH) if weight.size(-1) == weight.size(-2) else (
-            torch.linalg.householder_product(weight.tril(), torch.ones(weight.size(-1))))
+        lower = weight.tril()
+        if weight.size(-1) == weight.size(-2):
+            return torch.linalg.matrix_exp(lower - lower.mH)
+        return torch.linalg.householder_product(lower, torch.ones(weight.size(-1)))
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):

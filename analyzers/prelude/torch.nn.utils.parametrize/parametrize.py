@@ -19,40 +19,36 @@ class ParametrizationList(nn.ModuleList):
         return value
 
 
-def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
-    """The parameter moves to `parametrizations`; a hook stands for the property that computes it at each access."""
-    if not hasattr(module, "parametrizations"):
+def _entry(module, name, entry):
+    """From here on, the machine answers `module.name` with a call of the entry, at each access."""
+    delattr(module, name)
+    if not is_parametrized(module):
         module.parametrizations = nn.ModuleDict()
-    if tensor_name in module.parametrizations:
-        entry = module.parametrizations[tensor_name]
-        entry.append(parametrization)
-        setattr(module, tensor_name, entry())
-        return module
-    original = getattr(module, tensor_name)
-    delattr(module, tensor_name)
-    entry = ParametrizationList([parametrization], original)
-    module.parametrizations[tensor_name] = entry
-    setattr(module, tensor_name, entry())
+    module.parametrizations[name] = entry
 
-    def recompute(module, args):
-        setattr(module, tensor_name, module.parametrizations[tensor_name]())
 
-    module.register_forward_pre_hook(recompute)
+def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
+    if is_parametrized(module, tensor_name):
+        module.parametrizations[tensor_name].append(parametrization)
+    else:
+        original = getattr(module, tensor_name)
+        _entry(module, tensor_name, ParametrizationList([parametrization], original))
     return module
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     entry = module.parametrizations[tensor_name]
-    value = entry() if leave_parametrized else entry.original
-    delattr(module, tensor_name)
-    del module.parametrizations[tensor_name]
     with torch.no_grad():
-        setattr(module, tensor_name, nn.Parameter(value.detach()))
+        value = entry() if leave_parametrized else entry.original
+    del module.parametrizations[tensor_name]
+    setattr(module, tensor_name, nn.Parameter(value.detach()))
+    if len(module.parametrizations) == 0:
+        del module.parametrizations
     return module
 
 
 def is_parametrized(module, tensor_name=None):
-    if not hasattr(module, "parametrizations"):
+    if "parametrizations" not in module._modules:
         return False
     return tensor_name is None or tensor_name in module.parametrizations
 
