@@ -155,12 +155,17 @@ def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool):  # typ
         if node is None:
             message = f"A view was created in {mode} and {modified}"
         else:
-            message = f"Output {tensor.edge.output if tensor.edge else 0} of {node.names[0]} is a view of a view which was created in {mode} and {modified}"
+            message = f"Output {tensor.edge.output if tensor.edge else 0} of {_spoken(node)} is a view of a view which was created in {mode} and {modified}"
     else:
         output = tensor.edge.output if tensor.edge is not None else 0
-        message = f"Output {output} of {node.names[0]} is a view and {modified}"
+        message = f"Output {output} of {_spoken(node)} is a view and {modified}"
     cause = ViewWritten(subject_name(m), what, tensor.creation, tensor.view_op, tensor.lineage)
     return m.throw("RuntimeError", message, cause)
+
+
+def _spoken(node: Node) -> str:
+    """A node's name as torch's messages about views say it: `Unbind`, where `grad_fn` is `UnbindBackward0`."""
+    return node.names[0].partition("Backward")[0] if node.names else ""
 
 
 def subject_name(m: Machine) -> str:

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 
+from analyzers.machine.events import Plain, Raised
 from analyzers.report import Edit, Finding, Fix, Raises, Related, Severity
 from analyzers.rules.base import Draft, Facts, Places, Rule, Run
 
@@ -32,6 +33,8 @@ def judge(runs: Sequence[Run], places: Places) -> tuple[Finding, ...]:
         facts = Facts(run, places)
         for rule in RULES:
             for draft in rule.check(facts):
+                if draft.event is not None and _only_possible(draft.event, facts):
+                    continue
                 finding = _finding(rule, draft, facts)
                 raised = finding.raises.place if finding.raises is not None else None
                 key = (finding.code, finding.place, raised, finding.effect)
@@ -39,6 +42,11 @@ def judge(runs: Sequence[Run], places: Places) -> tuple[Finding, ...]:
                 if old is None or ORDER[finding.severity] < ORDER[old.severity]:
                     found[key] = finding
     return tuple(sorted(found.values(), key=lambda f: (f.place, f.code)))
+
+
+def _only_possible(event: Raised, facts: Facts) -> bool:
+    """An exception of the library's own checks, on a path that nothing says is taken."""
+    return isinstance(event.cause, Plain) and event.cause.note == "library" and not facts.is_certain(event)
 
 
 def _finding(rule: Rule, draft: Draft, facts: Facts) -> Finding:

@@ -78,9 +78,15 @@ def between(loc: Loc, start: int, end: int) -> Loc:
     return replace(loc, start=start, end=end)
 
 
-def drop_suffix(loc: Loc, value: n.Node, whole: n.Node) -> Change:
-    """Cut the text behind `value`: `x.detach()` becomes `x`."""
-    return between(loc, value.end, whole.end), ""
+def before_dot(facts: Facts, loc: Loc, attribute: n.Attribute) -> Loc:
+    """The empty place behind the owner of an attribute, and behind its parentheses."""
+    text = facts.places.chunk(loc).text[: attribute.attr_start].rstrip().removesuffix(b".").rstrip()
+    return between(loc, len(text), len(text))
+
+
+def drop_suffix(facts: Facts, loc: Loc, attribute: n.Attribute, whole: n.Node) -> Change:
+    """Cut an attribute and what follows it: `x.detach()` becomes `x`."""
+    return between(loc, before_dot(facts, loc, attribute).start, whole.end), ""
 
 
 def add_argument(facts: Facts, loc: Loc, call: n.Call, text: str) -> Change:

@@ -1,21 +1,97 @@
-"""A tensor saved for backward is written in place before that backward runs."""
+"""A tensor saved for backward is written in place before that backward runs.
+
+An operator may save its operands or its result. A write bumps the tensor's version counter; backward compares versions
+and refuses. Views and `detach()` share the counter; `.data` shares only the storage.
+
+## Reported
+```python
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+y.add_(1)  # error: [saved-tensor-modified]
+y.sum().backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+## Fixed
+```python fixed
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+y = y.add(1)
+y.sum().backward()
+```
+Safe only when no other name holds the tensor, and no view shows it: those would stop seeing the write.
+
+## An operand that needs no gradient itself
+`w * mask` saves `mask` for the gradient of `w`.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+mask = torch.ones(3)
+y = w * mask
+mask[0] = 0  # error: [saved-tensor-modified]
+y.sum().backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+mask = torch.ones(3)
+y = w * mask
+mask = mask.clone()
+mask[0] = 0
+y.sum().backward()
+```
+## Not reported
+Addition saves neither operand, so its result may be overwritten.
+```python
+import torch
+y = torch.ones(3, requires_grad=True) + 1
+y.mul_(2)
+y.sum().backward()
+```
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import Modified
+from analyzers.domain.objects import Write
+from analyzers.machine.events import Modified, Raised
 from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.edits import out_of_place
+from analyzers.rules.trace import Note, callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(Modified):
-        write = cause.writes[-1] if cause.writes else None
-        loc = write.loc if write is not None and write.loc is not None else event.site.loc
-        related = []
-        if cause.node.loc is not None:
-            related.append((cause.node.loc, f"`{cause.node.what}` saved it here"))
-        yield Draft(loc, "written in place", event, related=tuple(related))
+        yield _draft(facts, event, cause)
 
 
-RULE = Rule("AG104", "saved-tensor-modified", "A tensor saved for backward is written in place", check, __doc__)
+def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
+    node, here = cause.node, event.site.loc
+    places: dict[object, Write] = {w.loc: w for w in reversed(cause.writes) if w.loc is not None}
+    writes = list(places.values())[::-1]
+    write = writes[0] if writes else None
+    loc = write.loc if write is not None and write.loc is not None else here
+    related: list[Note] = []
+    kept = "its result" if cause.saved.is_output else "what it was given"
+    if node.loc is not None:
+        related.append((node.loc, f"`{node.what}` saved {kept} here"))
+        related += callers(node.via)
+    related += [(w.loc, "also written here") for w in writes[1:5] if w.loc is not None]
+    related.append((here, "backward needs it here"))
+    if write is not None:
+        related += callers(write.via)
+    saver = said(facts, node.loc) if node.loc is not None else f"`{node.what}`"
+    if write is None:
+        message = f"A tensor that {saver} saved is written before this backward"
+    elif write.what == "step":
+        message = f"{said(facts, loc)} changes parameters that {saver} saved, and backward still needs them as they were"
+    else:
+        message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it as it was"
+    fix = out_of_place(facts, loc) if len(writes) == 1 and write is not None and write.what != "step" else None
+    return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
+
+
+RULE = Rule(
+    "AG104", "saved-tensor-modified", "A tensor saved for backward is written in place", check, __doc__ or ""
+)

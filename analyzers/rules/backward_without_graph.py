@@ -1,0 +1,148 @@
+"""Backward is called on a tensor that has no graph.
+
+A result has a graph when gradients are on and something it was computed from requires grad. The graph ends at
+`detach()` and `.data`, inside `no_grad` and `inference_mode`, at operators without derivative (`argmax`, comparisons,
+integers), and where a value leaves torch (`item()`, `tolist()`, `numpy()`). The finding stands where it ended.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = (w * 2).detach()  # error: [backward-without-graph]
+loss = h.sum()
+loss.backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+## Fixed
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+h = (w * 2)
+loss = h.sum()
+loss.backward()
+```
+Offered as safe where nothing else cut the graph.
+
+## Gradients switched off
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    loss = (w * 2).sum()  # error: [backward-without-graph]
+loss.backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+## A number is no tensor
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0.0
+total = total + w.sum().item()  # error: [backward-without-graph]
+total.backward()  # raises: AttributeError "'float' object has no attribute 'backward'"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0.0
+total = total + w.sum()
+total.backward()
+```
+## A list of tensors made into a tensor
+`torch.tensor` copies numbers; `torch.stack` keeps the graph.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = torch.tensor([w[0] * 2, w[1] * 3])  # error: [backward-without-graph]
+losses.sum().backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = torch.stack([w[0] * 2, w[1] * 3])
+losses.sum().backward()
+```
+## Nothing ever required grad
+```python
+import torch
+w = torch.ones(3)
+w.sum().backward()  # error: [backward-without-graph]  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+w.sum().backward()
+```
+## Not reported
+`round` has a derivative, which is zero: the graph stays.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+w.round().sum().backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.machine.events import NoGraph, Plain, Raised
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import add_argument, at, drop_suffix, node_at
+from analyzers.rules.trace import Note, callers, cuts, explain_cut, leaves, said, switched_off, told
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, cause in facts.raised(NoGraph):
+        yield draft(facts, event, cause.name, cause.lineage)
+    for event, plain in facts.raised(Plain):
+        if event.exception == "AttributeError" and event.message.endswith("has no attribute 'backward'"):
+            node = node_at(facts, event.site.loc)
+            name = facts.text(at(event.site.loc, node.value)) if isinstance(node, n.Attribute) else "this value"
+            yield draft(facts, event, name, plain.lineage)
+
+
+def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Draft:
+    found = cuts(lineage)
+    backward: Note = (event.site.loc, "backward is called here")
+    if not found:
+        made = leaves(lineage)[:6]
+        related = [(step.loc, "made here without `requires_grad=True`") for step in made if step.loc is not None]
+        fixes = tuple(fix for step in made[:1] if len(made) == 1 for fix in _require_grad(facts, step.loc))
+        message = f"`{name}` has no graph: nothing that it is computed from requires grad"
+        notes = told(related, callers(event.site.via), besides=event.site.loc)
+        return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
+    step = found[0]
+    assert step.loc is not None
+    off = switched_off(facts, step) if step.cut in {"no-grad", "inference"} else None
+    switch: list[Note] = [(off, "gradients are switched off here")] if off is not None else []
+    others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
+    message = f"{explain_cut(facts, step)}, so `{name}` has nothing to run backward through"
+    notes = told(switch, callers(step.via), others, [backward], besides=step.loc)
+    return Draft(step.loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
+
+
+def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:
+    """Take the cut out, where it is a call or an attribute of its own."""
+    assert step.loc is not None
+    loc = step.loc
+    match node_at(facts, loc):
+        case n.Call(func=n.Attribute(attr="detach" | "item") as func, args=()) as whole:
+            return (FixDraft(f"Remove `.{func.attr}()`", only, (drop_suffix(facts, loc, func, whole),)),)
+        case n.Attribute(attr="data") as whole:
+            return (FixDraft("Remove `.data`", only, (drop_suffix(facts, loc, whole, whole),)),)
+        case n.Call(func=n.Attribute(value=module, attr="tensor") as func, args=(n.ListExpr() | n.Name(),), keywords=()):
+            stack = (at(loc, func), f"{facts.text(at(loc, module))}.stack")
+            return (FixDraft("Use `torch.stack`, which keeps the graph", only and bool(step.parents), (stack,)),)
+    return ()
+
+
+def _require_grad(facts: Facts, loc: Loc | None) -> Iterator[FixDraft]:
+    node = node_at(facts, loc) if loc is not None else None
+    if loc is not None and isinstance(node, n.Call) and not any(k.arg == "requires_grad" for k in node.keywords):
+        change = add_argument(facts, loc, node, "requires_grad=True")
+        yield FixDraft(f"Let {said(facts, loc)} require grad", False, (change,))
+
+
+RULE = Rule(
+    "AG101", "backward-without-graph", "Backward is called on a tensor that has no graph", check, __doc__ or ""
+)

@@ -1,0 +1,72 @@
+"""Each iteration runs backward, and all go through one part of the graph that was built before.
+
+The first iteration's backward frees that part; the second one's meets it. Either the part is built once, outside the
+loop, and belongs inside; or a value is carried from one iteration to the next (a hidden state, a queue, a running
+mean) and should be detached on the way.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+scale = w.exp()  # error: [graph-reused-across-iterations]
+for x in torch.randn(2, 3):
+    loss = (scale * x).sum()
+    loss.backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+## Carried along
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.randn(2, 3):
+    h = torch.tanh(h * w + x)  # error: [graph-reused-across-iterations]
+    h.sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+## Not reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.randn(2, 3):
+    h = torch.tanh(h.detach() * w + x)
+    h.sum().backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.machine.events import Freed, Raised
+from analyzers.rules.backward_twice import across_iterations, keep_graph
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.trace import Note, callers, said, told
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, cause in facts.raised(Freed):
+        if across_iterations(event, cause):
+            yield _draft(facts, event, cause)
+
+
+def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
+    node = cause.node
+    loc = node.loc or event.site.loc
+    carried = len(node.epoch) >= len(event.site.iterations)
+    related: list[Note] = callers(node.via)
+    related.append((event.site.loc, "backward runs through it in each iteration"))
+    if node.freed_at is not None:
+        related.append((node.freed_at, "an earlier iteration's backward freed it here"))
+    if carried:
+        message = f"{said(facts, loc)} of an earlier iteration is part of this iteration's graph: `detach()` what is carried along"
+    else:
+        message = f"{said(facts, loc)} is computed once, and every iteration's backward goes through it: compute it inside the loop"
+    return Draft(
+        loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=tuple(keep_graph(facts, cause))
+    )
+
+
+RULE = Rule(
+    "AG103", "graph-reused-across-iterations", "Every iteration runs backward through a graph built before it", check,
+    __doc__ or "",
+)  # fmt: skip

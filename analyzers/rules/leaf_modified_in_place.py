@@ -1,0 +1,103 @@
+"""A leaf that requires grad, or a view of one, is written in place while gradients are on.
+
+A leaf's value is where gradients arrive; a write that autograd recorded would make it a result. Updates of parameters
+go under `torch.no_grad()`; a running total must not be a leaf that requires grad.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+(w * 2).sum().backward()
+w -= 0.1 * w.grad  # error: [leaf-modified-in-place]  # raises: RuntimeError "a leaf Variable that requires grad"
+```
+## Fixed
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+(w * 2).sum().backward()
+with torch.no_grad():
+    w -= 0.1 * w.grad
+```
+## A running total
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+total = torch.zeros(1, requires_grad=True)
+total += w.sum()  # error: [leaf-modified-in-place]  # raises: RuntimeError "a leaf Variable that requires grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+total = torch.zeros(1)
+total += w.sum()
+```
+## Not reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    w.clamp_(min=0)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import LeafWritten, Raised
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import between, node_at, statement_at, walk, wrap_in_no_grad
+from analyzers.rules.trace import Note, callers, said, told
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, cause in facts.raised(LeafWritten):
+        yield _draft(facts, event, cause)
+
+
+def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
+    loc = event.site.loc
+    made = cause.lineage.loc if cause.lineage is not None else None
+    related: list[Note] = []
+    if made is not None and cause.lineage is not None:
+        related.append((made, "the leaf is made here"))
+        related += callers(cause.lineage.via)
+    kind = "a view of a leaf" if cause.view else "a leaf"
+    message = f"{said(facts, loc)} writes to `{cause.name}`, {kind} that requires grad, while gradients are on"
+    fixes = tuple(_fixes(facts, loc, made))
+    return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
+
+
+def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
+    statement = statement_at(facts, loc)
+    if statement is None:
+        return
+    updates = isinstance(statement, n.AugAssign | n.Assign) and any(
+        isinstance(node, n.Attribute) and node.attr == "grad" for node in walk(statement)
+    )
+    sets = isinstance(statement, n.ExprStmt) or (
+        isinstance(statement, n.Assign) and isinstance(statement.targets[0], n.Subscript)
+    )
+    if not updates and isinstance(statement, n.AugAssign) and made is not None:
+        yield from _plain_total(facts, made)
+    change = wrap_in_no_grad(facts, loc, statement)
+    if change is not None and not (isinstance(statement, n.Assign) and not sets):
+        yield FixDraft("Write under `torch.no_grad()`", updates or sets, (change,))
+
+
+def _plain_total(facts: Facts, made: Loc) -> Iterator[FixDraft]:
+    call = node_at(facts, made)
+    if not isinstance(call, n.Call):
+        return
+    for index, keyword in enumerate(call.keywords):
+        if keyword.arg == "requires_grad":
+            before = call.keywords[index - 1] if index else call.args[-1] if call.args else None
+            start = before.end if before is not None else keyword.start
+            yield FixDraft("Let it start without `requires_grad`", True, ((between(made, start, keyword.end), ""),))
+
+
+RULE = Rule(
+    "AG105", "leaf-modified-in-place", "A leaf that requires grad is written in place", check, __doc__ or ""
+)
