@@ -22,7 +22,7 @@ BLOCK_BITS = 32
 class State:
     """`frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
-    __slots__ = ("assumed", "frozen", "grad", "heap", "inference", "modules", "saved_hooks")
+    __slots__ = ("assumed", "autocast", "frozen", "grad", "heap", "inference", "modules", "saved_hooks")
 
     def __init__(self) -> None:
         self.heap: Map[int, HeapObject] = Map()
@@ -32,6 +32,7 @@ class State:
         self.assumed: Map[object, bool] = Map()
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
+        self.autocast = False
 
     def fork(self) -> State:
         other = State.__new__(State)
@@ -42,6 +43,7 @@ class State:
         other.assumed = self.assumed
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
+        other.autocast = self.autocast
         return other
 
     def get(self, ident: int) -> HeapObject:

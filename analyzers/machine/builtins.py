@@ -524,6 +524,8 @@ def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
     for kind_, names in TYPES.items():
         if isinstance(found, kind_):
             return name in names if name.startswith("builtins.") or name in TENSOR_TYPES else None
+    if isinstance(found, Generator | Iterator | ClassObj) or isinstance(value, Func | Method | Partial | RangeValue):
+        return False if name in TENSOR_TYPES or name in {"builtins.list", "builtins.dict", "builtins.tuple", "builtins.str"} else None
     return None
 
 

@@ -512,10 +512,12 @@ def _dropout(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     train, p = bound.get("train", Unknown()), bound.get("p", Unknown())
     if train == FALSE:
         return bound["input"]
-    if isinstance(p, Const) and p.value == 0:
-        return None
-    if train == TRUE and isinstance(p, Const) and row.base == "dropout" and p.value != 1:
-        return op(m, "native_dropout", what, input=bound["input"], p=p, train=TRUE).items[0]  # type: ignore[union-attr]
+    if isinstance(p, Const) and p.value == 0 and row.base == "dropout":
+        return bound["input"]
+    if train == TRUE and isinstance(p, Const) and row.base in {"dropout", "feature_dropout"}:
+        source = m.tensor(bound["input"])
+        noise = m.new_tensor(source.shape if source else None, source.dtype if source else None, what="noise")
+        return op(m, "mul.Tensor", what, self=bound["input"], other=noise)
     return None
 
 

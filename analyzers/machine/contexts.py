@@ -30,6 +30,7 @@ class Guard:
     restore: tuple[bool | None, bool | None] | None = None
     manager: Value | None = None
     hooks: bool | None | str = "keep"
+    autocast: bool | None = None
     swallows: bool = False
     only: tuple[str, ...] = ()
     expects: bool = False
@@ -97,6 +98,10 @@ def _truth(value: Value) -> bool | None:
 
 def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
     cls = str(found.cls)
+    if cls == "torch.autocast":
+        outer = m.st.autocast
+        m.st.autocast = True
+        return Guard(autocast=outer), NONE
     if cls == "contextlib.nullcontext":
         return Guard(), found.attrs.get("value", NONE)
     if cls in EXPECTING:
@@ -120,6 +125,8 @@ def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
         m.st = state.fork()
         if guard.restore is not None:
             m.st.grad, m.st.inference = guard.restore
+        if guard.autocast is not None:
+            m.st.autocast = guard.autocast
         if guard.hooks != "keep":
             m.st.saved_hooks = guard.hooks  # type: ignore[assignment]
         if guard.manager is not None:

@@ -97,16 +97,23 @@ class Frame:
     locals: frozenset[str] | None = None
     globals: frozenset[str] = frozenset()
     handlers: int = 0
+    visit: int = 0
     yields: Callable[[Value], Value] | None = None
 
 
 @dataclass(slots=True)
 class Path:
-    """The choices of one pass through a statement."""
+    """The choices of one pass through a statement.
+
+    A pass repeats an earlier one up to its last choice; what it allocates until then gets the same ids (`replay`), so
+    that it can go on in a state in which the earlier pass left a call.
+    """
 
     prefix: tuple[int, ...]
+    replay: tuple[int, ...] = ()
     taken: list[int] = field(default_factory=list)
-    open: list[tuple[int, ...]] = field(default_factory=list)
+    allocated: list[int] = field(default_factory=list)
+    open: list[tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
     memo: dict[tuple[object, ...], object] = field(default_factory=dict)
 
 
@@ -155,8 +162,15 @@ class Machine:
     # --- heap -----------------------------------------------------------------------------------------------
 
     def fresh(self) -> int:
-        self.next_id += 1
-        return self.block + self.next_id
+        path = self.path
+        at = len(path.allocated)
+        if at < len(path.replay):
+            ident = path.replay[at]
+        else:
+            self.next_id += 1
+            ident = self.block + self.next_id
+        path.allocated.append(ident)
+        return ident
 
     def new(self, value: HeapObject) -> Ref:
         ident = self.fresh()
@@ -201,7 +215,7 @@ class Machine:
             self.loc_of(frame, frame.node),
             self.loc_of(frame, frame.statement),
             self.via(),
-            self.visit,
+            frame.visit,
             tuple(self.iterations),
             any(f.handlers for f in self.frames),
         )
@@ -228,7 +242,9 @@ class Machine:
         else:
             pick = 0
             done = tuple(path.taken)
-            path.open.extend((*done, other) for other in range(1, ways))
+            if ways > 1:
+                ids = tuple(path.allocated)
+                path.open.extend(((*done, other), ids) for other in range(1, ways))
         path.taken.append(pick)
         return pick
 
@@ -252,7 +268,12 @@ class Machine:
         key = (len(self.path.taken), *self.path.taken)
         found = self.path.memo.get(key)
         if found is None:
-            found = run()
+            before = self.path
+            self.path = Path(())
+            try:
+                found = run()
+            finally:
+                self.path = before
             self.path.memo[key] = found
         outcomes: list[Outcome] = found  # type: ignore[assignment]
         if not outcomes:

@@ -58,7 +58,9 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
 
 def outside(m: Machine, dotted: str) -> Value:
     """A name outside the workspace: modelled, or unknown."""
-    place = m.program.library(dotted)
+    from analyzers.machine.library import NATIVE
+
+    place = m.program.library(dotted) if dotted not in NATIVE else None
     if place is not None:
         return library_value(m, place)
     if dotted.split(".", 1)[0] in MODELLED:

@@ -323,6 +323,11 @@ def _saved_hooks(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.saved_tensors_hooks", Map()))
 
 
+@native("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast")
+def _autocast(m: Machine, args: Args) -> Value:
+    return m.new(Instance("torch.autocast", Map()))
+
+
 @native("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.set_multithreading_enabled")
 def _anomaly(m: Machine, args: Args) -> Value:
     return m.new(Instance("contextlib.nullcontext", Map()))

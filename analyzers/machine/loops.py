@@ -20,6 +20,9 @@ from analyzers.machine.iteration import Stream, stream_of
 from analyzers.machine.statements import Flow, condition, join_all, reduce_states, run_block, run_choices
 from analyzers.syntax import nodes as n
 
+LIBRARY_ROUNDS = 4_000
+"""Loops of the prelude go over parameters and submodules, each of which counts."""
+
 BLURRED = 1_000_000
 """The number of the round that stands for all later ones."""
 
@@ -72,7 +75,7 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     exits: list[State] = []
     breaks: list[State] = []
     items = stream.items
-    exact = stream.rest is None and len(items) <= m.limits.unrolled
+    exact = stream.rest is None and len(items) <= (LIBRARY_ROUNDS if m.frame.library else m.limits.unrolled)
     rounds = len(items) if exact else max(m.limits.rounds, min(len(items), 2))
     previous: list[State] = heads
     for index in range(rounds):

@@ -80,6 +80,7 @@ def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
         raise OutOfFuel
     frame = m.frame
     frame.statement = frame.node = statement
+    frame.visit = m.visit
     compound = COMPOUND.get(type(statement))
     if compound is not None:
         return compound(m, statement, state)
@@ -104,15 +105,15 @@ def run_choices(
     statement = frame.statement
     before = m.path
     memo: dict[tuple[object, ...], object] = {}
-    pending: list[tuple[int, ...]] = [()]
+    pending: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), ())]
     passes = 0
     try:
         while pending:
             passes += 1
-            prefix = pending.pop()
+            prefix, replay = pending.pop()
             if passes > 24:
                 break
-            m.path = Path(prefix, memo=memo)
+            m.path = Path(prefix, replay, memo=memo)
             m.st = state.fork()
             frame.node = node
             frame.statement = statement
@@ -136,7 +137,7 @@ def run_choices(
 def _passed(m: Machine, node: n.Node) -> None:
     frame = m.frame
     if not frame.library:
-        m.passed.add((m.loc_of(frame, node), m.visit))
+        m.passed.add((m.loc_of(frame, node), frame.visit))
 
 
 class ReturnSignal(Exception):  # noqa: N818

@@ -211,6 +211,8 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
     if not isinstance(owner, Ref):
         return
     match found:
+        case ListObj() if isinstance(index, SliceValue) and python_slice(index) == slice(None, None, None):
+            m.st.put(owner.id, replace(found, items=(), rest=None))
         case ListObj(items=items, rest=None):
             at = _whole(index)
             if at is not None and -len(items) <= at < len(items):

@@ -216,7 +216,8 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     tensor = tensor_at(m, ident)
     storage = m.st.get(tensor.storage)
     hidden = storage.count if isinstance(storage, Storage) else 0
-    if m.st.saved_hooks is not False:
+    if m.st.saved_hooks is not False or m.st.autocast:
+        # Hooks keep something else; autocast keeps casts of its own.
         return Saved(name, None, None, ident, is_output, tensor.storage, hidden, maybe)
     return Saved(
         name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, hidden, maybe, tensor.lineage
@@ -260,6 +261,8 @@ def new_result(
     contiguous: truth.Truth = True,
 ) -> Ref:
     """A result with memory of its own."""
+    if m.st.autocast and dtype in FLOATING:
+        dtype = None
     storage = m.fresh()
     m.st.put(storage, Storage())
     counter = m.fresh()

@@ -2,9 +2,9 @@ import torch
 
 
 def _sum_rightmost(value, n):
-    for _ in range(n):
-        value = value.sum(-1)
-    return value
+    if n == 0:
+        return value
+    return value.reshape(*value.shape[:-n], -1).sum(-1)
 
 
 class Independent(Distribution):

@@ -336,7 +336,7 @@ class StudentT(Distribution):
 
     def log_prob(self, value):
         y = (value - self.loc) / self.scale
-        z = self.scale.log() + 0.5 * self.df.log() + torch.lgamma(0.5 * self.df) - torch.lgamma(0.5 * (self.df + 1.0))
+        z = self.scale.log() + 0.5 * self.df.log() + 0.57 + torch.lgamma(0.5 * self.df) - torch.lgamma(0.5 * (self.df + 1.0))
         return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - z
 
     def entropy(self):

@@ -12,6 +12,7 @@ def _grads(parameters):
     return [p.grad for p in parameters if p.grad is not None]
 
 
+@torch.no_grad()
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     norms = [torch.linalg.vector_norm(t, norm_type) for t in _listed(tensors)]
     if len(norms) == 0:

@@ -73,9 +73,11 @@ class Optimizer:
 
     def state_dict(self):
         groups = []
+        start = 0
         for group in self.param_groups:
             packed = dict(group)
-            packed["params"] = list(range(len(group["params"])))
+            packed["params"] = list(range(start, start + len(group["params"])))
+            start += len(group["params"])
             groups.append(packed)
         return {"state": autograd_machine.unknown(), "param_groups": groups}
 
