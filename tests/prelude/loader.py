@@ -9,6 +9,7 @@ import ast
 import builtins
 import copy
 import importlib
+import runpy
 import types
 from pathlib import Path
 
@@ -16,6 +17,9 @@ import torch
 
 PRELUDE = Path(__file__).parents[2] / "analyzers" / "prelude"
 DIRECTORIES = sorted(p.name for p in PRELUDE.iterdir() if p.is_dir() and p.name.startswith("torch"))
+
+
+ALIASES = runpy.run_path(str(PRELUDE / "aliases.py"))["ALIASES"]
 
 
 def real(dotted):
@@ -123,6 +127,7 @@ class World:
 
     def lookup(self, dotted):
         """What the prelude, or failing that real torch, calls `dotted`."""
+        dotted = ALIASES.get(dotted, dotted)
         directory, _, name = dotted.rpartition(".")
         namespace = self.namespaces.get(directory)
         if namespace is not None and (name in namespace or name in namespace.files):
@@ -185,7 +190,7 @@ def give_modules_their_tables(module_class):
         entries = self.__dict__.get("_modules", {}).get("parametrizations", ())
         if name in entries:
             return entries[name]()
-        raise AttributeError(name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def forget(self, name):
         for table in (self._parameters, self._buffers, self._modules):

@@ -1,5 +1,7 @@
 """Programs about torch.nn. Each takes the `torch` to run on and returns what both have to agree about."""
 
+import collections
+
 
 def table(module):
     return [
@@ -35,7 +37,7 @@ def case_sequential_grows(torch):
 
 
 def case_sequential_of_names(torch):
-    model = torch.nn.Sequential({"a": torch.nn.Linear(2, 2), "b": torch.nn.ReLU()})
+    model = torch.nn.Sequential(collections.OrderedDict(a=torch.nn.Linear(2, 2), b=torch.nn.ReLU()))
     return [table(model), model(torch.randn(1, 2)), model.a is model[0]]
 
 
@@ -406,3 +408,12 @@ def case_adaptive_softmax(torch):
 def case_data_parallel(torch):
     model = torch.nn.DataParallel(torch.nn.Linear(2, 2))
     return [table(model), model(torch.ones(1, 2))]
+
+
+def case_prune(torch):
+    prune = torch.nn.utils.prune
+    layer = torch.nn.Linear(2, 2)
+    prune.l1_unstructured(layer, "weight", amount=0.5)
+    made = [table(layer), layer.weight, layer(torch.ones(1, 2))]
+    prune.remove(layer, "weight")
+    return [*made, sorted(n for n, _ in layer.named_parameters()), layer(torch.ones(1, 2)), layer.weight]

@@ -2,7 +2,7 @@
 
 
 def leaf(torch, *shape):
-    return torch.rand(*shape).add(0.1).requires_grad_()
+    return torch.rand(*shape).mul(0.8).add(0.1).requires_grad_()
 
 
 def flows(torch, *values):

@@ -2,6 +2,7 @@
 
 import pytest
 import torch as real_torch
+from torch.nn.utils import prune as _  # noqa: F401
 
 from tests.prelude import programs_nn, programs_optim, programs_rest
 from tests.prelude.compare import graph
