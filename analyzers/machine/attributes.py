@@ -166,6 +166,7 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
             return BoundBuiltin(owner, name)
         if name == "training":
             return Unknown("bool", None if owner.symbol is None else (owner.symbol, name))
+    m.doubts += 1
     symbol = (owner.symbol, name) if owner.symbol is not None else None
     if owner.type is not None:
         return BoundBuiltin(owner, name)
@@ -273,6 +274,7 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         if found.cls == "torch.autograd.FunctionCtx":
             return _context_attribute(m, owner, found, name)
         return BoundBuiltin(owner, name)
+    m.doubts += 1
     return Unknown(None, (owner.id, name), None, (owner.id,))
 
 
@@ -352,6 +354,9 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
         from analyzers.machine.registration import note_unregistered
 
         note_unregistered(m, owner, name, value)
+        from analyzers.machine.flags import note_misspelt
+
+        note_misspelt(m, name, module=True)
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
 
 

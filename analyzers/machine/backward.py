@@ -74,6 +74,8 @@ class Walk:
             else:
                 self.check(node, certain)
             self.reached[ident] = certain
+            if self.retain is False and certain:
+                self.m.walked.add(ident)
             self.free(ident, node, certain)
             if node.kind == "unknown":
                 certain = False
@@ -109,6 +111,21 @@ class Walk:
         if certain and not saved.maybe and node.kind != "unknown":
             raise self.m.throw("RuntimeError", MODIFIED, cause)
         self.m.warn("RuntimeError", MODIFIED, cause)
+
+    def keeps_graph(self) -> bool:
+        """Whether the gradients may have a graph themselves: those of linear functions have none."""
+        if self.unknown:
+            return True
+        for ident in self.reached:
+            node = self.m.node(ident)
+            if node.kind not in {"op", "copy-slices"}:
+                return True
+            for saved in node.saved:
+                if saved.tensor is not None:
+                    found = self.m.st.find(saved.tensor)
+                    if not isinstance(found, Tensor) or refreshed(self.m, saved.tensor).requires_grad is not False:
+                        return True
+        return False
 
     def free(self, ident: int, node: Node, certain: bool) -> None:
         if self.retain is True or (not node.saved and node.kind not in {"copy-slices", "unknown"}):
@@ -185,13 +202,7 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
             )  # fmt: skip
     if gradient != NONE:
         _check_gradient_shape(m, tensor, gradient)
-    if tensor.requires_grad is None and _all_without(tensor.lineage):
-        m.warn("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
     return tensor
-
-
-def _all_without(lineage: Lineage | None) -> bool:
-    return False
 
 
 def _check_gradient_shape(m: Machine, tensor: Tensor, gradient: Value) -> None:
@@ -224,12 +235,11 @@ def run_backward(
         targets, leaves = target_ids(m, inputs)
         wanted, _ = nodes_toward(m, edges, targets, leaves)
         wanted = wanted | targets
-    stale = _stale_gradients(m)
     walk.run(edges, wanted)
     only = {v.id for v in inputs if isinstance(v, Ref)} if inputs is not None else None
     for leaf, certain in walk.leaves.items():
         if only is None or leaf in only:
-            accumulate(m, leaf, certain, create)
+            accumulate(m, leaf, certain, create is not False and walk.keeps_graph())
     _retained(m, walk)
     if walk.unknown:
         blur_after_unknown(m)
@@ -240,11 +250,6 @@ def run_backward(
             m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
         )
     )  # fmt: skip
-    del stale
-
-
-def _stale_gradients(m: Machine) -> None:
-    return None
 
 
 def root_edge(value: Value, tensor: Tensor) -> Edge:
@@ -292,7 +297,11 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth) -> Non
                     "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
                     Plain("inference", held.lineage),
                 )  # fmt: skip
+            from analyzers.machine.training import moment, note_addition
+
+            before = moment(m, tensor.grad.id)
             bump(m, tensor.grad.id, "backward")
+            note_addition(m, tensor.grad.id, before)
 
 
 def _parents(tensor: Tensor) -> tuple[Lineage, ...]:
@@ -368,9 +377,8 @@ def differentiate(
 
 
 def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk) -> Ref:
-    requires: truth.Truth = False if create is False else None
     grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
-    if requires is None:
+    if create is not False and walk.keeps_graph():
         made = tensor_at(m, grad.id)
         made.requires_grad = None
         made.contiguous = None
@@ -379,7 +387,6 @@ def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk) -> Re
             seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(),
         )  # fmt: skip
         made.edge = Edge(m.new(node).id, maybe=True)
-    del walk
     return grad
 
 

@@ -286,7 +286,9 @@ def _numbers(m: Machine, args: Args) -> Value:
         from analyzers.machine.composites import number_from
 
         number = number_from(m, value, name)
-        return Unknown(name, None, m.lineage(number))
+        symbol = number.symbol if isinstance(number, Unknown) else None
+        return Unknown(name, symbol, m.lineage(number))
+    m.doubts += 1
     return Unknown(name, None, m.lineage(value))
 
 

@@ -86,6 +86,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call of something unknown: what it was handed may have changed, and the result may be any of it."""
     from analyzers.machine.havoc import havoc_value
 
+    m.doubts += 1
     values = [func, *args.all()]
     for value in values:
         havoc_value(m, value)

@@ -469,9 +469,18 @@ def _unknown_product(
     return new_result(m, step, shape, dtype, node, requires=requires, contiguous=None)
 
 
-@composite("bilinear", "einsum", "tensordot", "inner", "kron")
-def _products(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    """Products whose parts depend on the equation: the flags are known, the names are not."""
+@composite("l1_loss")
+def _l1_loss(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    distance = op(m, "abs", what, self=op(m, "sub.Tensor", what, self=bound["self"], other=bound["target"]))
+    return reduced(m, distance, bound.get("reduction", Const(1)), what)
+
+
+def reduced(m: Machine, value: Value, reduction: Value, what: str) -> Value | None:
+    """A loss's last step: 0 keeps every element, 1 takes the mean, 2 the sum."""
+    if reduction == Const(0):
+        return value
+    if reduction in {Const(1), Const(2)}:
+        return op(m, "mean" if reduction == Const(1) else "sum", what, self=value)
     return None
 
 
@@ -642,6 +651,8 @@ def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("norm")
 def _norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     p = bound.get("p", Const(2))
+    if row.overload.startswith("names"):
+        return None
     if p == NONE:
         p = Const(2)
     if not (isinstance(p, Const) and isinstance(p.value, int | float)):

@@ -155,6 +155,10 @@ class Machine:
         self.tolerant = 0
         self.functions: list[Func] = []
         self.retainers: set[int] = set()
+        self.doubts = 0
+        self.used_gradients: dict[tuple[int, int | None], Site] = {}
+        self.stale_gradients: dict[tuple[int, int | None], tuple[Site, Site]] = {}
+        self.walked: set[int] = set()
         self.unmodelled: dict[str, int] = {}
         self.default_dtype = "float32"
         self.probe: Callable[[Machine, n.Node, Value], None] | None = None

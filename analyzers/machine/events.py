@@ -131,7 +131,7 @@ class Raised:
 
 @dataclass(slots=True)
 class GradRead:
-    """`.grad` of a tensor that is no leaf was read: torch gives None, with a warning."""
+    """`.grad` was read of a tensor that requires grad, and is None; of one that is no leaf, torch warns."""
 
     site: Site
     name: str
@@ -173,11 +173,11 @@ class ZeroCall:
 
 @dataclass(slots=True)
 class GradAccumulated:
-    """A backward added to gradients that a step had already used and nobody cleared since."""
+    """A step used gradients to which the backward at `site` had added what the step at `step` had already used."""
 
     site: Site
     step: Site
-    optimizer: int
+    again: Site
 
 
 @dataclass(slots=True)
@@ -197,9 +197,23 @@ class GraphGrew:
     site: Site
     name: str
     how: str
+    lineage: Lineage | None = None
+    repeated: bool = True
 
 
-Event = Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew
+@dataclass(slots=True)
+class Misspelt:
+    """A new attribute was set whose name is almost `requires_grad`, or `requires_grad` of a module."""
+
+    site: Site
+    owner: str
+    attr: str
+    module: bool
+
+
+Event = (
+    Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
+)  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -118,6 +118,7 @@ def load_name(m: Machine, name: str) -> Value:
             from analyzers.machine.imports import library_value
 
             return library_value(m, shared)
+    m.doubts += 1
     return Unknown(symbol=("name", frame.module, name))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import replace
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Ref, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import FlagOnNonLeaf, IntegerFlag, Rewrapped
+from analyzers.machine.events import FlagOnNonLeaf, IntegerFlag, Misspelt, Rewrapped
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.tensors import can_require_grad, refreshed, subject_name, tensor_at
 
@@ -69,6 +70,13 @@ def set_flag(m: Machine, ref: Ref, value: Value, *, method: bool) -> None:
         m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
+
+
+def note_misspelt(m: Machine, attr: str, *, module: bool) -> None:
+    """`t.require_grad = True` and `net.requires_grad = False` make attributes that nobody reads."""
+    near = difflib.SequenceMatcher(None, attr, "requires_grad").ratio() > 0.85
+    if not m.frame.library and near and (module or attr != "requires_grad"):
+        m.note(Misspelt(m.site(), subject_name(m), attr, module))
 
 
 def _frozen(m: Machine, tensor: Tensor):  # type: ignore[no-untyped-def]

@@ -2,22 +2,70 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import Tensor
-from analyzers.domain.values import Ref, Value
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import ListObj, Tensor
+from analyzers.domain.values import Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import GraphGrew
-from analyzers.syntax import nodes as n
+from analyzers.machine.events import BackwardCall, GraphGrew
+
+NEAR = 60
+"""How many steps of a trail, or nodes of a graph, are looked at."""
 
 
-def note_accumulation(m: Machine, s: n.Node, name: str, old: Value, new: Value) -> None:
-    """`total += loss`: whether the total carries a graph into the next iteration."""
-    del s, old
-    found = m.obj(new)
-    if isinstance(found, Tensor) and isinstance(new, Ref) and found.requires_grad and m.iterations:
-        m.note(GraphGrew(m.site(), name, "accumulated"))
+def note_accumulation(m: Machine, name: str, new: Value) -> None:
+    """`total += loss`: whether the total carries graphs that a backward is done with into the next iteration."""
+    tensor = m.tensor(new)
+    if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.iterations:
+        return
+    if _own_past(tensor.lineage) and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage)):
+        m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage))
 
 
-def note_appended(m: Machine, name: str, value: Value) -> None:
-    found = m.obj(value)
-    if m.loops and isinstance(found, Tensor) and found.requires_grad and found.edge is not None:
-        m.note(GraphGrew(m.site(), name, "appended"))
+def note_appended(m: Machine, name: str, found: ListObj, value: Value) -> None:
+    """`losses.append(loss)`: `repeated` when the list holds an earlier iteration's already."""
+    tensor = m.tensor(value)
+    if tensor is None or not m.loops or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
+        return
+    before = [m.lineage(item) for item in (*found.items, *((found.rest,) if found.rest is not None else ()))]
+    repeated = any(b is not None and b is not tensor.lineage and b.loc == tensor.lineage.loc for b in before)
+    m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated))
+
+
+def graph_trail(lineage: Lineage) -> list[Lineage]:
+    """The nearest steps of a trail along which a graph goes on."""
+    seen: dict[int, Lineage] = {}
+    queue = [lineage]
+    for step in queue:
+        if id(step) in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
+            continue
+        seen[id(step)] = step
+        if len(seen) >= NEAR:
+            break
+        queue.extend(step.parents)
+    return list(seen.values())
+
+
+def _own_past(lineage: Lineage) -> bool:
+    """Whether a value is made of what the same expression gave before."""
+    loc: Loc | None = lineage.loc
+    return loc is not None and any(
+        step is not lineage and step.loc == loc and step.what == lineage.what for step in graph_trail(lineage)
+    )
+
+
+def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
+    queue = [tensor.edge.node] if tensor.edge is not None and tensor.edge.node is not None else []
+    seen: set[int] = set()
+    for ident in queue:
+        if ident in seen or len(seen) > NEAR:
+            continue
+        seen.add(ident)
+        if ident in m.walked:
+            return True
+        queue.extend(e.node for e in m.node(ident).edges if e is not None and e.node is not None)
+    return False
+
+
+def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
+    roots = {id(e.lineage) for e in m.events[-400:] if isinstance(e, BackwardCall) and e.lineage is not None}
+    return any(id(step) in roots for step in graph_trail(lineage))

@@ -97,6 +97,7 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
         from analyzers.machine.numpy_calls import call_numpy
 
         return call_numpy(m, name, args)
+    m.doubts += top not in {"math", "operator", "random", "time", "logging", "warnings"}
     if top in {"math", "operator"}:
         return _call_math(m, top, rest, args)
     if top == "tqdm":

@@ -222,7 +222,7 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
             from analyzers.machine.growth import note_appended
 
             if not m.frame.library:
-                note_appended(m, _owner_name(m), value)
+                note_appended(m, _owner_name(m), found, value)
             if rest is None:
                 return put((*items, value), None)
             return put(items, rest if rest == value else Unknown(None, None, None, reach_of(rest, value)))

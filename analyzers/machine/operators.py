@@ -138,6 +138,7 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
 
 
 def _unknown_number(m: Machine, op: str, left: Value, right: Value) -> Unknown:
+    m.doubts += 1
     a, b = type_name(left), type_name(right)
     kind: str | None = None
     if a in NUMERIC and b in NUMERIC:

@@ -389,14 +389,16 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
         for statement in s.body:
             if not states:
                 break
-            if s.handlers and len(possible) < 3 and _may_raise(statement):
-                possible += states[:1]
+            before, doubts = states[0], m.doubts
             step = run_block(m, (statement,), states)
+            if s.handlers and m.doubts != doubts:
+                possible.append(before)
             inner.take_exits(step)
             states = step.normal
         inner.normal = states
     finally:
         frame.handlers -= bool(s.handlers)
+    # Where the machine met something that it does not know, an exception may have come from there.
     caught_surely = False
     for after, raised in inner.raises:
         handler = handler_for(m, s.handlers, raised, after)
@@ -408,7 +410,6 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
         caught_surely = True
         _run_handler(m, handler, after, raised, flow, handled)
     if s.handlers and not caught_surely and possible:
-        # Something that the machine cannot see may have raised.
         for handler in s.handlers:
             _run_handler(m, handler, possible[-1].fork(), None, flow, handled)
     rest = run_block(m, s.orelse, inner.normal) if s.orelse else Flow(normal=inner.normal)
@@ -421,11 +422,6 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
         flow = _finally(m, s.finalbody, flow)
     frame.statement = s
     return flow
-
-
-def _may_raise(statement: n.Stmt) -> bool:
-    """Whether a handler may see the state before this statement."""
-    return not isinstance(statement, n.Pass | n.FunctionDef | n.Return | n.Break | n.Continue)
 
 
 def _reraises(handler: n.ExceptHandler) -> bool:

@@ -57,6 +57,7 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
         case Unknown(type=t):
             if t == "torch.Size":
                 return Unknown("torch.Size" if isinstance(index, SliceValue) else "int")
+            m.doubts += 1
             return _unknown_item(owner, index)
         case Ref():
             return _object_item(m, owner, index)
@@ -125,6 +126,7 @@ def _some_of(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | N
 
 def _element(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
     """One of the elements, it is not known which."""
+    m.doubts += 1
     values = (*items, *((rest,) if rest is not None else ()))
     if not values:
         return Unknown()

@@ -14,6 +14,8 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
     match target:
         case n.Name(id=name):
             store_name(m, name, value)
+            if isinstance(statement, n.Assign):
+                note_growth(m, name, value)
             _fact(m, target, statement, value)
         case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
             _unpack(m, elts, value, statement)
@@ -112,7 +114,7 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
     match s.target:
         case n.Name(id=name):
             store_name(m, name, result)
-            note_growth(m, s, name, old, result)
+            note_growth(m, name, result)
             _fact(m, s.target, s, result)
         case n.Attribute(value=owner_node, attr=attr):
             from analyzers.machine.attributes import set_attribute
@@ -120,7 +122,7 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
             owner = evaluate(m, owner_node)
             m.frame.node = s
             set_attribute(m, owner, attr, result)
-            note_growth(m, s, m.source(s.target), old, result)
+            note_growth(m, m.source(s.target), result)
             _fact(m, s.target, s, result)
         case n.Subscript(value=owner_node, index=index_node):
             from analyzers.machine.subscripts import set_item
@@ -130,15 +132,15 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
             m.frame.node = s
             set_item(m, owner, index, result)
             if isinstance(m.obj(owner), ListObj | DictObj):
-                note_growth(m, s, m.source(s.target), old, result)
+                note_growth(m, m.source(s.target), result)
                 _fact(m, s.target, s, result)
 
 
-def note_growth(m: Machine, s: n.Node, name: str, old: Value, new: Value) -> None:
+def note_growth(m: Machine, name: str, new: Value) -> None:
     from analyzers.machine.growth import note_accumulation
 
     if m.loops and not m.frame.library:
-        note_accumulation(m, s, name, old, new)
+        note_accumulation(m, name, new)
 
 
 def note_annotation(m: Machine, s: n.AnnAssign) -> None:

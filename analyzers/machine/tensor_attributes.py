@@ -148,6 +148,9 @@ def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, valu
         case "data":
             _set_data(m, owner, tensor, value)
         case _:
+            from analyzers.machine.flags import note_misspelt
+
+            note_misspelt(m, name, module=False)
             m.st.put(owner.id, replace(tensor, attrs=tensor.attrs.set(name, value)))
 
 

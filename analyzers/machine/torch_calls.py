@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
-from analyzers.domain.objects import Array, Edge, Instance, ListObj, Tensor
+from analyzers.domain.objects import Array, Edge, Instance, ListObj, Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
@@ -197,6 +197,7 @@ def call_torch(
 def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     """An operator that the table does not know, or a call that fits none of its overloads."""
     m.unmodelled[name] = m.unmodelled.get(name, 0) + 1
+    m.doubts += 1
     values = [*args, *kwargs.values()]
     if name.endswith("_") and not name.endswith("__") and args and isinstance(args[0], Ref):
         from analyzers.machine.havoc import havoc_value
@@ -502,7 +503,22 @@ def _run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: 
     shape = types[0].shape if types else None
     dtype = types[0].dtype if types else source.dtype
     contiguous = _view_contiguous(row, bound, source)
-    return new_view(m, step, of, shape, node, dtype=dtype, contiguous=contiguous, cut=_view_cut(m, of), multi=multi)
+    view = new_view(m, step, of, shape, node, dtype=dtype, contiguous=contiguous, cut=_view_cut(m, of), multi=multi)
+    if row.base == "expand":
+        tensor_at(m, view.id).overlapping = _grows(source.shape, shape)
+    elif source.overlapping is not False and row.base in {"select", "slice", "diagonal"}:
+        tensor_at(m, view.id).overlapping = None
+    return view
+
+
+def _grows(before: Shape, after: Shape) -> truth.Truth:
+    """Whether an expanded tensor has elements that share memory."""
+    if before is None or after is None:
+        return None
+    padded = (1,) * (len(after) - len(before)) + before
+    if any(x == 1 and y is not None and y > 1 for x, y in zip(padded, after, strict=True)):
+        return True
+    return False if all(x is not None and x == y or y == 1 for x, y in zip(padded, after, strict=True)) else None
 
 
 def _row_shape(row: Row, source: Tensor):  # type: ignore[no-untyped-def]
@@ -561,6 +577,11 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         bump(m, ident, step.what)
         return target_value
     check_write(m, ident, step)
+    if tensor_at(m, ident).overlapping:
+        raise m.throw(
+            "RuntimeError", "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+            Plain("overlap", tensor_at(m, ident).lineage),
+        )  # fmt: skip
     recorded = _recorded(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     if recorded is not False:

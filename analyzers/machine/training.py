@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import StepCall, ZeroCall
+from analyzers.machine.events import GradAccumulated, StepCall, ZeroCall
 
 
 def parameters_of(m: Machine, optimizer: Value) -> list[int]:
@@ -36,8 +36,47 @@ def note(m: Machine, what: str, subject: Value) -> None:
                 without += 1
             elif isinstance(tensor.grad, Ref):
                 with_grad += 1
+                _use(m, tensor.grad.id)
             else:
                 unknown += 1
         m.note(StepCall(m.site(), subject.id, with_grad, without, unknown))
     elif what == "note_zero":
-        m.note(ZeroCall(m.site(), subject.id, tuple(parameters_of(m, subject))))
+        fresh = []
+        for ident in parameters_of(m, subject):
+            tensor = m.st.get(ident)
+            if isinstance(tensor, Tensor) and isinstance(tensor.grad, Ref):
+                if moment(m, tensor.grad.id) not in m.used_gradients:
+                    fresh.append(ident)
+        m.note(ZeroCall(m.site(), subject.id, tuple(fresh)))
+
+
+Moment = tuple[int, int | None]
+"""A gradient, by heap id, at one version."""
+
+
+def moment(m: Machine, grad: int) -> Moment:
+    from analyzers.machine.tensors import version_of
+
+    tensor = m.st.get(grad)
+    return (grad, version_of(m, tensor) if isinstance(tensor, Tensor) else None)
+
+
+def _use(m: Machine, grad: int) -> None:
+    """A step reads a gradient: note it when an earlier step has read a part of it."""
+    now = moment(m, grad)
+    if now[1] is None:
+        return
+    stale = m.stale_gradients.get(now)
+    if stale is not None:
+        m.note(GradAccumulated(stale[0], stale[1], m.site()))
+    m.used_gradients[now] = m.site()
+
+
+def note_addition(m: Machine, grad: int, before: Moment) -> None:
+    """A backward has added to a gradient: remember it when a step had used what was there."""
+    after = moment(m, grad)
+    used = m.used_gradients.get(before)
+    if used is None and before in m.stale_gradients:
+        used = m.stale_gradients[before][1]
+    if used is not None and before[1] is not None and after[1] is not None:
+        m.stale_gradients[after] = (m.site(), used)
