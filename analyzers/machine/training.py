@@ -44,9 +44,9 @@ def note(m: Machine, what: str, subject: Value) -> None:
         fresh = []
         for ident in parameters_of(m, subject):
             tensor = m.st.get(ident)
-            if isinstance(tensor, Tensor) and isinstance(tensor.grad, Ref):
-                if moment(m, tensor.grad.id) not in m.used_gradients:
-                    fresh.append(ident)
+            grad = tensor.grad if isinstance(tensor, Tensor) else NONE
+            if isinstance(grad, Ref) and moment(m, grad.id) not in m.used_gradients:
+                fresh.append(ident)
         m.note(ZeroCall(m.site(), subject.id, tuple(fresh)))
 
 
