@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import Binding, Event, Raised
 from analyzers.report import Effect, Place, Severity
 from analyzers.syntax import nodes as n
@@ -87,6 +87,12 @@ class Facts:
         for event in self.of(Raised):
             if isinstance(event.cause, cause):
                 yield event, event.cause
+
+    def saying(self, *starts: str) -> Iterator[tuple[Raised, Lineage | None]]:
+        """The exceptions whose message starts so, with the trail of the tensor at fault where there is one."""
+        for event in self.of(Raised):
+            if event.message.startswith(starts):
+                yield event, getattr(event.cause, "lineage", None)
 
     def is_certain(self, event: Raised) -> bool:
         """Whether, on the visit of `event`, every path through its statement ends in it."""

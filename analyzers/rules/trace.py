@@ -109,6 +109,13 @@ def callers(via: Iterable[Loc]) -> list[Note]:
     return [(loc, "called from here") for loc in list(via)[:-4:-1]]
 
 
+def origin(lineage: Lineage | None, text: str) -> list[Note]:
+    """Where a value was made, and who called that."""
+    if lineage is None or lineage.loc is None:
+        return []
+    return [(lineage.loc, text), *callers(lineage.via)]
+
+
 def told(*groups: Iterable[Note], besides: Loc | None = None) -> tuple[Note, ...]:
     """Notes in order, each place once."""
     seen = set() if besides is None else {besides}

@@ -1,0 +1,59 @@
+"""`torch.autograd.grad` is asked for the gradient of a tensor that does not require grad.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.ones(3)
+loss = (w * x).sum()
+grads = torch.autograd.grad(loss, [x])  # error: [grad-of-input-without-grad]  # raises: RuntimeError "One of the differentiated Tensors does not require grad"
+```
+## Fixed
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.ones(3, requires_grad=True)
+loss = (w * x).sum()
+grads = torch.autograd.grad(loss, [x])
+```
+## Not reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+grads = torch.autograd.grad((w * 2).sum(), [w])
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Lineage
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import add_argument, node_at
+from analyzers.rules.trace import FACTORIES, callers, cuts, explain_cut, origin, said, told
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, plain in facts.saying("One of the differentiated Tensors does not require grad"):
+        loc = event.site.loc
+        made = said(facts, plain.loc) if plain is not None and plain.loc is not None else "One of the inputs"
+        message = f"{made} does not require grad, so there is no gradient to ask for"
+        lost = [(step.loc, explain_cut(facts, step)) for step in cuts(plain)[:3] if step.loc is not None]
+        notes = told(lost, origin(plain, "the tensor is made here"), callers(event.site.via), besides=loc)
+        yield Draft(loc, message, event, related=notes, fixes=tuple(_require(facts, plain)))
+
+
+def _require(facts: Facts, made: Lineage | None) -> Iterator[FixDraft]:
+    if made is None or made.loc is None or made.what.removeprefix("torch.") not in FACTORIES:
+        return
+    call = node_at(facts, made.loc)
+    if isinstance(call, n.Call) and not any(k.arg == "requires_grad" for k in call.keywords):
+        change = add_argument(facts, made.loc, call, "requires_grad=True")
+        yield FixDraft("Let it require grad", True, (change,))
+
+
+RULE = Rule(
+    "AG113", "grad-of-input-without-grad", "A gradient is asked for of a tensor without grad", check, __doc__ or ""
+)

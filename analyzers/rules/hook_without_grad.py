@@ -1,0 +1,41 @@
+"""A hook, or `retain_grad()`, is put on a tensor that no gradient will ever reach.
+
+## Reported
+```python
+import torch
+x = torch.ones(3)
+x.register_hook(print)  # error: [hook-without-grad]  # raises: RuntimeError "cannot register a hook on a tensor that doesn't require gradient"
+```
+## `retain_grad`
+```python
+import torch
+x = torch.ones(3)
+x.retain_grad()  # error: [hook-without-grad]  # raises: RuntimeError "can't retain_grad on Tensor that has requires_grad=False"
+```
+## Not reported
+```python
+import torch
+x = torch.ones(3, requires_grad=True)
+x.register_hook(print)
+x.retain_grad()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.trace import callers, cuts, explain_cut, origin, said, told
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, made in facts.saying("cannot register a hook on a tensor", "can't retain_grad on Tensor"):
+        loc = event.site.loc
+        lost = [(step.loc, explain_cut(facts, step)) for step in cuts(made)[:3] if step.loc is not None]
+        notes = told(lost, origin(made, "the tensor is made here"), callers(event.site.via), besides=loc)
+        message = f"{said(facts, loc)} waits for a gradient of a tensor that does not require grad"
+        yield Draft(loc, message, event, related=notes)
+
+
+RULE = Rule("AG123", "hook-without-grad", "A hook is put on a tensor that does not require grad", check, __doc__ or "")

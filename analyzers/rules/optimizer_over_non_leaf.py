@@ -1,0 +1,51 @@
+"""An optimizer is given what it cannot optimize: a tensor computed from others, or nothing at all.
+
+An optimizer changes leaves. A tensor that was moved, scaled or reshaped after `requires_grad=True` is a result, and its
+gradient stays None. An empty list is mostly a module whose parameters were never registered.
+
+## Reported
+```python
+import torch
+w = torch.zeros(3, requires_grad=True) + 1  # error: [optimizer-over-non-leaf]
+opt = torch.optim.SGD([w], lr=0.1)  # raises: ValueError "can't optimize a non-leaf Tensor"
+```
+## Nothing to optimize
+```python
+import torch
+class Net(torch.nn.Module):
+    pass
+opt = torch.optim.SGD(Net().parameters(), lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: ValueError "optimizer got an empty parameter list"
+```
+## Not reported
+A detached copy is a leaf.
+```python
+import torch
+w = (torch.zeros(3) + 1).requires_grad_()
+opt = torch.optim.SGD([w], lr=0.1)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.trace import callers, said, told
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, made in facts.saying("can't optimize a non-leaf Tensor"):
+        here = event.site.loc
+        loc = made.loc if made is not None and made.loc is not None else here
+        what = f"{said(facts, loc)} computes" if loc != here else f"{said(facts, loc)} is given"
+        message = f"{what} a tensor from others, and an optimizer changes only leaves"
+        notes = told([(here, "the optimizer is given it here")], callers(event.site.via), besides=loc)
+        yield Draft(loc, message, event, related=notes)
+    for event, _ in facts.saying("optimizer got an empty parameter list"):
+        message = f"{said(facts, event.site.loc)} gets no parameters at all"
+        yield Draft(event.site.loc, message, event, related=told(callers(event.site.via)))
+
+
+RULE = Rule(
+    "AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is no leaf", check, __doc__ or ""
+)

@@ -1,0 +1,55 @@
+"""A module's parameter is assigned a plain tensor.
+
+`nn.Module` keeps the name for a parameter. Change the parameter's data in place, or assign another `nn.Parameter`.
+
+## Reported
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+net.weight = torch.zeros(1, 3)  # error: [parameter-replaced-by-tensor]  # raises: TypeError "cannot assign"
+```
+## Fixed
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+net.weight = torch.nn.Parameter(torch.zeros(1, 3))
+```
+An optimizer that was made before still holds the old parameter, so this is for a person to accept.
+## Not reported
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+with torch.no_grad():
+    net.weight.copy_(torch.zeros(1, 3))
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import at, statement_at
+from analyzers.rules.trace import callers, said, told
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, _ in facts.saying("cannot assign"):
+        loc = event.site.loc
+        message = f"{said(facts, loc)} is a parameter, and only another `nn.Parameter` can take its place"
+        yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=tuple(_wrap(facts, loc)))
+
+
+def _wrap(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    torch = facts.places.imported_as(loc.module, "torch")
+    match statement_at(facts, loc):
+        case n.Assign(value=value) if torch is not None:
+            text = f"{torch}.nn.Parameter({facts.text(at(loc, value))})"
+            yield FixDraft("Make it a parameter", False, ((at(loc, value), text),))
+
+
+RULE = Rule(
+    "AG116", "parameter-replaced-by-tensor", "A parameter is assigned a plain tensor", check, __doc__ or ""
+)
