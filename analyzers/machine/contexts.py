@@ -87,7 +87,7 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
         return Guard(), manager
     if isinstance(manager, Builtin) and manager.name in {"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}:
         raise m.throw(
-            "TypeError", f"'{manager.name.rsplit('.', 1)[1]}' object does not support the context manager protocol"
+            "TypeError", "'type' object does not support the context manager protocol"
         )
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
 

@@ -6,6 +6,7 @@ import builtins
 
 from immutables import Map
 
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.state import State
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
@@ -37,6 +38,13 @@ def message_of(m: Machine, value: Value) -> str:
     if isinstance(args, Tup) and args.items and isinstance(args.items[0], Const):
         return str(args.items[0].value)
     return ""
+
+
+def fault_of(m: Machine, value: Value) -> Lineage | None:
+    """The trail of the tensor that the prelude names beside the message: `raise ValueError("...", p)`."""
+    found = m.obj(value)
+    args = found.attrs.get("args") if isinstance(found, Instance) else None
+    return m.lineage(args.items[1]) if isinstance(args, Tup) and len(args.items) > 1 else None
 
 
 def exception_object(m: Machine, raised: PyRaise | None) -> Value:

@@ -115,6 +115,7 @@ def array_of(m: Machine, sources: list[Value]) -> Value:
 
 
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
+    _refuse_none_gradient(m, left, right)
     if _is_tensor(m, left) or _is_tensor(m, right):
         return _tensor_binary(m, op, left, right)
     if isinstance(left, Const) and isinstance(right, Const):
@@ -135,6 +136,16 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
     if isinstance(found, Array) or isinstance(other, Array):
         return array_of(m, [left, right])
     return _unknown_number(m, op, left, right)
+
+
+def _refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
+    """`lr * w.grad` where the gradient is None."""
+    from analyzers.machine.grads import none_used
+
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Const) and value.value is None and value.lineage is not None:
+            if _is_tensor(m, other) or type_name(other) in NUMERIC:
+                raise none_used(m, value, "TypeError", "unsupported operand type(s)")
 
 
 def _unknown_number(m: Machine, op: str, left: Value, right: Value) -> Unknown:
@@ -261,6 +272,7 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
     if isinstance(found, Tensor):
         from analyzers.machine.torch_calls import call_torch
 
+        _refuse_none_gradient(m, old, value)
         return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         from analyzers.machine.iteration import stream_of

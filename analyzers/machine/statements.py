@@ -209,14 +209,14 @@ def _assert(m: Machine, s: n.Assert) -> None:
 
 def _raise(m: Machine, s: n.Raise) -> None:
     from analyzers.machine.expressions import evaluate
-    from analyzers.machine.exceptions import exception_name, message_of
+    from analyzers.machine.exceptions import exception_name, fault_of, message_of
 
     if s.exc is None:
         raise PyRaise("Exception")
     value = evaluate(m, s.exc)
     name = exception_name(m, value)
     if m.frame.library:
-        raise m.throw(name, message_of(m, value), Plain("library"))
+        raise m.throw(name, message_of(m, value), Plain("library", fault_of(m, value)))
     raise PyRaise(name, "", value)
 
 

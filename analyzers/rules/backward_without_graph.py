@@ -114,11 +114,12 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     step = found[0]
     assert step.loc is not None
     off = switched_off(facts, step) if step.cut in {"no-grad", "inference"} else None
-    switch: list[Note] = [(off, "gradients are switched off here")] if off is not None else []
+    switch: list[Note] = [(off[0], "gradients are switched off here")] if off is not None else []
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
     message = f"{explain_cut(facts, step)}, so `{name}` has nothing to run backward through"
-    notes = told(switch, callers(step.via), others, [backward], besides=step.loc)
-    return Draft(step.loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
+    loc = off[0] if off is not None and off[1] else step.loc
+    notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
+    return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
 
 
 def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
@@ -121,6 +122,17 @@ def insert_after(facts: Facts, loc: Loc, statement: n.Node, text: str) -> Change
     if indent is None or rest:
         return None
     return between(loc, statement.end, statement.end), f"\n{indent}{text}"
+
+
+def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
+    """Exchange the statements at two places that stand one after the other, comments aside."""
+    first, second = statement_at(facts, one), statement_at(facts, other)
+    if (one.module, one.chunk) != (other.module, other.chunk) or first is None or second is None:
+        return
+    if not re.fullmatch(r"(\s|#[^\n]*)*", facts.text(between(one, first.end, second.start))) or first.end > second.start:
+        return
+    a, b = at(one, first), at(one, second)
+    yield FixDraft(title, True, ((a, facts.text(b)), (b, facts.text(a))))
 
 
 def wrap_in_no_grad(facts: Facts, loc: Loc, statement: n.Node) -> Change | None:

@@ -69,8 +69,8 @@ def _mode(facts: Facts, made: Lineage | None) -> Loc | None:
     """The nearest `inference_mode` around where the tensor, or what it was made of, was made."""
     for step in made.walk(60) if made is not None else ():
         found = switched_off(facts, step)
-        if found is not None and "inference_mode" in facts.text(found):
-            return found
+        if found is not None and "inference_mode" in facts.text(found[0]):
+            return found[0]
     return None
 
 

@@ -6,8 +6,8 @@ gradient stays None. An empty list is mostly a module whose parameters were neve
 ## Reported
 ```python
 import torch
-w = torch.zeros(3, requires_grad=True) + 1  # error: [optimizer-over-non-leaf]
-opt = torch.optim.SGD([w], lr=0.1)  # raises: ValueError "can't optimize a non-leaf Tensor"
+w = torch.zeros(3, requires_grad=True) + 1
+opt = torch.optim.SGD([w], lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: ValueError "can't optimize a non-leaf Tensor"
 ```
 ## Nothing to optimize
 ```python
@@ -30,16 +30,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import callers, said, told
+from analyzers.rules.trace import callers, origin, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("can't optimize a non-leaf Tensor"):
-        here = event.site.loc
-        loc = made.loc if made is not None and made.loc is not None else here
-        what = f"{said(facts, loc)} computes" if loc != here else f"{said(facts, loc)} is given"
-        message = f"{what} a tensor from others, and an optimizer changes only leaves"
-        notes = told([(here, "the optimizer is given it here")], callers(event.site.via), besides=loc)
+        loc = event.site.loc
+        message = f"{said(facts, loc)} is given a tensor computed from others, and an optimizer changes only leaves"
+        notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes)
     for event, _ in facts.saying("optimizer got an empty parameter list"):
         message = f"{said(facts, event.site.loc)} gets no parameters at all"

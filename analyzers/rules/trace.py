@@ -86,8 +86,8 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
     return f"{source} takes plain numbers out of torch, which carry no graph"
 
 
-def switched_off(facts: Facts, step: Lineage) -> Loc | None:
-    """The `with` or the decorator under which a step ran without gradient."""
+def switched_off(facts: Facts, step: Lineage) -> tuple[Loc, bool] | None:
+    """The `with`, or (then True) the decorator, under which a step ran without gradient."""
     for loc in (step.loc, *reversed(step.via)):
         if loc is None:
             continue
@@ -100,7 +100,7 @@ def switched_off(facts: Facts, step: Lineage) -> Loc | None:
             for candidate in candidates:
                 text = facts.text(at(loc, candidate))
                 if any(word in text for word in ("no_grad", "inference_mode", "set_grad_enabled")):
-                    return at(loc, candidate)
+                    return at(loc, candidate), isinstance(node, n.FunctionDef)
     return None
 
 

@@ -33,7 +33,7 @@ class Optimizer:
             params = [p for _, p in params]
         for p in params:
             if not p.is_leaf and not p.retains_grad:
-                raise ValueError("can't optimize a non-leaf Tensor")
+                raise ValueError("can't optimize a non-leaf Tensor", p)
         taken = [p for group in self.param_groups for p in group["params"]]
         if any([p is q for p in taken for q in params]):
             raise ValueError("some parameters appear in more than one parameter group")

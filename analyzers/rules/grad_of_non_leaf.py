@@ -1,0 +1,94 @@
+"""`.grad` is read of a tensor that backward fills no gradient into.
+
+Gradients arrive at leaves. What was scaled, moved, reshaped or cloned after `requires_grad=True` is a result: its
+`.grad` stays None, with a warning at most, and so does that of a leaf whose detached copy went into the loss. Where
+the None is then used, that line raises.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True) * 0.1  # warning: [grad-of-non-leaf]
+w.sum().backward()
+g = w.grad
+```
+## The None is used
+```python
+import torch
+w = torch.ones(3, requires_grad=True) * 0.1  # error: [grad-of-non-leaf]
+w.sum().backward()
+w.grad.zero_()  # raises: AttributeError "'NoneType' object has no attribute 'zero_'"
+```
+## A detached copy got the gradient
+```python
+import torch
+x = torch.ones(3, requires_grad=True)
+probe = x.detach().requires_grad_()  # warning: [grad-of-non-leaf]
+(probe * 2).sum().backward()
+g = x.grad
+```
+## Not reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True) * 0.1
+w.retain_grad()
+w.sum().backward()
+g = w.grad
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import BackwardCall, GradRead, NoneGradUsed, Raised, Rewrapped
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.trace import Note, callers, said, told
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    used: set[Loc] = set()
+    for event, cause in facts.raised(NoneGradUsed):
+        made = cause.lineage.loc if cause.lineage is not None else None
+        if made is not None:
+            used.add(made)
+        yield _used(facts, event, cause, made)
+    ran = False
+    for other in facts.run.events:
+        ran = ran or isinstance(other, BackwardCall)
+        if ran and isinstance(other, GradRead):
+            made = other.tensor.lineage.loc if other.tensor.lineage is not None else None
+            if made is not None and made not in used:
+                yield from _read(facts, other, made)
+
+
+def _used(facts: Facts, event: Raised, cause: NoneGradUsed, made: Loc | None) -> Draft:
+    here = event.site.loc
+    name = cause.name.removesuffix(".grad")
+    message = f"`{name}.grad` is None here: no backward has filled it"
+    if made is None or cause.lineage is None or not cause.lineage.parents:
+        notes: list[Note] = [(made, "the tensor is made here")] if made is not None else []
+        return Draft(here, message, event, related=told(notes, callers(event.site.via), besides=here))
+    message = f"{said(facts, made)} is no leaf, so its `.grad` stays None, and using it raises"
+    notes = [*callers(cause.lineage.via), (here, f"`{name}.grad` is used here")]
+    return Draft(made, message, event, related=told(notes, callers(event.site.via), besides=made))
+
+
+def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
+    here: Note = (read.site.loc, f"`{read.name}.grad` is read here, and is None")
+    trail = read.tensor.lineage
+    if trail is None:
+        return
+    if read.tensor.is_leaf is False:
+        message = f"{said(facts, made)} is no leaf, so `{read.name}.grad` stays None"
+        yield Draft(made, message, effect="grad-none", related=told(callers(trail.via), [here], besides=made))
+        return
+    for copy in facts.of(Rewrapped):
+        if any(step is trail for step in copy.lineage.walk(40)):
+            loc = copy.site.loc
+            message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and `{read.name}.grad` stays None"
+            yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc))
+            return
+
+
+RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read of a tensor that gets no gradient", check, __doc__ or "")

@@ -1,0 +1,87 @@
+"""`zero_grad()` stands between backward and step: the step finds no gradient.
+
+`zero_grad()` sets `.grad` to None, and a step leaves a parameter without gradient as it is. It belongs before backward,
+or after the step.
+
+## Reported
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    loss.backward()
+    opt.zero_grad()  # warning: [gradients-zeroed-before-step]
+    opt.step()
+```
+## Fixed
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+## Not reported
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step()
+    opt.zero_grad()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import BackwardCall, Event, StepCall, ZeroCall
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.edits import swap
+from analyzers.rules.trace import callers, said, told
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for step, round_ in idle_steps(facts):
+        before = round_[: round_.index(step)]
+        zero = next((e for e in reversed(before) if isinstance(e, ZeroCall | BackwardCall)), None)
+        if not isinstance(zero, ZeroCall) or not zero.cleared:
+            continue
+        earlier = [e for e in before[: before.index(zero)] if isinstance(e, BackwardCall)]
+        if earlier:
+            yield _draft(facts, earlier[-1], zero, step)
+
+
+def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:
+    """The first visit of each step that never finds a gradient, with the events of its iteration."""
+    calls: dict[Loc, list[StepCall]] = {}
+    for step in facts.of(StepCall):
+        calls.setdefault(step.site.loc, []).append(step)
+    for steps in calls.values():
+        if all(s.with_grad == 0 and s.unknown == 0 and s.without_grad > 0 for s in steps):
+            first = steps[0]
+            depth = len(first.site.iterations)
+            yield first, [e for e in facts.run.events if e.site.iterations[:depth] == first.site.iterations]
+
+
+def _draft(facts: Facts, backward: BackwardCall, zero: ZeroCall, step: StepCall) -> Draft:
+    loc = zero.site.loc
+    message = f"{said(facts, loc)} clears the gradients before {said(facts, step.site.loc)} has used them"
+    notes = told(
+        [(backward.site.loc, "the gradients come from here"), (step.site.loc, "the step finds none")],
+        callers(zero.site.via), besides=loc,
+    )  # fmt: skip
+    fixes = tuple(swap(facts, backward.site.loc, loc, "Clear the gradients before backward"))
+    return Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
+
+
+RULE = Rule(
+    "AG302", "gradients-zeroed-before-step", "Gradients are cleared before a step uses them", check, __doc__ or ""
+)

@@ -1,0 +1,93 @@
+"""A running total or a list keeps the graph of every iteration alive.
+
+`total += loss` makes a tensor whose graph holds all losses so far, although backward is done with them; memory grows
+with each iteration. Keep the number (`loss.item()`) or the tensor without its graph (`loss.detach()`).
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    total += loss  # warning: [graph-kept-across-iterations]
+```
+## Fixed
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    total += loss.detach()
+```
+## A list of losses
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    losses.append(loss)  # warning: [graph-kept-across-iterations]
+```
+## Not reported
+One backward over a sum of losses.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0
+for step in range(3):
+    total += (w * w).sum()
+total.backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
+from analyzers.machine.growth import graph_trail
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import at, between, path_to, statement_at
+from analyzers.rules.trace import callers, said, told
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    roots = {id(e.lineage): e.site.loc for e in facts.of(BackwardCall) if e.lineage is not None}
+    raised = {e.site.loc for e in facts.of(Raised)}
+    seen: set[Loc] = set()
+    carried = {cause.node.loc for _, cause in facts.raised(Freed)}
+    for event in facts.of(GraphGrew):
+        loc = event.site.loc
+        if loc in seen or loc in raised or event.lineage is None or not event.repeated:
+            continue
+        done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
+        if (event.how == "appended" and done is None) or any(s.loc in carried for s in graph_trail(event.lineage)):
+            continue
+        seen.add(loc)
+        what = "adds" if event.how == "accumulated" else "puts"
+        message = f"{said(facts, loc)} {what} the graph of every iteration to `{event.name}`, where it stays in memory"
+        notes = told([(done, "backward is done with it here")] if done is not None else [], callers(event.site.via), besides=loc)
+        yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
+
+
+def _detach(facts: Facts, event: GraphGrew, loc: Loc) -> Iterator[FixDraft]:
+    """`.detach()` behind what is added; of a plain assignment, behind its right side."""
+    call = path_to(facts, loc)[-1] if event.how == "appended" else statement_at(facts, loc)
+    match call:
+        case n.AugAssign(value=value) | n.Call(args=(value,)) | n.Assign(value=value):
+            text = facts.text(at(loc, value))
+            bare = isinstance(value, n.Name | n.Attribute | n.Call | n.Subscript)
+            change = (between(loc, value.start, value.end), f"{text}.detach()" if bare else f"({text}).detach()")
+            yield FixDraft("Keep it without its graph", True, (change,))
+
+
+RULE = Rule(
+    "AG401", "graph-kept-across-iterations", "A total or a list keeps every iteration's graph alive", check, __doc__ or ""
+)

@@ -1,0 +1,79 @@
+"""Backward runs on a new leaf that was made from a loss, and trains nothing.
+
+`torch.tensor(loss.item(), requires_grad=True)`, or `requires_grad_()` on a loss without graph, silences the error that
+there is no graph. The gradient ends at the new leaf; no parameter gets any.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+loss = torch.tensor(loss.item(), requires_grad=True)  # warning: [loss-rewrapped]
+loss.backward()
+```
+## Fixed
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+loss = loss
+loss.backward()
+```
+## A flag on a loss without graph
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    loss = (w * w).sum()
+loss.requires_grad_()  # warning: [loss-rewrapped]
+loss.backward()
+```
+## Not reported
+A detached input is a leaf on purpose; its gradient is what is asked for.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+x = (w * 2).detach().requires_grad_()
+(x * x).sum().backward()
+g = x.grad
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.machine.events import BackwardCall
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import at, before_dot, between, node_at
+from analyzers.rules.trace import callers, cuts, explain_cut, said, told
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for call in facts.of(BackwardCall):
+        leaf = call.lineage
+        if call.root_is_leaf and leaf is not None and leaf.cut == "rewrapped" and leaf.loc is not None:
+            yield _draft(facts, call, leaf, leaf.loc)
+
+
+def _draft(facts: Facts, call: BackwardCall, leaf: Lineage, loc: Loc) -> Draft:
+    lost = [s for parent in leaf.parents for s in cuts(parent)][:4]
+    notes = told(
+        [(s.loc, explain_cut(facts, s)) for s in lost if s.loc is not None],
+        [(call.site.loc, "backward starts here, and ends at once")], callers(leaf.via), besides=loc,
+    )  # fmt: skip
+    message = f"{said(facts, loc)} makes a new leaf of a loss that lost its graph: backward reaches no parameter"
+    return Draft(loc, message, effect="no-gradient-flows", related=notes, fixes=tuple(_unwrap(facts, loc)))
+
+
+def _unwrap(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`torch.tensor(loss.item(), requires_grad=True)` becomes `loss`."""
+    match node_at(facts, loc):
+        case n.Call(args=(n.Call(func=n.Attribute(attr="item") as func, args=()),)) as call:
+            inner = facts.text(between(loc, call.args[0].start, before_dot(facts, loc, func).start))
+            yield FixDraft("Use the loss itself", True, ((at(loc, call), inner),))
+
+
+RULE = Rule("AG202", "loss-rewrapped", "Backward runs on a leaf made of a loss", check, __doc__ or "")

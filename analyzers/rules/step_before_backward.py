@@ -1,0 +1,65 @@
+"""`step()` runs before the backward of its iteration, and finds no gradient.
+
+The gradients of the iteration before are cleared by then, so the parameters never change.
+
+## Reported
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    opt.zero_grad()
+    opt.step()  # warning: [step-before-backward]
+    loss.backward()
+```
+## Fixed
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+## Not reported
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.machine.events import BackwardCall
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.edits import swap
+from analyzers.rules.gradients_zeroed_before_step import idle_steps
+from analyzers.rules.trace import callers, said, told
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for step, round_ in idle_steps(facts):
+        split = round_.index(step)
+        if any(isinstance(e, BackwardCall) for e in round_[:split]) or not step.site.iterations:
+            continue
+        later = next((e for e in round_[split:] if isinstance(e, BackwardCall)), None)
+        if later is None:
+            continue
+        loc = step.site.loc
+        message = f"{said(facts, loc)} runs before {said(facts, later.site.loc)} of the same iteration, and finds no gradient"
+        notes = told([(later.site.loc, "the gradients come only here")], callers(step.site.via), besides=loc)
+        fixes = tuple(swap(facts, loc, later.site.loc, "Step after backward"))
+        yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
+
+
+RULE = Rule("AG303", "step-before-backward", "A step runs before the backward of its iteration", check, __doc__ or "")
