@@ -18,10 +18,11 @@ from pathlib import Path
 from threading import RLock
 
 from analyzers.domain.lineage import Loc
+from analyzers.domain.values import Func
 from analyzers.graph.build import GraphProbe
 from analyzers.machine.core import Limits, ModuleRun
 from analyzers.machine.events import Binding
-from analyzers.machine.runs import FunctionRun, run_module, run_unknown
+from analyzers.machine.runs import FunctionRun, Made, make_instance, run_module, run_unknown, takes_instance
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
 from analyzers.report import Fact, Finding, Graph, Place
@@ -111,7 +112,18 @@ def module_run(db: Database, path: str) -> ModuleRun:
 @query
 def function_run(db: Database, path: str, index: int) -> FunctionRun:
     run = module_run(db, path)
-    return run_unknown(Program(db), run, run.functions[index])
+    func = run.functions[index]
+    return run_unknown(Program(db), run, func, made_for(db, path, func))
+
+
+@query
+def instance(db: Database, path: str, cls: int) -> Made:
+    """An instance of a class of the file, made of unknown arguments, for its methods to run on."""
+    return make_instance(Program(db), module_run(db, path), cls)
+
+
+def made_for(db: Database, path: str, func: Func) -> Made | None:
+    return instance(db, path, func.owner) if takes_instance(func) and func.owner is not None else None
 
 
 @query
@@ -256,7 +268,7 @@ def graph(db: World, path: str, offset: int, name: str | None) -> Graph | None:
         for func in run.functions:
             spot = places.place(Loc(func.module, func.chunk, func.node.start, func.node.end))
             if spot.path == path and spot.start <= offset <= spot.end:
-                run_unknown(Program(db), run, func, probe=probe)
+                run_unknown(Program(db), run, func, made_for(db, path, func), probe=probe)
     return probe.graph
 
 

@@ -39,7 +39,7 @@ from analyzers.domain.objects import (
     Storage,
     Tensor,
 )
-from analyzers.domain.state import State
+from analyzers.domain.state import State, touched
 from analyzers.domain.values import NONE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 
 
@@ -114,27 +114,16 @@ class Join:
             out.modules = b.modules.update(a.modules)
         if a.heap is b.heap:
             return out
-        with_b = a.heap.mutate()
-        differing: list[int] = []
-        for ident, theirs in b.heap.items():
-            ours = a.heap.get(ident)
+        ids = touched(a, b)
+        for ident in ids:
+            ours, theirs = a.find(ident), b.find(ident)
+            if ours is theirs or theirs is None:
+                continue
             if ours is None:
-                frozen = a.find(ident)
-                if frozen is None:
-                    with_b[ident] = theirs
-                elif frozen is not theirs:
-                    differing.append(ident)
-            elif ours is not theirs:
-                differing.append(ident)
-        for ident, ours in a.heap.items():
-            if ident not in b.heap:
-                frozen = b.find(ident)
-                if frozen is not None and frozen is not ours:
-                    differing.append(ident)
-        out.heap = with_b.finish()
-        for ident in differing:
-            self.pairs[ident, ident] = ident
-            self.work.append((ident, ident, ident))
+                out.put(ident, theirs)
+            else:
+                self.pairs[ident, ident] = ident
+                self.work.append((ident, ident, ident))
         while self.work:
             here, there, target = self.work.pop()
             out.put(target, self.objects(a.get(here), b.get(there), here, there, target))
@@ -401,16 +390,13 @@ def interchangeable(a: State, b: State) -> bool:
         return False
     if a.heap is b.heap:
         return True
-    for ident, theirs in b.heap.items():
-        ours = a.find(ident)
-        if ours is theirs or ours is None:
+    for ident in touched(a, b):
+        ours, theirs = a.find(ident), b.find(ident)
+        if ours is theirs or ours is None or theirs is None:
             continue
         if not _alike(ours, theirs, a, b):
             return False
-    return all(
-        b.find(ident) is not None or isinstance(ours, Tensor | Node | Counter | Storage | Env | ListObj | DictObj | Iterator)
-        for ident, ours in a.heap.items()
-    )
+    return True
 
 
 def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:

@@ -6,7 +6,7 @@ A state is cheap to fork: its maps are persistent, so a fork shares everything a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -19,10 +19,31 @@ BLOCK_BITS = 32
 """Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""
 
 
+Log: TypeAlias = "tuple[int, int, Log | None]"
+"""The ids written so far, latest first: length, id, and the rest. Forks share their common past."""
+
+ROOT: Log = (0, 0, None)
+
+
+def touched(a: State, b: State) -> set[int]:
+    """The ids that either state has written since they were one."""
+    ids: set[int] = set()
+    x: Log | None = a.log
+    y: Log | None = b.log
+    while x is not y:
+        if x is not None and (y is None or x[0] >= y[0]):
+            ids.add(x[1])
+            x = x[2]
+        elif y is not None:
+            ids.add(y[1])
+            y = y[2]
+    return ids
+
+
 class State:
     """`frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
-    __slots__ = ("assumed", "autocast", "frozen", "grad", "heap", "inference", "modules", "saved_hooks")
+    __slots__ = ("assumed", "autocast", "frozen", "grad", "heap", "inference", "log", "modules", "saved_hooks")
 
     def __init__(self) -> None:
         self.heap: Map[int, HeapObject] = Map()
@@ -33,6 +54,7 @@ class State:
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
         self.autocast = False
+        self.log: Log = ROOT
 
     def fork(self) -> State:
         other = State.__new__(State)
@@ -44,6 +66,7 @@ class State:
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
         other.autocast = self.autocast
+        other.log = self.log
         return other
 
     def get(self, ident: int) -> HeapObject:
@@ -61,6 +84,7 @@ class State:
 
     def put(self, ident: int, value: HeapObject) -> None:
         self.heap = self.heap.set(ident, value)
+        self.log = (self.log[0] + 1, ident, self.log)
 
     def update(self, ident: int, kind: type[T], change: Callable[[T], HeapObject]) -> None:
         """Replace the object at `ident` by what `change` makes of it, if it is of `kind`."""

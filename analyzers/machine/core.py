@@ -125,7 +125,7 @@ class Limits:
     depth: int = 28
     states: int = 4
     outcomes: int = 3
-    rounds: int = 3
+    rounds: int = 2
     unrolled: int = 12
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analyzers.domain.state import State
+from analyzers.domain.state import State, touched
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.iteration import Stream, stream_of
@@ -151,13 +151,11 @@ def same_but_versions(a: State, b: State) -> bool:
     """Whether a loop's head has settled: nothing but version counters, and what no one names, is different."""
     from analyzers.domain.objects import Counter, Env, Instance, Tensor
 
-    for ident, ours in a.heap.items():
-        theirs = b.heap.get(ident)
-        if theirs is ours or isinstance(ours, Counter):
+    for ident in touched(a, b):
+        ours, theirs = a.find(ident), b.find(ident)
+        if theirs is ours or ours is None or isinstance(ours, Counter):
             continue
-        if theirs is None:
-            return False
-        if isinstance(ours, Tensor | Env | Instance) and ours != theirs:
+        if theirs is None or (isinstance(ours, Tensor | Env | Instance) and ours != theirs):
             return False
     return True
 

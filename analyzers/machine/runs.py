@@ -9,6 +9,7 @@ from immutables import Map
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, Env, Instance
+from analyzers.domain.state import ROOT, State
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
 from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
@@ -26,6 +27,9 @@ class FunctionRun:
     passed: frozenset[tuple[Loc, int]]
     out_of_fuel: bool = False
 
+
+UNKNOWN_CALL = Limits(steps=1_200, depth=16, states=3, outcomes=2)
+"""Bounds of a run on unknown arguments: there are many, and most of what they meet is unknown."""
 
 Probe = Callable[[Machine, n.Node, Value], None]
 """Is shown every value that a name or an attribute gives, and every value bound."""
@@ -52,6 +56,7 @@ def run_module(
     except OutOfFuel:
         exhausted = True
         final = machine.st
+    final.log = ROOT
     return ModuleRun(
         path,
         program.block(path, main),
@@ -67,24 +72,59 @@ def run_module(
     )
 
 
-def run_unknown(
-    program: Program, module: ModuleRun, func: Func, limits: Limits | None = None, probe: Probe | None = None
-) -> FunctionRun:
-    """Run `func` on arguments of which nothing is known, in the state that its module ends in."""
-    machine = Machine(program, module.block, module.next_id, limits or Limits(steps=4_000))
-    machine.probe = probe
+@dataclass(slots=True)
+class Made:
+    """An instance of a class as its `__init__` leaves it on unknown arguments, and the state that holds it."""
+
+    state: State
+    value: Value
+    next_id: int
+
+
+def make_instance(program: Program, module: ModuleRun, cls: int) -> Made:
+    found = module.state.get(cls)
+    chunk = ""
+    if isinstance(found, ClassObj):
+        init = next((f for f in module.functions if f.owner == cls), None)
+        chunk = init.chunk if init is not None else ""
+    machine = _machine(program, module, chunk, None)
+    try:
+        value = instance_of(machine, cls)
+    except OutOfFuel:
+        machine.st = module.state.fork()
+        value = machine.new(Instance(cls, Map(), True))
+    return Made(machine.st, value, machine.next_id)
+
+
+def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
+    machine = Machine(program, module.block, module.next_id, limits or UNKNOWN_CALL)
     machine.st = module.state.fork()
-    node = func.node
-    root = n.Pass(node.start, node.start)
-    machine.frames.append(Frame(func.module, func.chunk, "<module>", module.env, None, False, root, root))
-    machine.st.grad = True if trains(func) else None
+    root = n.Pass(0, 0)
+    machine.frames.append(Frame(module.path, chunk, "<module>", module.env, None, False, root, root))
     machine.sequence = 1 << 20
+    return machine
+
+
+def run_unknown(
+    program: Program,
+    module: ModuleRun,
+    func: Func,
+    made: Made | None,
+    limits: Limits | None = None,
+    probe: Probe | None = None,
+) -> FunctionRun:
+    """Run `func` on arguments of which nothing is known, in the state that its module ends in.
+
+    `made` is the instance that a method is called on.
+    """
+    machine = _machine(program, module, func.chunk, limits)
+    machine.probe = probe
+    if made is not None:
+        machine.st = made.state.fork()
+        machine.next_id = made.next_id
     exhausted = False
     try:
-        args = unknown_arguments(machine, func)
-        machine.events.clear()
-        machine.bindings.clear()
-        machine.passed.clear()
+        args = unknown_arguments(func, made)
         machine.st.grad = True if trains(func) else None
         run_function(machine, func, args)
     except OutOfFuel:
@@ -118,14 +158,19 @@ def _mentions(node: object, attr: str) -> bool:
     return False
 
 
-def unknown_arguments(machine: Machine, func: Func) -> Args:
+def takes_instance(func: Func) -> bool:
+    """Whether a function's first argument is an instance of the class that defines it."""
+    return func.owner is not None and func.kind in {"function", "property", "context"}
+
+
+def unknown_arguments(func: Func, made: Made | None) -> Args:
     """Arguments for a call about which nothing is known; `self` is an instance as its class makes it."""
     parameters = func.node.args
     pos: list[Value] = []
     names = [p.name for p in (*parameters.posonly, *parameters.args)]
     for index, name in enumerate(names):
-        if index == 0 and func.owner is not None and func.kind in {"function", "property", "context"}:
-            pos.append(instance_of(machine, func.owner))
+        if index == 0 and made is not None:
+            pos.append(made.value)
         elif index == 0 and func.owner is not None and func.kind == "classmethod":
             pos.append(Ref(func.owner))
         else:
