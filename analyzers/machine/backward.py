@@ -91,11 +91,12 @@ class Walk:
             if node.freed:
                 self.m.warn("RuntimeError", TWICE, cause)
         if node.kind == "unimplemented" and certain:
+            made = Lineage(node.what, node.loc, (), None, node.via)
             if node.names == ("NotImplemented",):
                 message = f"derivative for aten::{node.payload.value} is not implemented"  # type: ignore[union-attr]
-                raise self.m.throw("RuntimeError", message, Plain("no-derivative"))
+                raise self.m.throw("RuntimeError", message, Plain("no-derivative", made))
             message = f"the derivative for '{node.payload.value}' is not implemented."  # type: ignore[union-attr]
-            raise self.m.throw("NotImplementedError", message, Plain("no-derivative"))
+            raise self.m.throw("NotImplementedError", message, Plain("no-derivative", made))
         for saved in node.saved:
             self.check_saved(node, saved, certain)
 

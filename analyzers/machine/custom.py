@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import ClassObj, Edge, Instance, ListObj, Node, Tensor
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call_function, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
 from analyzers.machine.tensors import Step, edge_to, refreshed, save, tensor_at
+from analyzers.syntax import nodes as n
 
 
 def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
@@ -118,6 +120,17 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
     return Const(None)
 
 
+def _end_of_forward(m: Machine, cls: int) -> Lineage | None:
+    """The last statement of `forward`, behind which `backward` belongs."""
+    from analyzers.machine.attributes import find_in_class
+
+    func = find_in_class(m, cls, "forward")
+    if not isinstance(func, Func) or not isinstance(func.node, n.FunctionDef):
+        return None
+    last = func.node.body[-1]
+    return Lineage("forward", Loc(func.module, func.chunk, last.start, last.end))
+
+
 def run_user_backward(m: Machine, ident: int, node: Node, certain: bool) -> None:
     """Run the user's own `backward`, as the engine does when it comes to the node."""
     payload = node.payload
@@ -133,7 +146,7 @@ def run_user_backward(m: Machine, ident: int, node: Node, certain: bool) -> None
         if certain and isinstance(cls, ClassObj) and cls.known:
             raise m.throw(
                 "NotImplementedError", "You must implement either the backward or vjp method for your custom autograd.Function",
-                Plain("custom"),
+                Plain("custom", _end_of_forward(m, receiver.id)),
             )  # fmt: skip
         return
     if not certain:

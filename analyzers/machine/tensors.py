@@ -53,7 +53,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
     if tensor.base is None:
         return tensor
     base = refreshed(m, tensor.base)
-    if base.requires_grad is False and tensor.requires_grad is False:
+    if base.requires_grad is False and (tensor.requires_grad is False or tensor.edge is None):
         return tensor
     current = version_of(m, tensor)
     same = versions_equal(tensor.attr_version, current) if tensor.attr_version >= 0 else None
