@@ -8,7 +8,7 @@ backward the gradient to start from. A tensor of one element, of any shape, is f
 import torch
 w = torch.ones(3, requires_grad=True)
 loss = w ** 2
-loss.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "grad can be implicitly created only for scalar outputs"
+loss.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "grad can be implicitly created"
 ```
 ## Fixed
 Whether the mean or the sum is meant, only a person knows.
@@ -62,9 +62,8 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
         return Draft(loc, message, event, related=told(related, besides=loc))
     shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
     message = f"`{cause.name}` has the shape ({shape}): reduce it to one number, or hand `backward` a gradient"
-    return Draft(
-        loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=tuple(_fixes(facts, event))
-    )
+    notes = told(related, callers(event.site.via), besides=loc)
+    return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 
 
 def _fixes(facts: Facts, event: Raised) -> Iterator[FixDraft]:
@@ -77,5 +76,5 @@ def _fixes(facts: Facts, event: Raised) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG107", "backward-on-non-scalar", "Backward needs a gradient for a tensor of several elements", check, __doc__ or ""
+    "AG107", "backward-on-non-scalar", "Backward needs a gradient for several elements", check, __doc__ or ""
 )

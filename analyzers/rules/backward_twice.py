@@ -35,9 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import Freed, Raised
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.machine.events import BackwardCall, Freed, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, node_at
+from analyzers.rules.edits import add_argument, between, node_at
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -58,7 +59,8 @@ def across_iterations(event: Raised, cause: Freed) -> bool:
 def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     node, again = cause.node, event.site.loc
     first = node.freed_at or again
-    related: list[Note] = callers(node.freed_via)
+    taken = taken_in(facts, cause)
+    related: list[Note] = [(taken, "the first backward's loss takes it in here")] if taken is not None else []
     shared = "a part of the graph"
     if node.loc is not None:
         shared = said(facts, node.loc)
@@ -66,8 +68,37 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
         related += callers(node.via)
     related.append((again, "the second backward runs here"))
     message = f"{said(facts, first)} frees the graph behind {shared}, and a later backward goes through it again"
-    notes = told(related, callers(event.site.via), besides=first)
-    return Draft(first, message, event, related=notes, fixes=tuple(keep_graph(facts, cause)))
+    notes = told(related, callers(node.freed_via), callers(event.site.via), besides=first)
+    fixes = (*_detach(facts, cause, taken), *keep_graph(facts, cause))
+    return Draft(first, message, event, related=notes, fixes=fixes)
+
+
+def taken_in(facts: Facts, cause: Freed) -> Loc | None:
+    """Where, in the function that made the shared part, the tensor that was backwarded first uses it."""
+    node = cause.node
+    first = next((c for c in facts.of(BackwardCall) if c.site.loc == node.freed_at), None)
+    if first is None or first.lineage is None:
+        return None
+    user: dict[int, Lineage] = {}
+    for step in first.lineage.walk():
+        if step.loc == node.loc and id(step) in user:
+            taker = user[id(step)]
+            return (*taker.via, taker.loc)[len(step.via)] if len(taker.via) >= len(step.via) else None
+        for parent in step.parents:
+            user.setdefault(id(parent), step)
+    return None
+
+
+def _detach(facts: Facts, cause: Freed, taken: Loc | None) -> Iterator[FixDraft]:
+    """`loss_of(net, fake)` becomes `loss_of(net, fake.detach())`."""
+    names = {b.name for b in facts.run.bindings if b.lineage is not None and b.lineage.loc == cause.node.loc}
+    call = node_at(facts, taken) if taken is not None else None
+    if taken is None or not isinstance(call, n.Call):
+        return
+    for argument in call.args:
+        if isinstance(argument, n.Name) and argument.id in names:
+            spot = between(taken, argument.end, argument.end)
+            yield FixDraft(f"Hand over `{argument.id}` without its graph", False, ((spot, ".detach()"),))
 
 
 def keep_graph(facts: Facts, cause: Freed) -> Iterator[FixDraft]:

@@ -63,7 +63,7 @@ losses.sum().backward()
 ```python
 import torch
 w = torch.ones(3)
-w.sum().backward()  # error: [backward-without-graph]  # raises: RuntimeError "element 0 of tensors does not require grad"
+w.sum().backward()  # error: [backward-without-graph]  # raises: RuntimeError "does not require grad"
 ```
 ```python fixed
 import torch
@@ -131,8 +131,8 @@ def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:
             return (FixDraft(f"Remove `.{func.attr}()`", only, (drop_suffix(facts, loc, func, whole),)),)
         case n.Attribute(attr="data") as whole:
             return (FixDraft("Remove `.data`", only, (drop_suffix(facts, loc, whole, whole),)),)
-        case n.Call(func=n.Attribute(value=module, attr="tensor") as func, args=(n.ListExpr() | n.Name(),), keywords=()):
-            stack = (at(loc, func), f"{facts.text(at(loc, module))}.stack")
+        case n.Call(func=n.Attribute(attr="tensor") as func, args=(n.ListExpr() | n.Name(),), keywords=()):
+            stack = (at(loc, func), f"{facts.text(at(loc, func.value))}.stack")
             return (FixDraft("Use `torch.stack`, which keeps the graph", only and bool(step.parents), (stack,)),)
     return ()
 

@@ -14,7 +14,7 @@ class Double(torch.autograd.Function):
     def backward(ctx, grad):
         return grad * 2
 x = torch.ones(3, requires_grad=True)
-Double.apply(x, 2).sum().backward()  # error: [custom-function-contract]  # raises: RuntimeError "function DoubleBackward returned an incorrect number of gradients"
+Double.apply(x, 2).sum().backward()  # error: [custom-function-contract]  # raises: RuntimeError "function Double"
 ```
 ## Not reported
 Gradients in excess may be None.
@@ -60,11 +60,10 @@ def _draft(facts: Facts, event: Raised, plain: Plain) -> Draft:
     what = next((words for start, words in WORDS.items() if event.message.startswith(start)), None)
     if what is None:
         what = f"runs an autograd function that does not keep its contract: {event.message}"
-    related: list[Note] = origin(plain.lineage, "the function is defined here")
+    related: list[Note] = origin(plain.lineage, "a `backward` belongs behind this")
     fixes = tuple(_apply(facts, loc)) if event.message.startswith("Legacy") else ()
-    return Draft(
-        loc, f"{said(facts, loc)} {what}", event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes
-    )
+    notes = told(related, callers(event.site.via), besides=loc)
+    return Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=fixes)
 
 
 def _apply(facts: Facts, loc: Loc) -> Iterator[FixDraft]:

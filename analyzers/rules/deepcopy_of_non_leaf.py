@@ -9,7 +9,7 @@ import copy
 import torch
 w = torch.ones(3, requires_grad=True)
 h = w * 2
-kept = copy.deepcopy(h)  # error: [deepcopy-of-non-leaf]  # raises: RuntimeError "Only Tensors created explicitly by the user"
+kept = copy.deepcopy(h)  # error: [deepcopy-of-non-leaf]  # raises: RuntimeError "Only Tensors created explicitly"
 ```
 ## Fixed
 ```python fixed

@@ -13,11 +13,12 @@ from analyzers.syntax import nodes as n
 
 Change: TypeAlias = tuple[Loc, str]
 
-VIEWS = frozenset(
-    "T H mT mH real imag view view_as reshape reshape_as squeeze unsqueeze transpose t permute expand expand_as flatten narrow "
-    "select getitem chunk split tensor_split unbind diagonal unfold swapaxes movedim detach data slice as_strided "
-    "contiguous to float".split()
-)
+_VIEWS = """
+    T H mT mH real imag view view_as reshape reshape_as squeeze unsqueeze transpose t permute expand expand_as flatten
+    narrow select index getitem chunk split tensor_split unbind diagonal unfold swapaxes movedim detach data slice
+    as_strided contiguous to float
+"""
+VIEWS = frozenset(_VIEWS.split())
 """Operators whose result may share the memory of what they were given."""
 
 
@@ -129,7 +130,8 @@ def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
     first, second = statement_at(facts, one), statement_at(facts, other)
     if (one.module, one.chunk) != (other.module, other.chunk) or first is None or second is None:
         return
-    if not re.fullmatch(r"(\s|#[^\n]*)*", facts.text(between(one, first.end, second.start))) or first.end > second.start:
+    apart = facts.text(between(one, first.end, second.start)) if first.end <= second.start else "?"
+    if not re.fullmatch(r"(\s|#[^\n]*)*", apart):
         return
     a, b = at(one, first), at(one, second)
     yield FixDraft(title, True, ((a, facts.text(b)), (b, facts.text(a))))
@@ -155,7 +157,8 @@ def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:
             if isinstance(value, n.BinOp | n.IfExp | n.BoolOp | n.Compare | n.Lambda | n.UnaryOp | n.TupleExpr):
                 right = f"({right})"
             change = (at(loc, statement), f"{name} = {name} {op} {right}")
-            return FixDraft(f"Write `{name} = {name} {op} …`, which makes a new tensor", owns(facts, loc, name), (change,))
+            title = f"Write `{name} = {name} {op} …`, which makes a new tensor"
+            return FixDraft(title, owns(facts, loc, name), (change,))
         case n.ExprStmt(value=n.Call() as call):
             renamed = _without_underscores(facts, loc, call)
             if renamed is None:
@@ -194,7 +197,7 @@ def _without_underscores(facts: Facts, loc: Loc, call: n.Call) -> tuple[n.Node, 
     return current, b"".join(pieces).decode("utf-8", "replace"), last
 
 
-_NEVER_OUT_OF_PLACE = frozenset("zero fill normal uniform copy random exponential cauchy geometric set".split())
+_NEVER_OUT_OF_PLACE = {"zero", "fill", "normal", "uniform", "copy", "random", "exponential", "cauchy", "set"}
 
 
 def _clone_before(facts: Facts, loc: Loc, call: n.Call, statement: n.Node) -> FixDraft | None:

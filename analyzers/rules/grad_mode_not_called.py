@@ -5,7 +5,7 @@
 ## Reported
 ```python
 import torch
-with torch.no_grad:  # error: [grad-mode-not-called]  # raises: TypeError "object does not support the context manager protocol"
+with torch.no_grad:  # error: [grad-mode-not-called]  # raises: TypeError "context manager protocol"
     pass
 ```
 ## Fixed

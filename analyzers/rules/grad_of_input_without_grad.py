@@ -6,7 +6,7 @@ import torch
 w = torch.ones(3, requires_grad=True)
 x = torch.ones(3)
 loss = (w * x).sum()
-grads = torch.autograd.grad(loss, [x])  # error: [grad-of-input-without-grad]  # raises: RuntimeError "One of the differentiated Tensors does not require grad"
+grads = torch.autograd.grad(loss, [x])  # error: [grad-of-input-without-grad]  # raises: RuntimeError "One of the diff"
 ```
 ## Fixed
 ```python fixed

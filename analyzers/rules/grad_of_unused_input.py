@@ -9,7 +9,7 @@ import torch
 w = torch.ones(3, requires_grad=True)
 b = torch.ones(3, requires_grad=True)
 loss = (w * 2).sum()
-grads = torch.autograd.grad(loss, [w, b])  # error: [grad-of-unused-input]  # raises: RuntimeError "The differentiated Tensor at index 1"
+grads = torch.autograd.grad(loss, [w, b])  # error: [grad-of-unused-input]  # raises: RuntimeError "Tensor at index 1"
 ```
 ## Fixed
 ```python fixed

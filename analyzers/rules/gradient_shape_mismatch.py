@@ -7,7 +7,7 @@ Backward starts from the gradient of its root, which has one number for each of 
 import torch
 w = torch.ones(3, requires_grad=True)
 y = w ** 2
-y.backward(torch.ones(2))  # error: [gradient-shape-mismatch]  # raises: RuntimeError "Mismatch in shape: grad_output[0]"
+y.backward(torch.ones(2))  # error: [gradient-shape-mismatch]  # raises: RuntimeError "Mismatch in shape"
 ```
 ## Fixed
 ```python fixed
@@ -47,8 +47,8 @@ def check(facts: Facts) -> Iterator[Draft]:
 def _ones(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     """`torch.ones(...)` is the gradient of a sum; `ones_like` is always of the right shape."""
     match node_at(facts, loc):
-        case n.Call(func=n.Attribute(value=root), args=(n.Call(func=n.Attribute(value=module, attr="ones")) as ones, *_)):
-            text = f"{facts.text(at(loc, module))}.ones_like({facts.text(at(loc, root))})"
+        case n.Call(func=n.Attribute(value=root), args=(n.Call(func=n.Attribute(attr="ones") as made) as ones, *_)):
+            text = f"{facts.text(at(loc, made.value))}.ones_like({facts.text(at(loc, root))})"
             yield FixDraft("Take ones of the tensor's own shape", True, ((at(loc, ones), text),))
 
 

@@ -57,7 +57,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         if (loc, step) in seen or not event.site.iterations:
             continue
         seen.add((loc, step))
-        message = f"{said(facts, loc)} adds to gradients that {said(facts, event.step.loc)} has used and nobody has cleared"
+        used = said(facts, event.step.loc)
+        message = f"{said(facts, loc)} adds to gradients that {used} has used and nobody has cleared"
         notes = told(
             [(event.step.loc, "this step has used them"), (step, "this step uses the sum")], callers(event.site.via),
             besides=loc,

@@ -73,7 +73,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         seen.add(loc)
         what = "adds" if event.how == "accumulated" else "puts"
         message = f"{said(facts, loc)} {what} the graph of every iteration to `{event.name}`, where it stays in memory"
-        notes = told([(done, "backward is done with it here")] if done is not None else [], callers(event.site.via), besides=loc)
+        ended = [(done, "backward is done with it here")] if done is not None else []
+        notes = told(ended, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
 
 
@@ -89,5 +90,5 @@ def _detach(facts: Facts, event: GraphGrew, loc: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG401", "graph-kept-across-iterations", "A total or a list keeps every iteration's graph alive", check, __doc__ or ""
+    "AG401", "graph-kept-across-iterations", "A total or a list keeps every iteration's graph", check, __doc__ or ""
 )

@@ -57,13 +57,13 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     related.append((event.site.loc, "backward runs through it in each iteration"))
     if node.freed_at is not None:
         related.append((node.freed_at, "an earlier iteration's backward freed it here"))
+    what = said(facts, loc)
     if carried:
-        message = f"{said(facts, loc)} of an earlier iteration is part of this iteration's graph: `detach()` what is carried along"
+        message = f"{what} of an earlier iteration is in this iteration's graph: `detach()` what is carried along"
     else:
-        message = f"{said(facts, loc)} is computed once, and every iteration's backward goes through it: compute it inside the loop"
-    return Draft(
-        loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=tuple(keep_graph(facts, cause))
-    )
+        message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
+    notes = told(related, callers(event.site.via), besides=loc)
+    return Draft(loc, message, event, related=notes, fixes=tuple(keep_graph(facts, cause)))
 
 
 RULE = Rule(

@@ -4,13 +4,13 @@
 ```python
 import torch
 x = torch.ones(3)
-x.register_hook(print)  # error: [hook-without-grad]  # raises: RuntimeError "cannot register a hook on a tensor that doesn't require gradient"
+x.register_hook(print)  # error: [hook-without-grad]  # raises: RuntimeError "cannot register a hook"
 ```
 ## `retain_grad`
 ```python
 import torch
 x = torch.ones(3)
-x.retain_grad()  # error: [hook-without-grad]  # raises: RuntimeError "can't retain_grad on Tensor that has requires_grad=False"
+x.retain_grad()  # error: [hook-without-grad]  # raises: RuntimeError "can't retain_grad on Tensor"
 ```
 ## Not reported
 ```python

@@ -70,7 +70,8 @@ def _fixes(facts: Facts, event: Misspelt, loc: Loc) -> Iterator[FixDraft]:
         text = f"{owner}.requires_grad_({facts.text(at(loc, statement.value))})"
         yield FixDraft("Call `requires_grad_`", True, ((at(loc, statement), text),))
     else:
-        yield FixDraft("Spell it `requires_grad`", True, ((replace(loc, start=target.attr_start, end=target.end), "requires_grad"),))
+        name = replace(loc, start=target.attr_start, end=target.end)
+        yield FixDraft("Spell it `requires_grad`", True, ((name, "requires_grad"),))
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ scikit-learn convert what they are given in the same way, and so does numpy with
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
-y = (w * 2).numpy()  # error: [numpy-on-graph-tensor]  # raises: RuntimeError "Can't call numpy() on Tensor that requires grad"
+y = (w * 2).numpy()  # error: [numpy-on-graph-tensor]  # raises: RuntimeError "Can't call numpy() on Tensor"
 ```
 ## Fixed
 ```python fixed

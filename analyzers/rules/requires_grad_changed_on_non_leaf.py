@@ -7,7 +7,7 @@ Only leaves carry the flag by choice; a result requires grad because its inputs 
 import torch
 w = torch.ones(3, requires_grad=True)
 h = w * 2
-h.requires_grad = False  # error: [requires-grad-changed-on-non-leaf]  # raises: RuntimeError "you can only change requires_grad flags of leaf variables"
+h.requires_grad = False  # error: [requires-grad-changed-on-non-leaf]  # raises: RuntimeError "you can only"
 ```
 ## Fixed
 ```python fixed

@@ -54,11 +54,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Write
 from analyzers.machine.events import Modified, Raised
 from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import out_of_place
+from analyzers.rules.edits import VIEWS, out_of_place, statement_at
 from analyzers.rules.trace import Note, callers, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -77,6 +79,7 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     if node.loc is not None:
         related.append((node.loc, f"`{node.what}` saved {kept} here"))
         related += callers(node.via)
+    related += _seen_through(facts, loc)
     related += [(w.loc, "also written here") for w in writes[1:5] if w.loc is not None]
     related.append((here, "backward needs it here"))
     if write is not None:
@@ -85,11 +88,26 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     if write is None:
         message = f"A tensor that {saver} saved is written before this backward"
     elif write.what == "step":
-        message = f"{said(facts, loc)} changes parameters that {saver} saved, and backward still needs them as they were"
+        message = f"{said(facts, loc)} changes parameters that {saver} saved, and backward still needs them unchanged"
     else:
-        message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it as it was"
+        message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it unchanged"
     fix = out_of_place(facts, loc) if len(writes) == 1 and write is not None and write.what != "step" else None
     return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
+
+
+def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
+    """Where the name that is written was made a view."""
+    match statement_at(facts, loc):
+        case n.Assign(targets=(n.Subscript(value=n.Name(id=name)),)):
+            pass
+        case n.AugAssign(target=n.Subscript(value=n.Name(id=name)) | n.Name(id=name)):
+            pass
+        case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=name)))):
+            pass
+        case _:
+            return []
+    views = [b for b in facts.run.bindings if b.name == name and b.lineage is not None and b.lineage.what in VIEWS]
+    return [(b.loc, f"`{name}` is made a view here") for b in views if b.loc.module == loc.module][:1]
 
 
 RULE = Rule(

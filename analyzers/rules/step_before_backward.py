@@ -56,7 +56,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         if later is None:
             continue
         loc = step.site.loc
-        message = f"{said(facts, loc)} runs before {said(facts, later.site.loc)} of the same iteration, and finds no gradient"
+        after = said(facts, later.site.loc)
+        message = f"{said(facts, loc)} runs before {after} of the same iteration, and finds no gradient"
         notes = told([(later.site.loc, "the gradients come only here")], callers(step.site.via), besides=loc)
         fixes = tuple(swap(facts, loc, later.site.loc, "Step after backward"))
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)

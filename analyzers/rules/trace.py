@@ -12,7 +12,10 @@ from analyzers.syntax import nodes as n
 Note = tuple[Loc, str]
 
 LEAVES_TORCH = frozenset({"torch.tensor", "torch.as_tensor", "tensor", "item", "tolist", "numpy", "from_numpy"})
-FACTORIES = frozenset("randn rand zeros ones empty full tensor arange linspace eye randint normal Parameter".split())
+FACTORIES = {
+    "randn", "rand", "zeros", "ones", "empty", "full", "tensor", "arange", "linspace", "eye", "randint", "normal",
+    "Parameter",
+}  # fmt: skip
 
 
 def short(text: str, limit: int = 60) -> str:

@@ -52,7 +52,7 @@ def _draft(facts: Facts, event: Raised, cause: ViewWritten) -> Draft:
         related += callers(cause.lineage.via)
     how = HOW.get(cause.creation, "is a view").format(cause.made_by)
     used = "its base or another view of its base has been modified" in event.message
-    verb = f"uses `{cause.name}` after its base was written; it" if used else f"writes in place to `{cause.name}`, which"
+    verb = f"uses `{cause.name}` after its base was written; it" if used else f"writes to `{cause.name}`, which"
     fix = None if used else out_of_place(facts, loc)
     return Draft(
         loc, f"{said(facts, loc)} {verb} {how}", event,

@@ -1,0 +1,50 @@
+"""Every rule is a file, a name, a code and a page, and they agree."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analyzers.rules import RULES
+from analyzers.rules.base import Rule
+from autograd_lsp.urls import rule_page
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
+
+
+def test_the_pages_are_as_generated() -> None:
+    command = [sys.executable, "tools/generate_rule_pages.py", "--check"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_codes_and_names_are_unique() -> None:
+    assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
+
+
+@every_rule
+def test_a_rule_is_called_as_its_file(rule: Rule) -> None:
+    module = importlib.import_module(f"analyzers.rules.{rule.name.replace('-', '_')}")
+    assert module.RULE is rule
+    assert rule.doc == module.__doc__
+
+
+@every_rule
+def test_a_rule_has_its_page_and_its_code(rule: Rule) -> None:
+    assert re.fullmatch(r"AG[1-4]\d\d", rule.code)
+    assert rule_page(rule.name).endswith(f"/{rule.name}/")
+    assert (REPOSITORY / "docs" / "rules" / f"{rule.name}.md").exists()
+
+
+@every_rule
+def test_a_page_shows_what_is_reported_and_what_is_not(rule: Rule) -> None:
+    assert "## Reported\n```python" in rule.doc
+    assert "## Not reported\n" in rule.doc
+    assert rule.summary
