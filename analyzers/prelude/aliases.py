@@ -1,7 +1,6 @@
 """Dotted names that mean another."""
 
 ALIASES: dict[str, str] = {
-    "torch.nn.modules": "torch.nn",
     "torch.nn.modules.module.Module": "torch.nn.Module",
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
     "torch.nn.parameter.Buffer": "torch.nn.Buffer",
@@ -12,9 +11,6 @@ ALIASES: dict[str, str] = {
     "torch.nn.utils.clip_grad.clip_grad_value_": "torch.nn.utils.clip_grad_value_",
     "torch.nn.utils.convert_parameters.parameters_to_vector": "torch.nn.utils.parameters_to_vector",
     "torch.nn.utils.convert_parameters.vector_to_parameters": "torch.nn.utils.vector_to_parameters",
-    "torch.nn.utils.weight_norm.weight_norm": "torch.nn.utils.weight_norm",
-    "torch.nn.utils.spectral_norm.spectral_norm": "torch.nn.utils.spectral_norm",
-    "torch.functional": "torch",
     "torch.optim.optimizer.Optimizer": "torch.optim.Optimizer",
     "torch.optim.sgd.SGD": "torch.optim.SGD",
     "torch.optim.adam.Adam": "torch.optim.Adam",
@@ -77,7 +73,31 @@ ALIASES: dict[str, str] = {
     "torch.distributions.log_normal.LogNormal": "torch.distributions.LogNormal",
     "torch.distributions.exponential.Exponential": "torch.distributions.Exponential",
     "torch.distributions.poisson.Poisson": "torch.distributions.Poisson",
-    "torch.distributions.kl": "torch.distributions",
-    "torch.distributions.transforms": "torch.distributions",
 }
-"""A name that ends in a module means every name below it, and the longest one that fits counts."""
+
+for _module, _names in {
+    "torch.nn.modules": "Module Linear Conv1d Conv2d Conv3d Sequential ModuleList ModuleDict BatchNorm1d BatchNorm2d "
+    "LayerNorm GroupNorm Embedding LSTM GRU RNN Dropout ReLU MultiheadAttention CrossEntropyLoss MSELoss",
+    "torch.nn.modules.loss": "_Loss _WeightedLoss CrossEntropyLoss MSELoss L1Loss BCELoss BCEWithLogitsLoss",
+    "torch.nn.modules.batchnorm": "_BatchNorm BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm",
+    "torch.nn.modules.conv": "_ConvNd Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
+    "torch.nn.modules.container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
+    "torch.nn.modules.linear": "Linear Bilinear Identity",
+    "torch.nn.modules.activation": "ReLU GELU SiLU Sigmoid Tanh LeakyReLU MultiheadAttention",
+    "torch.nn.modules.dropout": "_DropoutNd Dropout Dropout1d Dropout2d Dropout3d",
+    "torch.nn.modules.normalization": "LayerNorm GroupNorm RMSNorm",
+    "torch.nn.modules.rnn": "RNNBase RNN LSTM GRU RNNCell LSTMCell GRUCell",
+    "torch.nn.modules.transformer": "Transformer TransformerEncoder TransformerEncoderLayer TransformerDecoder "
+    "TransformerDecoderLayer",
+}.items():
+    for _name in _names.split():
+        ALIASES[f"{_module}.{_name}"] = f"torch.nn.{_name}"
+for _name in (
+    "Transform ComposeTransform ExpTransform AffineTransform SigmoidTransform TanhTransform SoftplusTransform "
+    "PowerTransform AbsTransform SoftmaxTransform".split()
+):
+    ALIASES[f"torch.distributions.transforms.{_name}"] = f"torch.distributions.{_name}"
+for _name in ("kl_divergence", "register_kl"):
+    ALIASES[f"torch.distributions.kl.{_name}"] = f"torch.distributions.{_name}"
+for _name in "einsum norm cdist meshgrid broadcast_tensors tensordot unique stft".split():
+    ALIASES[f"torch.functional.{_name}"] = f"torch.{_name}"

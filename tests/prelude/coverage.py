@@ -6,12 +6,14 @@ import inspect
 from tests.prelude.loader import public_names
 
 ABSTRACT = {
-    "torch.nn": {"Container", "Parameter", "Buffer", "UninitializedBuffer", "UninitializedParameter", "LinearCrossEntropyOptions", "DataParallel"},
+    "torch.nn": {"Container", "Parameter", "Buffer", "UninitializedBuffer", "UninitializedParameter",
+                 "LinearCrossEntropyOptions", "DataParallel"},
     "torch.optim": set(),
     "torch.optim.lr_scheduler": set(),
     "torch.distributions": {"Wishart", "LKJCholesky", "GeneralizedPareto", "CatTransform", "CorrCholeskyTransform",
                             "CumulativeDistributionTransform", "IndependentTransform", "LowerCholeskyTransform",
-                            "PositiveDefiniteTransform", "ReshapeTransform", "StackTransform", "StickBreakingTransform"},
+                            "PositiveDefiniteTransform", "ReshapeTransform", "StackTransform",
+                            "StickBreakingTransform"},
     "torch.utils.data": {"DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "non_deterministic",
                          "guaranteed_datapipes_determinism", "functional_datapipe", "runtime_validation_disabled"},
     "torch.nn.utils.parametrizations": set(),

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import torch
 
+torch.set_num_threads(1)
+
 PRELUDE = Path(__file__).parents[2] / "analyzers" / "prelude"
 DIRECTORIES = sorted(p.name for p in PRELUDE.iterdir() if p.is_dir() and p.name.startswith("torch"))
 
@@ -132,7 +134,7 @@ class World:
         namespace = self.namespaces.get(directory)
         if namespace is not None and (name in namespace or name in namespace.files):
             return namespace[name]
-        if any(d == dotted or d.startswith(dotted + ".") for d in self.namespaces):
+        if any(d == dotted or d.startswith(dotted + ".") for d in (*self.namespaces, *ALIASES)):
             return self.overlay(dotted)
         found = real(dotted)
         if found is None:
@@ -244,7 +246,6 @@ def stub(world):
     machine.unknown_int = lambda: 2
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
-    machine.dtype_of_to = lambda *args, **kwargs: torch._C._nn._parse_to(*args, **kwargs)[1]
     for note in ("note_step", "note_zero", "note_clip", "note_scheduler"):
         setattr(machine, note, lambda what, note=note: world.notes.append((note, what)))
     return machine

@@ -23,7 +23,13 @@ def versions(module):
 
 def case_sequential(torch):
     model = net(torch)
-    return [table(model), model(torch.randn(5, 3)), len(model), isinstance(model[0], torch.nn.Linear), table(model[1:3])]
+    return [
+        table(model),
+        model(torch.randn(5, 3)),
+        len(model),
+        isinstance(model[0], torch.nn.Linear),
+        table(model[1:3]),
+    ]
 
 
 def case_sequential_grows(torch):
@@ -56,8 +62,17 @@ def case_module_dict(torch):
     heads = torch.nn.ModuleDict({"a": torch.nn.Linear(2, 2)})
     heads["b"] = torch.nn.Linear(2, 1)
     heads.update({"c": torch.nn.ReLU()})
-    return [table(heads), list(heads), list(heads.keys()), "b" in heads, len(heads), heads["b"](torch.ones(1, 2)),
-            [n for n, _ in heads.items()], table(heads.pop("a")), table(heads)]
+    return [
+        table(heads),
+        list(heads),
+        list(heads.keys()),
+        "b" in heads,
+        len(heads),
+        heads["b"](torch.ones(1, 2)),
+        [n for n, _ in heads.items()],
+        table(heads.pop("a")),
+        table(heads),
+    ]
 
 
 def case_parameter_list(torch):
@@ -70,8 +85,17 @@ def case_parameter_list(torch):
 def case_parameter_dict(torch):
     weights = torch.nn.ParameterDict({"a": torch.ones(2)})
     weights["b"] = torch.nn.Parameter(torch.ones(3))
-    return [table(weights), weights["a"], weights.b, list(weights), "a" in weights, [k for k, _ in weights.items()],
-            weights.get("z"), weights.pop("a"), len(weights)]
+    return [
+        table(weights),
+        weights["a"],
+        weights.b,
+        list(weights),
+        "a" in weights,
+        [k for k, _ in weights.items()],
+        weights.get("z"),
+        weights.pop("a"),
+        len(weights),
+    ]
 
 
 def case_own_module(torch):
@@ -91,9 +115,18 @@ def case_own_module(torch):
 
     block = Block()
     state = sorted(block.state_dict())
-    return [table(block), block(torch.ones(1, 2)), state, len(list(block.children())), len(list(block.modules())),
-            [n for n, _ in block.named_parameters("top")], [n for n, _ in block.named_parameters(recurse=False)],
-            next(block.parameters()), block.get_parameter("inner.weight"), block.get_submodule("inner") is block.inner]
+    return [
+        table(block),
+        block(torch.ones(1, 2)),
+        state,
+        len(list(block.children())),
+        len(list(block.modules())),
+        [n for n, _ in block.named_parameters("top")],
+        [n for n, _ in block.named_parameters(recurse=False)],
+        next(block.parameters()),
+        block.get_parameter("inner.weight"),
+        block.get_submodule("inner") is block.inner,
+    ]
 
 
 def case_forward_before_init(torch):
@@ -124,18 +157,29 @@ def case_train_and_eval(torch):
     x = torch.randn(5, 3)
     before = versions(model)
     model(x)
-    trained = [a != b for a, b in zip(versions(model), before)]
+    trained = [a != b for a, b in zip(versions(model), before, strict=False)]
     before = versions(model.eval())
     model(x)
-    return [trained, versions(model) == before, [m.training for m in model.modules()], model.train() is model,
-            [m.training for m in model.modules()]]
+    return [
+        trained,
+        versions(model) == before,
+        [m.training for m in model.modules()],
+        model.train() is model,
+        [m.training for m in model.modules()],
+    ]
 
 
 def case_eval_dropout_is_the_input(torch):
     x = torch.ones(2, requires_grad=True)
     drop = torch.nn.Dropout().eval()
-    return [drop(x) is x, torch.nn.Dropout2d().eval()(x[None, None, :, None]), torch.nn.Identity()(x) is x,
-            torch.nn.Dropout(0.0).train()(x) is x, torch.nn.Flatten()(x[None]), torch.nn.ReLU(inplace=True)(x * 2)]
+    return [
+        drop(x) is x,
+        torch.nn.Dropout2d().eval()(x[None, None, :, None]),
+        torch.nn.Identity()(x) is x,
+        torch.nn.Dropout(0.0).train()(x) is x,
+        torch.nn.Flatten()(x[None]),
+        torch.nn.ReLU(inplace=True)(x * 2),
+    ]
 
 
 def case_in_place_relu_on_leaf(torch):
@@ -164,8 +208,17 @@ def case_to_double(torch):
     first = model[0].weight
     model(torch.randn(5, 3)).sum().backward()
     moved = model.double()
-    return [moved is model, model[0].weight is first, table(model), str(first.grad.dtype), versions(model),
-            table(model.float()), table(model.to("cpu")), table(model.to(torch.float64)), table(model.half())]
+    return [
+        moved is model,
+        model[0].weight is first,
+        table(model),
+        str(first.grad.dtype),
+        versions(model),
+        table(model.float()),
+        table(model.to("cpu")),
+        table(model.to(torch.float64)),
+        table(model.half()),
+    ]
 
 
 def case_apply(torch):
@@ -180,7 +233,12 @@ def case_state_dict(torch):
     state = model.state_dict()
     weight = state["0.weight"]
     weight.zero_()
-    return [list(state), weight, model[0].weight._version == weight._version, model.state_dict(keep_vars=True)["0.weight"]]
+    return [
+        list(state),
+        weight,
+        model[0].weight._version == weight._version,
+        model.state_dict(keep_vars=True)["0.weight"],
+    ]
 
 
 def case_load_state_dict(torch):
@@ -188,7 +246,7 @@ def case_load_state_dict(torch):
     before = versions(model)
     first = model[0].weight
     model.load_state_dict(other.state_dict())
-    return [[a != b for a, b in zip(versions(model), before)], model[0].weight is first, table(model)]
+    return [[a != b for a, b in zip(versions(model), before, strict=False)], model[0].weight is first, table(model)]
 
 
 def case_load_state_dict_assign(torch):
@@ -301,7 +359,7 @@ def case_packed(torch):
 
 def case_lstm_state_detached_in_place(torch):
     lstm = torch.nn.LSTM(2, 3)
-    _, (h, c) = lstm(torch.ones(5, 2))
+    _, (h, _c) = lstm(torch.ones(5, 2))
     return h.detach_()
 
 
@@ -309,8 +367,11 @@ def case_attention(torch):
     attention = torch.nn.MultiheadAttention(4, 2, dropout=0.1, batch_first=True)
     x = torch.ones(2, 3, 4, requires_grad=True)
     mask = torch.nn.Transformer.generate_square_subsequent_mask(3)
-    return [attention(x, x, x), attention(x, x + 1, x, attn_mask=mask, need_weights=False),
-            attention(x, x, x, key_padding_mask=torch.zeros(2, 3, dtype=torch.bool))]
+    return [
+        attention(x, x, x),
+        attention(x, x + 1, x, attn_mask=mask, need_weights=False),
+        attention(x, x, x, key_padding_mask=torch.zeros(2, 3, dtype=torch.bool)),
+    ]
 
 
 def case_weight_norm_old(torch):
@@ -364,7 +425,7 @@ def case_clip(torch):
     layer(torch.ones(1, 2)).sum().backward()
     before = [p.grad._version for p in layer.parameters()]
     norm = torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
-    clipped = [p.grad._version > b for p, b in zip(layer.parameters(), before)]
+    clipped = [p.grad._version > b for p, b in zip(layer.parameters(), before, strict=False)]
     torch.nn.utils.clip_grad_value_(layer.parameters(), 1.0)
     return [norm, clipped, torch.nn.utils.get_total_norm(layer.parameters())]
 
@@ -380,8 +441,19 @@ def case_init(torch):
     init = torch.nn.init
     w = torch.nn.Parameter(torch.empty(3, 3))
     versions_ = []
-    for name in ("uniform_", "normal_", "trunc_normal_", "ones_", "zeros_", "eye_", "xavier_uniform_", "xavier_normal_",
-                 "kaiming_uniform_", "kaiming_normal_", "orthogonal_"):
+    for name in (
+        "uniform_",
+        "normal_",
+        "trunc_normal_",
+        "ones_",
+        "zeros_",
+        "eye_",
+        "xavier_uniform_",
+        "xavier_normal_",
+        "kaiming_uniform_",
+        "kaiming_normal_",
+        "orthogonal_",
+    ):
         before = w._version
         versions_.append([name, getattr(init, name)(w) is w, w._version > before])
     return [versions_, init.constant_(w, 1.0) is w, w]
@@ -394,9 +466,12 @@ def case_lazy_names(torch):
 def case_conv_modes(torch):
     x = torch.ones(1, 2, 6, requires_grad=True)
     nn = torch.nn
-    return [nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular")(x), nn.Conv1d(2, 3, 3, padding="same")(x),
-            nn.Conv1d(2, 3, 2, padding="same", padding_mode="reflect")(x),
-            nn.ConvTranspose1d(2, 3, 3, stride=2)(x, output_size=[14])]
+    return [
+        nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular")(x),
+        nn.Conv1d(2, 3, 3, padding="same")(x),
+        nn.Conv1d(2, 3, 2, padding="same", padding_mode="reflect")(x),
+        nn.ConvTranspose1d(2, 3, 3, stride=2)(x, output_size=[14]),
+    ]
 
 
 def case_adaptive_softmax(torch):

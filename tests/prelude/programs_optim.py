@@ -15,19 +15,26 @@ def written_by(torch, make):
     for _ in range(2):
         before = [p._version for p in layer.parameters()]
         optimizer.step()
-        wrote.append([p._version > b for p, b in zip(layer.parameters(), before)])
+        wrote.append([p._version > b for p, b in zip(layer.parameters(), before, strict=False)])
     return [wrote, [p.grad is not None for p in layer.parameters()], [p.grad_fn is None for p in layer.parameters()]]
 
 
 def case_sgd(torch):
     o = torch.optim
-    return [written_by(torch, lambda ps: o.SGD(ps, lr=0.1)), written_by(torch, lambda ps: o.SGD(ps, 0.1, momentum=0.9, nesterov=True, weight_decay=0.1)),
-            written_by(torch, lambda ps: o.SGD(ps, 0.1, foreach=True))]
+    return [
+        written_by(torch, lambda ps: o.SGD(ps, lr=0.1)),
+        written_by(torch, lambda ps: o.SGD(ps, 0.1, momentum=0.9, nesterov=True, weight_decay=0.1)),
+        written_by(torch, lambda ps: o.SGD(ps, 0.1, foreach=True)),
+    ]
 
 
 def case_adam(torch):
     o = torch.optim
-    return [written_by(torch, lambda ps: o.Adam(ps)), written_by(torch, lambda ps: o.AdamW(ps, lr=0.1, amsgrad=True)), written_by(torch, lambda ps: o.Adam(ps, foreach=True))]
+    return [
+        written_by(torch, o.Adam),
+        written_by(torch, lambda ps: o.AdamW(ps, lr=0.1, amsgrad=True)),
+        written_by(torch, lambda ps: o.Adam(ps, foreach=True)),
+    ]
 
 
 def case_fused(torch):
@@ -113,14 +120,18 @@ def case_groups(torch):
     a, b, c = [torch.nn.Parameter(torch.ones(2)) for _ in range(3)]
     optimizer = torch.optim.SGD([{"params": a}, {"params": [b], "lr": 1.0}], lr=0.1)
     optimizer.add_param_group({"params": c})
-    return [[len(g["params"]) for g in optimizer.param_groups], [g["lr"] for g in optimizer.param_groups],
-            optimizer.param_groups[1]["params"][0] is b, optimizer.state_dict()["param_groups"][1]["params"]]
+    return [
+        [len(g["params"]) for g in optimizer.param_groups],
+        [g["lr"] for g in optimizer.param_groups],
+        optimizer.param_groups[1]["params"][0] is b,
+        optimizer.state_dict()["param_groups"][1]["params"],
+    ]
 
 
 def case_named(torch):
     layer = torch.nn.Linear(2, 2)
     optimizer = torch.optim.AdamW(layer.named_parameters())
-    return [[p is q for p, q in zip(optimizer.param_groups[0]["params"], layer.parameters())]]
+    return [[p is q for p, q in zip(optimizer.param_groups[0]["params"], layer.parameters(), strict=False)]]
 
 
 def case_zero_grad(torch):
@@ -223,8 +234,13 @@ def case_averaged(torch):
     averaged = torch.optim.swa_utils.AveragedModel(model)
     before = [p._version for p in averaged.parameters()]
     averaged.update_parameters(model)
-    return [[n for n, _ in averaged.named_parameters()], [p._version > b for p, b in zip(averaged.parameters(), before)],
-            averaged(torch.ones(1, 2)), [p.requires_grad for p in averaged.parameters()], averaged.module is model]
+    return [
+        [n for n, _ in averaged.named_parameters()],
+        [p._version > b for p, b in zip(averaged.parameters(), before, strict=False)],
+        averaged(torch.ones(1, 2)),
+        [p.requires_grad for p in averaged.parameters()],
+        averaged.module is model,
+    ]
 
 
 def case_scaler_disabled(torch):

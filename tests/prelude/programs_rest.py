@@ -24,41 +24,51 @@ def sampled(torch, make, *shapes):
 
 def case_normal(torch):
     d = torch.distributions.Normal(leaf(torch, 3), leaf(torch, 3))
-    return [sampled(torch, lambda D, a, b: D.Normal(a, b), (3,), (3,)), sampled(torch, lambda D, a: D.Normal(a, 1.0), (3,)),
-            d.rsample(), d.mean, d.stddev, d.variance, d.entropy()]
+    return [
+        sampled(torch, lambda ds, a, b: ds.Normal(a, b), (3,), (3,)),
+        sampled(torch, lambda ds, a: ds.Normal(a, 1.0), (3,)),
+        d.rsample(),
+        d.mean,
+        d.stddev,
+        d.variance,
+        d.entropy(),
+    ]
 
 
 def case_laplace(torch):
-    return [sampled(torch, lambda D, a, b: D.Laplace(a, b), (3,), (3,)), torch.distributions.Laplace(leaf(torch, 3), 1.0).entropy()]
+    return [
+        sampled(torch, lambda ds, a, b: ds.Laplace(a, b), (3,), (3,)),
+        torch.distributions.Laplace(leaf(torch, 3), 1.0).entropy(),
+    ]
 
 
 def case_uniform(torch):
     d = torch.distributions.Uniform(leaf(torch, 3), leaf(torch, 3) + 2)
-    return [sampled(torch, lambda D, a: D.Uniform(a, a + 2), (3,)), d.rsample(), d.entropy(), d.mean]
+    return [sampled(torch, lambda ds, a: ds.Uniform(a, a + 2), (3,)), d.rsample(), d.entropy(), d.mean]
 
 
 def case_exponential(torch):
     d = torch.distributions.Exponential(leaf(torch, 3))
-    return [sampled(torch, lambda D, a: D.Exponential(a), (3,)), d.rsample(), d.mean, d.entropy()]
+    return [sampled(torch, lambda ds, a: ds.Exponential(a), (3,)), d.rsample(), d.mean, d.entropy()]
 
 
 def case_gamma(torch):
     d = torch.distributions.Gamma(leaf(torch, 3), leaf(torch, 3))
-    return [sampled(torch, lambda D, a, b: D.Gamma(a, b), (3,), (3,)), d.rsample(), d.mean, d.variance]
+    return [sampled(torch, lambda ds, a, b: ds.Gamma(a, b), (3,), (3,)), d.rsample(), d.mean, d.variance]
 
 
 def case_beta(torch):
     d = torch.distributions.Beta(leaf(torch, 3), leaf(torch, 3))
-    return [sampled(torch, lambda D, a, b: D.Beta(a, b), (3,), (3,)), flows(torch, d.rsample(), d.mean, d.entropy())]
+    return [sampled(torch, lambda ds, a, b: ds.Beta(a, b), (3,), (3,)), flows(torch, d.rsample(), d.mean, d.entropy())]
 
 
 def case_dirichlet(torch):
     d = torch.distributions.Dirichlet(leaf(torch, 3))
-    return [sampled(torch, lambda D, a: D.Dirichlet(a), (2, 3)), flows(torch, d.rsample(), d.mean, d.entropy())]
+    return [sampled(torch, lambda ds, a: ds.Dirichlet(a), (2, 3)), flows(torch, d.rsample(), d.mean, d.entropy())]
 
 
 def case_poisson(torch):
-    return sampled(torch, lambda D, a: D.Poisson(a), (3,))
+    return sampled(torch, lambda ds, a: ds.Poisson(a), (3,))
 
 
 def case_poisson_rsample(torch):
@@ -69,25 +79,37 @@ def case_poisson_rsample(torch):
 
 
 def case_gumbel(torch):
-    parts = sampled(torch, lambda D, a, b: D.Gumbel(a, b), (3,), (3,))
+    parts = sampled(torch, lambda ds, a, b: ds.Gumbel(a, b), (3,), (3,))
     return [parts[0], parts[1], parts[2], parts[3].requires_grad, parts[5:]]
 
 
 def case_student(torch):
     d = torch.distributions.StudentT(leaf(torch, 3) + 3, leaf(torch, 3), leaf(torch, 3))
-    return [sampled(torch, lambda D, a, b: D.StudentT(a, b), (3,), (3,)), flows(torch, d.rsample(), d.mean, d.variance, d.entropy())]
+    return [
+        sampled(torch, lambda ds, a, b: ds.StudentT(a, b), (3,), (3,)),
+        flows(torch, d.rsample(), d.mean, d.variance, d.entropy()),
+    ]
 
 
 def case_bernoulli(torch):
     d = torch.distributions.Bernoulli(logits=leaf(torch, 3))
-    return [sampled(torch, lambda D, a: D.Bernoulli(logits=a), (3,)), sampled(torch, lambda D, a: D.Bernoulli(a), (3,)),
-            d.entropy(), d.probs, d.mean]
+    return [
+        sampled(torch, lambda ds, a: ds.Bernoulli(logits=a), (3,)),
+        sampled(torch, lambda ds, a: ds.Bernoulli(a), (3,)),
+        d.entropy(),
+        d.probs,
+        d.mean,
+    ]
 
 
 def case_categorical(torch):
     d = torch.distributions.Categorical(logits=leaf(torch, 2, 3))
-    return [sampled(torch, lambda D, a: D.Categorical(logits=a), (2, 3)), sampled(torch, lambda D, a: D.Categorical(a), (2, 3)),
-            d.entropy(), d.probs]
+    return [
+        sampled(torch, lambda ds, a: ds.Categorical(logits=a), (2, 3)),
+        sampled(torch, lambda ds, a: ds.Categorical(a), (2, 3)),
+        d.entropy(),
+        d.probs,
+    ]
 
 
 def case_categorical_keeps_its_logits(torch):
@@ -101,58 +123,80 @@ def case_categorical_keeps_its_logits(torch):
 
 
 def case_one_hot(torch):
-    return [sampled(torch, lambda D, a: D.OneHotCategorical(logits=a), (2, 3)),
-            torch.distributions.OneHotCategoricalStraightThrough(logits=leaf(torch, 3)).rsample()]
+    return [
+        sampled(torch, lambda ds, a: ds.OneHotCategorical(logits=a), (2, 3)),
+        torch.distributions.OneHotCategoricalStraightThrough(logits=leaf(torch, 3)).rsample(),
+    ]
 
 
 def case_multinomial(torch):
-    return sampled(torch, lambda D, a: D.Multinomial(4, a), (2, 3))
+    return sampled(torch, lambda ds, a: ds.Multinomial(4, a), (2, 3))
 
 
 def case_multivariate(torch):
     eye = torch.eye(3)
     d = torch.distributions.MultivariateNormal(leaf(torch, 3), scale_tril=eye * leaf(torch, 1))
-    return [flows(torch, d.rsample(), d.sample(), d.log_prob(torch.ones(3)), d.entropy(), d.mean, d.variance),
-            tuple(d.batch_shape), tuple(d.event_shape)]
+    return [
+        flows(torch, d.rsample(), d.sample(), d.log_prob(torch.ones(3)), d.entropy(), d.mean, d.variance),
+        tuple(d.batch_shape),
+        tuple(d.event_shape),
+    ]
 
 
 def case_relaxed(torch):
-    D = torch.distributions
-    soft = D.RelaxedOneHotCategorical(torch.tensor(0.5), logits=leaf(torch, 3))
-    bits = D.RelaxedBernoulli(torch.tensor(0.5), logits=leaf(torch, 3))
+    ds = torch.distributions
+    soft = ds.RelaxedOneHotCategorical(torch.tensor(0.5), logits=leaf(torch, 3))
+    bits = ds.RelaxedBernoulli(torch.tensor(0.5), logits=leaf(torch, 3))
     return flows(torch, soft.rsample(), soft.sample(), soft.log_prob(soft.sample()), bits.rsample(), bits.sample())
 
 
 def case_independent(torch):
-    make = lambda D, a, b: D.Independent(D.Normal(a, b), 1)  # noqa: E731
+    make = lambda ds, a, b: ds.Independent(ds.Normal(a, b), 1)  # noqa: E731
     d = make(torch.distributions, leaf(torch, 2, 3), leaf(torch, 2, 3))
     return [sampled(torch, make, (2, 3), (2, 3)), d.rsample(), d.entropy()]
 
 
 def case_transformed(torch):
-    D = torch.distributions
-    squashed = D.TransformedDistribution(D.Normal(leaf(torch, 3), 1.0), [D.transforms.TanhTransform(), D.AffineTransform(0, 2.0)])
+    ds = torch.distributions
+    squashed = ds.TransformedDistribution(
+        ds.Normal(leaf(torch, 3), 1.0), [ds.transforms.TanhTransform(), ds.AffineTransform(0, 2.0)]
+    )
     sample = squashed.rsample()
-    log = D.LogNormal(leaf(torch, 3), leaf(torch, 3))
-    return flows(torch, sample, squashed.sample(), squashed.log_prob(squashed.sample() * 0.5), log.rsample(), log.sample(), log.mean,
-                 log.log_prob(torch.ones(3)), log.entropy())
+    log = ds.LogNormal(leaf(torch, 3), leaf(torch, 3))
+    return flows(
+        torch,
+        sample,
+        squashed.sample(),
+        squashed.log_prob(squashed.sample() * 0.5),
+        log.rsample(),
+        log.sample(),
+        log.mean,
+        log.log_prob(torch.ones(3)),
+        log.entropy(),
+    )
 
 
 def case_mixture(torch):
-    D = torch.distributions
-    d = D.MixtureSameFamily(D.Categorical(logits=leaf(torch, 3)), D.Normal(leaf(torch, 3), leaf(torch, 3)))
+    ds = torch.distributions
+    d = ds.MixtureSameFamily(ds.Categorical(logits=leaf(torch, 3)), ds.Normal(leaf(torch, 3), leaf(torch, 3)))
     return [flows(torch, d.sample(), d.mean, d.log_prob(torch.ones(2))), tuple(d.log_prob(torch.ones(2)).shape)]
 
 
 def case_kl(torch):
-    D = torch.distributions
-    normal = lambda: D.Normal(leaf(torch, 2, 3), leaf(torch, 2, 3))  # noqa: E731
-    logits = lambda: D.Categorical(logits=leaf(torch, 2, 3))  # noqa: E731
-    bits = lambda: D.Bernoulli(logits=leaf(torch, 3))  # noqa: E731
-    return [D.kl_divergence(normal(), normal()), D.kl_divergence(normal(), D.Normal(0.0, 1.0)),
-            D.kl_divergence(logits(), logits()), D.kl_divergence(bits(), bits()),
-            D.kl_divergence(D.Independent(normal(), 1), D.Independent(normal(), 1)),
-            flows(torch, D.kl_divergence(D.Beta(leaf(torch, 2), leaf(torch, 2)), D.Beta(leaf(torch, 2), leaf(torch, 2))))]
+    ds = torch.distributions
+    normal = lambda: ds.Normal(leaf(torch, 2, 3), leaf(torch, 2, 3))  # noqa: E731
+    logits = lambda: ds.Categorical(logits=leaf(torch, 2, 3))  # noqa: E731
+    bits = lambda: ds.Bernoulli(logits=leaf(torch, 3))  # noqa: E731
+    return [
+        ds.kl_divergence(normal(), normal()),
+        ds.kl_divergence(normal(), ds.Normal(0.0, 1.0)),
+        ds.kl_divergence(logits(), logits()),
+        ds.kl_divergence(bits(), bits()),
+        ds.kl_divergence(ds.Independent(normal(), 1), ds.Independent(normal(), 1)),
+        flows(
+            torch, ds.kl_divergence(ds.Beta(leaf(torch, 2), leaf(torch, 2)), ds.Beta(leaf(torch, 2), leaf(torch, 2)))
+        ),
+    ]
 
 
 def case_loader(torch):
@@ -160,6 +204,7 @@ def case_loader(torch):
     x = torch.ones(4, 3, requires_grad=True)
     for a, b in data.DataLoader(data.TensorDataset(x.detach(), torch.ones(4)), batch_size=2):
         return [a, b, a._is_view(), isinstance(a, torch.Tensor)]
+    return None
 
 
 def case_loader_of_own_data(torch):
@@ -172,15 +217,25 @@ def case_loader_of_own_data(torch):
 
     for x, more in torch.utils.data.DataLoader(Mine()):
         return [x, more["y"], more["z"]]
+    return None
 
 
 def case_checkpoint(torch):
     checkpoint = torch.utils.checkpoint.checkpoint
     layer = torch.nn.Linear(2, 2)
     plain, wanted = torch.ones(1, 2), torch.ones(1, 2, requires_grad=True)
-    return [flows(torch, checkpoint(layer, plain), checkpoint(layer, wanted), checkpoint(layer, plain, use_reentrant=True),
-                  checkpoint(layer, plain, use_reentrant=False), checkpoint(layer, wanted, use_reentrant=False)),
-            checkpoint(layer, wanted), checkpoint(layer, wanted, use_reentrant=False)]
+    return [
+        flows(
+            torch,
+            checkpoint(layer, plain),
+            checkpoint(layer, wanted),
+            checkpoint(layer, plain, use_reentrant=True),
+            checkpoint(layer, plain, use_reentrant=False),
+            checkpoint(layer, wanted, use_reentrant=False),
+        ),
+        checkpoint(layer, wanted),
+        checkpoint(layer, wanted, use_reentrant=False),
+    ]
 
 
 def case_checkpoint_backward(torch):
@@ -196,7 +251,9 @@ def functional(torch, name, *args):
     x, w = leaf(torch, 3), leaf(torch, 3)
     found = []
     for create_graph in (False, True):
-        result = getattr(torch.autograd.functional, name)(lambda t: (t * w).exp().sum(), x, *args, create_graph=create_graph)
+        result = getattr(torch.autograd.functional, name)(
+            lambda t: (t * w).exp().sum(), x, *args, create_graph=create_graph
+        )
         result = result if isinstance(result, tuple) else (result,)
         found.append([(tuple(r.shape), r.requires_grad) for r in result])
     return found
@@ -214,7 +271,12 @@ def case_hessian(torch):
 
 def case_products(torch):
     v = torch.ones(3)
-    return [functional(torch, "vjp"), functional(torch, "jvp", v), functional(torch, "hvp", v), functional(torch, "vhp", v)]
+    return [
+        functional(torch, "vjp"),
+        functional(torch, "jvp", v),
+        functional(torch, "hvp", v),
+        functional(torch, "vhp", v),
+    ]
 
 
 def case_func(torch):
@@ -227,5 +289,14 @@ def case_func(torch):
 
 def case_python_operators(torch):
     x = leaf(torch, 2, 2)
-    return [torch.einsum("ij,jk->ik", x, x), torch.norm(x), torch.norm(x, dim=1), torch.cdist(x, x + 1), torch.meshgrid(x[0], x[1], indexing="ij"),
-            torch.tensordot(x, x), torch.broadcast_tensors(x, x[0]), torch.atleast_2d(x[0]), torch.unique(torch.tensor([1, 1]), return_counts=True)]
+    return [
+        torch.einsum("ij,jk->ik", x, x),
+        torch.norm(x),
+        torch.norm(x, dim=1),
+        torch.cdist(x, x + 1),
+        torch.meshgrid(x[0], x[1], indexing="ij"),
+        torch.tensordot(x, x),
+        torch.broadcast_tensors(x, x[0]),
+        torch.atleast_2d(x[0]),
+        torch.unique(torch.tensor([1, 1]), return_counts=True),
+    ]

@@ -11,7 +11,7 @@ from tests.prelude.compare import fresh, observe, tensors_in
 from tests.prelude.loader import World, public_names, real
 
 WORLD = World()
-SAMPLES = 30
+SAMPLES = 15
 LIVED_WITH = {
     "nn.functional.kl_div": "batchmean of a tensor without dimensions divides once more",
 }
@@ -33,7 +33,11 @@ def modelled():
     functional, plain = public_names("torch.nn.functional"), public_names("torch")
     for info in op_db:
         name = info.name.removeprefix("nn.functional.")
-        if name not in UNLIKE and info.variant_test_name[:7] != "chunked" and name in (functional if info.name.startswith("nn.functional.") else plain):
+        if (
+            name not in UNLIKE
+            and info.variant_test_name[:7] != "chunked"
+            and name in (functional if info.name.startswith("nn.functional.") else plain)
+        ):
             yield info
 
 
@@ -86,7 +90,14 @@ def test_in_place_activation(name):
     assert call(WORLD.lookup(f"torch.nn.functional.{name}")) == call(real(f"torch.nn.functional.{name}"))
 
 
-DROPOUTS = {"dropout": 4, "dropout1d": 3, "dropout2d": 4, "dropout3d": 5, "alpha_dropout": 4, "feature_alpha_dropout": 4}
+DROPOUTS = {
+    "dropout": 4,
+    "dropout1d": 3,
+    "dropout2d": 4,
+    "dropout3d": 5,
+    "alpha_dropout": 4,
+    "feature_alpha_dropout": 4,
+}
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -115,12 +126,32 @@ def test_gumbel_softmax(hard):
 
 def test_coverage():
     """All that torch documents is modelled here, or is one native operator."""
-    native = {n for n in dir(torch.nn.functional) if type(getattr(torch.nn.functional, n)).__name__ == "builtin_function_or_method"}
-    native |= {"pairwise_distance", "cosine_similarity", "one_hot", "scaled_dot_product_attention", "bilinear", "sigmoid", "tanh"}
+    native = {
+        n
+        for n in dir(torch.nn.functional)
+        if type(getattr(torch.nn.functional, n)).__name__ == "builtin_function_or_method"
+    }
+    native |= {
+        "pairwise_distance",
+        "cosine_similarity",
+        "one_hot",
+        "scaled_dot_product_attention",
+        "bilinear",
+        "sigmoid",
+        "tanh",
+    }
     public = {
         n
         for n in dir(torch.nn.functional)
-        if not n.startswith("_") and getattr(getattr(torch.nn.functional, n), "__module__", None) == "torch.nn.functional"
+        if not n.startswith("_")
+        and getattr(getattr(torch.nn.functional, n), "__module__", None) == "torch.nn.functional"
     }
     missing = public - set(public_names("torch.nn.functional")) - native
-    assert missing <= {"assert_int_or_pair", "scaled_mm", "scaled_grouped_mm", "grouped_mm", "ScalingType", "SwizzleType"}, missing
+    assert missing <= {
+        "assert_int_or_pair",
+        "scaled_mm",
+        "scaled_grouped_mm",
+        "grouped_mm",
+        "ScalingType",
+        "SwizzleType",
+    }, missing

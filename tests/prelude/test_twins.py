@@ -10,7 +10,12 @@ from tests.prelude.loader import World
 
 WORLD = World()
 TWIN = WORLD.overlay("torch")
-CASES = [f for module in (programs_nn, programs_optim, programs_rest) for n, f in vars(module).items() if n.startswith("case_")]
+CASES = [
+    f
+    for module in (programs_nn, programs_optim, programs_rest)
+    for n, f in vars(module).items()
+    if n.startswith("case_")
+]
 
 
 def describe(value, names):
@@ -33,7 +38,7 @@ def outcome(program, torch):
     try:
         return describe(program(torch), {})
     except Exception as error:
-        return (type(error).__name__, str(error))
+        return (type(error).__name__, str(error.args[0]))
 
 
 @pytest.mark.parametrize("program", CASES, ids=lambda f: f.__name__)

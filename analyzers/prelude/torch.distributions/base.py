@@ -63,7 +63,7 @@ class ExponentialFamily(Distribution):
 def _tensors(*values):
     """Numbers and tensors as tensors of one shape."""
     made = [torch.tensor(float(v)) if isinstance(v, (int, float)) else v for v in values]
-    return torch.broadcast_tensors(*made)
+    return torch.ops.aten.broadcast_tensors(made)
 
 
 def _clamped(probs):

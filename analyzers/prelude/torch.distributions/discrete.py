@@ -175,7 +175,7 @@ class Categorical(_ProbsLogits):
 
     def log_prob(self, value):
         value = value.long().unsqueeze(-1)
-        value, logits = torch.broadcast_tensors(value, self.logits)
+        value, logits = torch.ops.aten.broadcast_tensors([value, self.logits])
         return logits.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self):

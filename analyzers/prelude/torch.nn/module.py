@@ -150,25 +150,32 @@ class Module:
 
     def to(self, *args, **kwargs):
         """Only a change of dtype is seen: what a device does is not."""
-        dtype = autograd_machine.dtype_of_to(*args, **kwargs)
+        dtype = kwargs.get("dtype")
+        for a in args:
+            if a in _DTYPES:
+                dtype = a
         if dtype is not None:
-            self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+            _cast(self, dtype)
         return self
 
     def type(self, dst_type):
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self):
-        return self.to(torch.float32)
+        _cast(self, torch.float32)
+        return self
 
     def double(self):
-        return self.to(torch.float64)
+        _cast(self, torch.float64)
+        return self
 
     def half(self):
-        return self.to(torch.float16)
+        _cast(self, torch.float16)
+        return self
 
     def bfloat16(self):
-        return self.to(torch.bfloat16)
+        _cast(self, torch.bfloat16)
+        return self
 
     def cuda(self, device=None):
         return self
@@ -257,6 +264,23 @@ class Module:
 
     def register_load_state_dict_post_hook(self, hook):
         return RemovableHandle({})
+
+
+_DTYPES = {
+    torch.float32: None, torch.float64: None, torch.float16: None, torch.bfloat16: None, torch.complex64: None,
+    torch.complex128: None,
+}
+
+
+def _cast(module, dtype):
+    for _, p in autograd_machine.named_parameters(module):
+        p.data = p.data.to(dtype)
+        if p.grad is not None:
+            p.grad.data = p.grad.data.to(dtype)
+    for _, inner in autograd_machine.named_modules(module):
+        for name, b in inner._buffers.items():
+            if b is not None and b.dtype in _DTYPES:
+                inner._buffers[name] = b.to(dtype)
 
 
 def _zero(grad):
