@@ -317,7 +317,7 @@ class Join:
             version=self.saved_version(x, y, counter),
             tensor=tensor,
             storage=storage,
-            hidden=max(x.hidden, y.hidden),
+            writes=max(x.writes, y.writes),
         )
 
     def saved_version(self, x: Saved, y: Saved, counter: int) -> int | None:

@@ -101,9 +101,9 @@ class Counter:
 
 @dataclass(slots=True, frozen=True)
 class Storage:
-    """The memory behind tensors: `hidden` are the writes that no version counter saw."""
+    """The memory behind tensors: its writes are counted too, as not all of them pass every version counter."""
 
-    hidden: Write | None = None
+    last: Write | None = None
     count: int = 0
 
 
@@ -111,8 +111,8 @@ class Storage:
 class Saved:
     """A tensor kept for backward. `counter` is None for a private copy, which nobody can write.
 
-    `hidden` counts the writes to its storage that no version counter had seen when it was kept; `maybe` says that it
-    is kept only if a tensor, of which that is not known, requires grad.
+    `writes` counts the writes to its storage when it was kept; `maybe` says that it is kept only if a tensor, of which
+    that is not known, requires grad.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Saved:
     tensor: int | None = None
     is_output: bool = False
     storage: int | None = None
-    hidden: int = 0
+    writes: int = 0
     maybe: bool = False
     lineage: Lineage | None = None
 

@@ -250,6 +250,11 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
     own = found.attrs.get(name)
     if own is not None:
         return own
+    parametrized = _parametrization(m, found, name)
+    if parametrized is not None:
+        from analyzers.machine.calls import Args, call
+
+        return call(m, parametrized, Args())
     for table in ("_parameters", "_buffers", "_modules"):
         holder = found.attrs.get(table)
         if holder is not None:
@@ -276,6 +281,18 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         return BoundBuiltin(owner, name)
     m.doubts += 1
     return Unknown(None, (owner.id, name), None, (owner.id,))
+
+
+def _parametrization(m: Machine, found: Instance, name: str) -> Value | None:
+    """What computes a parametrized attribute of a module at each access."""
+    children = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
+    if not isinstance(children, DictObj):
+        return None
+    holder = m.obj(children.items.get(Const("parametrizations"), NONE))
+    if not isinstance(holder, Instance) or "_modules" not in holder.attrs:
+        return None
+    table = m.obj(holder.attrs["_modules"])
+    return table.items.get(Const(name)) if isinstance(table, DictObj) else None
 
 
 def _context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:

@@ -13,10 +13,10 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import Counter, Edge, Node, Saved, Tensor, Write
+from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor, Write
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import BackwardCall, Freed, Modified, NoGraph, NonScalar, Plain
+from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
 
@@ -77,7 +77,7 @@ class Walk:
             if self.retain is False and certain:
                 self.m.walked.add(ident)
             self.free(ident, node, certain)
-            if node.kind == "unknown":
+            if node.kind == "unknown" and len(node.edges) != 1:
                 certain = False
             for edge in node.edges:
                 follow(edge, certain)
@@ -106,6 +106,10 @@ class Walk:
         counter = self.m.st.get(saved.counter)
         assert isinstance(counter, Counter)
         same = versions_equal(saved.version, counter.version)
+        if same and certain and not saved.maybe and saved.storage is not None:
+            storage = self.m.st.get(saved.storage)
+            if isinstance(storage, Storage) and storage.count > saved.writes and storage.last is not None:
+                self.m.note(HiddenWrite(self.m.site(), node, saved, storage.last))
         if same is not False:
             return
         cause = Modified(node, saved, tuple(writes_since(counter, saved.version or 0)), saved.lineage)

@@ -516,6 +516,10 @@ def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
         return False if known and (name.startswith("builtins.") or name.startswith("torch.")) and name != "builtins.object" else None
     if name == "builtins.object":
         return True
+    if name == "torch.dtype":
+        from analyzers.machine.torch_calls import dtype_of
+
+        return isinstance(value, Builtin) and value.name.startswith("torch.") and dtype_of(value) is not None
     if isinstance(value, Const):
         kind = getattr(python, name.removeprefix("builtins."), None) if name.startswith("builtins.") else None
         if isinstance(kind, type):

@@ -484,6 +484,16 @@ def reduced(m: Machine, value: Value, reduction: Value, what: str) -> Value | No
     return None
 
 
+@composite("_weight_norm")
+def _weight_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    result = op(m, "_weight_norm_interface", what, v=bound["v"], g=bound["g"], dim=bound.get("dim", Const(0)))
+    first = result.items[0] if isinstance(result, Tup) else result
+    made, source = m.tensor(first), m.tensor(bound["v"])
+    if made is not None and source is not None:
+        made.shape, made.dtype = source.shape, source.dtype
+    return first
+
+
 @composite("outer", "ger")
 def _outer(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = _shape(m, bound["self"])
@@ -636,15 +646,30 @@ def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | Non
 @composite("nll_loss_nd")
 def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     rank = _rank(m, bound["self"])
-    if rank is None:
-        return None
     name = "nll_loss2d_forward" if rank == 4 else "nll_loss_forward"
-    if rank not in {1, 2, 4}:
+    if rank not in {None, 1, 2, 4}:
         return None
     result = op(
         m, name, what, self=bound["self"], target=bound["target"], weight=bound.get("weight", NONE),
         reduction=bound.get("reduction", Const(1)), ignore_index=bound.get("ignore_index", Const(-100)),
     )  # fmt: skip
+    first = result.items[0] if isinstance(result, Tup) else result
+    made = m.tensor(first)
+    if rank is None and made is not None:
+        if bound.get("reduction", Const(1)) in {Const(1), Const(2)}:
+            made.shape = ()
+        if made.edge is not None and made.edge.node is not None:
+            m.node(made.edge.node).names = ("NllLossBackward0", "NllLoss2DBackward0")
+    return first
+
+
+@composite("linalg_cholesky", "linalg_inv")
+def _by_ex(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    """The operator that also gives an error code does the work."""
+    if row.base == "linalg_inv":
+        result = op(m, "linalg_inv_ex", what, A=bound["A"])
+    else:
+        result = op(m, "linalg_cholesky_ex", what, self=bound["self"], upper=bound.get("upper", FALSE))
     return result.items[0] if isinstance(result, Tup) else result
 
 

@@ -191,6 +191,16 @@ class Rewrapped:
 
 
 @dataclass(slots=True)
+class HiddenWrite:
+    """Backward used a kept tensor whose memory was written past its version counter: the gradient is wrong."""
+
+    site: Site
+    node: Node
+    saved: Saved
+    write: Write
+
+
+@dataclass(slots=True)
 class GraphGrew:
     """What outlives an iteration kept that iteration's graph alive: `how` is `accumulated`, `appended` or `carried`."""
 
@@ -213,6 +223,7 @@ class Misspelt:
 
 Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
+    | HiddenWrite
 )  # fmt: skip
 
 

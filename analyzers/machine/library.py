@@ -459,46 +459,6 @@ def _numel(m: Machine, args: Args) -> Value:
     return call_method(m, args.get(0, "input"), "numel", Args())
 
 
-@native("torch.unique")
-def _unique(m: Machine, args: Args) -> Value:
-    from analyzers.machine.calls import call_method
-
-    return call_method(m, args.get(0, "input"), "unique", Args(args.pos[1:], args.kw))
-
-
-@native("torch.norm", "torch.functional.norm")
-def _norm(m: Machine, args: Args) -> Value:
-    from analyzers.machine.calls import call_method
-
-    return call_method(m, args.get(0, "input"), "norm", Args(args.pos[1:], {k: v for k, v in args.kw.items() if k != "input"}))
-
-
-@native("torch.einsum")
-def _einsum(m: Machine, args: Args) -> Value:
-    operands = args.pos[1:]
-    if len(operands) == 1 and m.tensor(operands[0]) is None:
-        return call_torch(m, "aten.einsum", args.pos, {})
-    return call_torch(m, "aten.einsum", [args.get(0, "equation"), Tup(tuple(operands))], {})
-
-
-@native("torch.split")
-def _split(m: Machine, args: Args) -> Value:
-    from analyzers.machine.calls import call_method
-
-    return call_method(m, args.get(0, "tensor"), "split", Args(args.pos[1:], args.kw))
-
-
-@native("torch.meshgrid", "torch.broadcast_tensors", "torch.block_diag", "torch.cartesian_prod", "torch.atleast_1d")
-def _opaque_many(m: Machine, args: Args) -> Value:
-    opaque_result(m, "meshgrid", args.all())
-    return Unknown(None, None, m.trail("meshgrid", m.parents(args.all())), reach_of(*args.all()))
-
-
-@native("torch.tensordot", "torch.cdist", "torch.stft", "torch.istft")
-def _by_schema(m: Machine, args: Args) -> Value:
-    return opaque_result(m, _called(m), args.all())
-
-
 # --- torch: autograd --------------------------------------------------------------------------------------------
 
 

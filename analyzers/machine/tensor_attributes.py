@@ -349,7 +349,13 @@ def _numbers(m: Machine, owner: Ref, args: Args) -> Value:
     return Unknown()
 
 
-@method("is_contiguous", "is_floating_point", "is_complex", "is_pinned", "is_shared", "is_inference", "equal", "allclose", "is_same_size")
+@method("is_floating_point")
+def _is_floating_point(m: Machine, owner: Ref, args: Args) -> Value:
+    dtype = tensor_at(m, owner.id).dtype
+    return Unknown("bool") if dtype is None else Const(dtype.startswith(("float", "bfloat")))
+
+
+@method("is_contiguous", "is_complex", "is_pinned", "is_shared", "is_inference", "equal", "allclose", "is_same_size")
 def _verdicts(m: Machine, owner: Ref, args: Args) -> Value:
     return Unknown("bool")
 

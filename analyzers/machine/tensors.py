@@ -215,12 +215,12 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     """Keep a tensor for backward, at its present version."""
     tensor = tensor_at(m, ident)
     storage = m.st.get(tensor.storage)
-    hidden = storage.count if isinstance(storage, Storage) else 0
+    writes = storage.count if isinstance(storage, Storage) else 0
     if m.st.saved_hooks is not False or m.st.autocast:
         # Hooks keep something else; autocast keeps casts of its own.
-        return Saved(name, None, None, ident, is_output, tensor.storage, hidden, maybe)
+        return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     return Saved(
-        name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, hidden, maybe, tensor.lineage
+        name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage
     )
 
 
@@ -392,6 +392,9 @@ def bump(m: Machine, ident: int, what: str) -> None:
     version = None if counter.version is None else counter.version + 1
     write = Write(version or 0, m.here(), what, False, _short(counter.writes), m.via())
     m.st.put(tensor.counter, Counter(version, write))
+    storage = m.st.get(tensor.storage)
+    assert isinstance(storage, Storage)
+    m.st.put(tensor.storage, Storage(write, storage.count + 1))
     for alias in tensor.aliases:
         blur_tensor(m, alias)
 
@@ -410,7 +413,7 @@ def write_hidden(m: Machine, storage: int, what: str) -> None:
     """A write that no version counter sees."""
     found = m.st.get(storage)
     if isinstance(found, Storage):
-        write = Write(found.count + 1, m.here(), what, True, found.hidden, m.via())
+        write = Write(found.count + 1, m.here(), what, True, None, m.via())
         m.st.put(storage, Storage(write, found.count + 1))
 
 

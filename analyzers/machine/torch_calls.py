@@ -416,6 +416,9 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
     for order, position in enumerate(tensor_returns):
         t = types[order] if types is not None and order < len(types) else None
         dtype = t.dtype if t is not None else None
+        if dtype is None and row.base in {"cat", "stack"}:
+            dtype = _common_dtype(m, step)
+            t = TensorType(t.shape if t is not None else None, dtype)
         requires = result_requires_grad(m, step, dtype)
         if position in row.not_differentiable:
             requires = False
@@ -437,6 +440,12 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
     if len(results) == 1:
         return results[0]
     return Tup(tuple(results), "torch.return_types", names)
+
+
+def _common_dtype(m: Machine, step: Step) -> str | None:
+    """The dtype that all tensors of a list of unknown length have."""
+    dtypes = {tensor_at(m, i).dtype for i in step.inputs.get("tensors", ())}
+    return dtypes.pop() if len(dtypes) == 1 else None
 
 
 def _condition_holds(row: Row) -> bool:

@@ -55,7 +55,7 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
     if steps and steps[0].loc is not None:
         related.append((steps[0].loc, "its elements come from here"))
         related += callers(steps[0].via)
-    if "complex" in event.message:
+    if "real scalar" in event.message:
         related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
         related += [(s.loc, "computed here") for s in steps[:4] if s.loc is not None]
         message = f"`{cause.name}` is complex, and backward starts from real numbers: take `.abs()` or `.real` first"

@@ -22,6 +22,15 @@ for x in torch.randn(2, 3):
     h = torch.tanh(h * w + x)  # error: [graph-reused-across-iterations]
     h.sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.randn(2, 3):
+    h = h.detach()
+    h = torch.tanh(h * w + x)
+    h.sum().backward()
+```
 ## Not reported
 ```python
 import torch
@@ -37,10 +46,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import Freed, Raised
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
-from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import insert_before, path_to
 from analyzers.rules.trace import Note, callers, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -63,7 +75,26 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     else:
         message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
     notes = told(related, callers(event.site.via), besides=loc)
-    return Draft(loc, message, event, related=notes, fixes=tuple(keep_graph(facts, cause)))
+    fixes = tuple(_detach_on_the_way(facts, loc)) if carried else ()
+    # With a step in between, a kept graph would meet changed parameters.
+    if not facts.of(StepCall):
+        fixes += tuple(keep_graph(facts, cause))
+    return Draft(loc, message, event, related=notes, fixes=fixes)
+
+
+def _detach_on_the_way(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`h = h.detach()` at the top of the loop, for the name that takes the value into the next iteration."""
+    loop = next((node for node in reversed(path_to(facts, loc)) if isinstance(node, n.For | n.While)), None)
+    if loop is None:
+        return
+    made_here = {b.name for b in facts.run.bindings if b.lineage is not None and b.lineage.loc == loc}
+    for binding in facts.run.bindings:
+        there = binding.loc.module == loc.module and (binding.loc.chunk != loc.chunk or binding.loc.end <= loop.start)
+        if binding.name in made_here and there and binding.name.isidentifier():
+            change = insert_before(facts, loc, loop.body[0], f"{binding.name} = {binding.name}.detach()")
+            if change is not None:
+                yield FixDraft(f"Detach `{binding.name}` at the top of the loop", False, (change,))
+            return
 
 
 RULE = Rule(

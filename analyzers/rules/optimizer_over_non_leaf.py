@@ -14,6 +14,17 @@ opt = torch.optim.SGD([w], lr=0.1)  # error: [optimizer-over-non-leaf]  # raises
 import torch
 opt = torch.optim.SGD([], lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: ValueError "optimizer got an"
 ```
+## A tensor instead of a list
+```python
+import torch
+w = torch.zeros(3, requires_grad=True)
+opt = torch.optim.SGD(w, lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: TypeError "params argument"
+```
+```python fixed
+import torch
+w = torch.zeros(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+```
 ## Not reported
 A detached copy is a leaf.
 ```python
@@ -27,8 +38,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import at, node_at
 from analyzers.rules.trace import callers, origin, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -40,6 +53,21 @@ def check(facts: Facts) -> Iterator[Draft]:
     for event, _ in facts.saying("optimizer got an empty parameter list"):
         message = f"{said(facts, event.site.loc)} gets no parameters at all"
         yield Draft(event.site.loc, message, event, related=told(callers(event.site.via)))
+    yield from _not_a_list(facts)
+
+
+def _not_a_list(facts: Facts) -> Iterator[Draft]:
+    for event, _ in facts.saying("params argument given to the optimizer"):
+        loc = event.site.loc
+        if not facts.is_certain(event):
+            continue
+        call = node_at(facts, loc)
+        fixes: tuple[FixDraft, ...] = ()
+        if isinstance(call, n.Call) and call.args:
+            given = at(loc, call.args[0])
+            fixes = (FixDraft("Put it into a list", True, ((given, f"[{facts.text(given)}]"),)),)
+        message = f"{said(facts, loc)} is given one tensor where it takes a list of them"
+        yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 
 
 RULE = Rule(

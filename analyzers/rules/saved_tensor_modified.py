@@ -91,8 +91,15 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
         message = f"{said(facts, loc)} changes parameters that {saver} saved, and backward still needs them unchanged"
     else:
         message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it unchanged"
-    fix = out_of_place(facts, loc) if len(writes) == 1 and write is not None and write.what != "step" else None
+    alone = len({_statement(facts, w) for w in writes}) == 1
+    fix = out_of_place(facts, loc) if alone and write is not None and write.what != "step" else None
     return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
+
+
+def _statement(facts: Facts, write: Write) -> tuple[str, str, int]:
+    assert write.loc is not None
+    statement = statement_at(facts, write.loc)
+    return write.loc.module, write.loc.chunk, statement.start if statement is not None else write.loc.start
 
 
 def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
