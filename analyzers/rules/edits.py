@@ -231,6 +231,7 @@ def owns(facts: Facts, loc: Loc, name: str) -> bool:
         b for b in facts.run.bindings
         if b.name == name and b.loc.module == loc.module and b.lineage is not None
         and (b.loc.chunk == loc.chunk or b.scope in scopes or b.scope == "<module>")
+        and not (b.loc.chunk == loc.chunk and b.loc.end >= loc.end)
     ]  # fmt: skip
     if not mine or any(b.lineage is None or b.lineage.what in VIEWS or not b.lineage.loc for b in mine):
         return False
