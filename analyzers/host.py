@@ -22,7 +22,7 @@ from analyzers.domain.values import Func
 from analyzers.graph.build import GraphProbe
 from analyzers.machine.core import Limits, ModuleRun
 from analyzers.machine.events import Binding
-from analyzers.machine.runs import FunctionRun, Made, make_instance, run_module, run_unknown, takes_instance
+from analyzers.machine.runs import IMPORTED, FunctionRun, Made, make_instance, run_module, run_unknown, takes_instance
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
 from analyzers.report import Fact, Finding, Graph, Place
@@ -100,7 +100,7 @@ def chunk(db: Database, path: str, key: str) -> n.Chunk:
 @query(on_cycle=lambda path: None)
 def imported(db: Database, path: str) -> ModuleRun | None:
     """The run of an imported module; None on an import cycle."""
-    return run_module(Program(db), path, main=False)
+    return run_module(Program(db), path, main=False, limits=IMPORTED)
 
 
 @query
@@ -128,11 +128,22 @@ def made_for(db: Database, path: str, func: Func) -> Made | None:
 
 @query
 def uncalled(db: Database, path: str) -> tuple[int, ...]:
-    """The functions of a file, by their order, that no run of the file enters."""
+    """The functions of a file, by their order, that are run on unknown arguments: those that no other run enters.
+
+    Callers stand below what they call more often than not, so the last function goes first.
+    """
     run = module_run(db, path)
-    return tuple(
-        i for i, f in enumerate(run.functions) if (f.module, f.chunk, f.qualname) not in run.entered and f.module == path
-    )
+    entered = set(run.entered)
+    chosen: list[int] = []
+    for index in reversed(range(len(run.functions))):
+        func = run.functions[index]
+        if func.module != path or (func.module, func.chunk, func.qualname) in entered:
+            continue
+        chosen.append(index)
+        alone = function_run(db, path, index)
+        if not alone.out_of_fuel:
+            entered |= alone.entered
+    return tuple(reversed(chosen))
 
 
 @query

@@ -422,7 +422,7 @@ def _maps_alike(x: Map[str, Value], y: Map[str, Value], a: State, b: State) -> b
         p, q = x.get(name), y.get(name)
         if p is None or q is None:
             known = p if p is not None else q
-            if isinstance(known, Ref):
+            if isinstance(known, Ref) and not isinstance(a.find(known.id) or b.find(known.id), ClassObj):
                 return False
             continue
         if not _values_alike(p, q, a, b):
@@ -434,12 +434,12 @@ def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
     if p is q or p == q:
         return True
     match p, q:
-        case Const(value=v), Const(value=w):
-            return type(v) is type(w) and not isinstance(v, bool)
-        case (Unknown() | Const(), Unknown() | Const()):
-            return type_of(p) == type_of(q) and type_of(p) not in {None, "bool"}
+        case (Const(value=bool()), _) | (_, Const(value=bool())):
+            return False
         case Ref(id=i), Ref(id=j):
             here, there = a.find(i), b.find(j)
+            if isinstance(here, ClassObj) and isinstance(there, ClassObj):
+                return True
             if isinstance(here, Tensor) and isinstance(there, Tensor):
                 return (
                     here.requires_grad is False
@@ -449,4 +449,13 @@ def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
                     and here.base is None
                     and there.base is None
                 )
-    return False
+            return False
+        case (Ref(id=i), _) | (_, Ref(id=i)):
+            return isinstance(a.find(i) or b.find(i), ClassObj)
+        case Tup(), Tup():
+            return len(p.items) == len(q.items) and all(
+                _values_alike(x, y, a, b) for x, y in zip(p.items, q.items, strict=True)
+            )
+        case (Tup(), _) | (_, Tup()):
+            return False
+    return True

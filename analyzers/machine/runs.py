@@ -28,8 +28,13 @@ class FunctionRun:
     out_of_fuel: bool = False
 
 
-UNKNOWN_CALL = Limits(steps=1_200, depth=16, states=3, outcomes=2)
-"""Bounds of a run on unknown arguments: there are many, and most of what they meet is unknown."""
+TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
+UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
+"""Bounds of a run on unknown arguments: there are many, and most of what they meet is unknown. One that calls backward
+gets further."""
+
+IMPORTED = Limits(steps=20_000, states=1)
+"""Bounds of an imported module's run, which others go on from: in one state."""
 
 Probe = Callable[[Machine, n.Node, Value], None]
 """Is shown every value that a name or an attribute gives, and every value bound."""
@@ -117,7 +122,7 @@ def run_unknown(
 
     `made` is the instance that a method is called on.
     """
-    machine = _machine(program, module, func.chunk, limits)
+    machine = _machine(program, module, func.chunk, limits or (TRAINING_CALL if trains(func) else UNKNOWN_CALL))
     machine.probe = probe
     if made is not None:
         machine.st = made.state.fork()

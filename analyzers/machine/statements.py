@@ -45,7 +45,8 @@ def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
             step = run_statement(m, statement, state)
             after += step.normal
             flow.take_exits(step)
-        states = reduce_states(m, after) if len(after) > 1 else after
+        # States that were apart stay apart: only where new ones came up is it worth looking for equals.
+        states = reduce_states(m, after) if len(after) > len(states) or len(after) > m.limits.states else after
     flow.normal = states
     return flow
 

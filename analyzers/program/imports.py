@@ -14,6 +14,9 @@ NEVER = frozenset({"torch", "numpy"})
 """Names that mean the library whose behaviour the machine models, wherever the analysis runs."""
 
 
+INSTALLED = ("site-packages", "dist-packages")
+
+
 def parent(path: str) -> str:
     folder = str(PurePosixPath(path).parent)
     return "" if folder == "." and not path.startswith(".") else folder
@@ -34,6 +37,9 @@ def find_import(exists: Exists, importer: str, name: str, level: int) -> str | N
     if not parts or parts[0] in NEVER:
         return None
     for folder in search_path(exists, importer):
+        if folder.endswith(INSTALLED) and not importer.startswith(f"{folder}/{parts[0]}/"):
+            # Installed packages are libraries to each other.
+            continue
         found = _module_at(exists, folder, parts, importer)
         if found is not None:
             return found
