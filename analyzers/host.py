@@ -12,6 +12,7 @@ modules that it imports.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +96,65 @@ def chunk(db: Database, path: str, key: str) -> n.Chunk:
             kept.clear()
         kept[path, key, span.text] = known
     return known
+
+
+@query
+def imports_of(db: Database, path: str) -> tuple[str, ...]:
+    """The files of the workspace that a file imports as it is imported itself."""
+    found: dict[str, None] = {}
+    program = Program(db)
+    stack: list[n.Stmt] = []
+    for span in module(db, path).chunks:
+        if span.name is None and IMPORTING.search(span.text):
+            stack += chunk(db, path, span.key).body
+    while stack:
+        statement = stack.pop()
+        match statement:
+            case n.Import(names=names):
+                wanted = [(alias.name, 0) for alias in names]
+            case n.ImportFrom(module=name, names=names, level=level):
+                prefix = f"{name}." if name else ""
+                wanted = [(name or "", level), *((prefix + alias.name, level) for alias in names)]
+            case n.If(test=test, body=inner, orelse=other):
+                if not (isinstance(test, n.Name | n.Attribute) and "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))):
+                    stack += inner
+                stack += other
+                continue
+            case n.Try(body=inner, handlers=handlers, orelse=other, finalbody=last):
+                stack += (*inner, *(s for h in handlers for s in h.body), *other, *last)
+                continue
+            case n.With(body=inner):
+                stack += inner
+                continue
+            case _:
+                continue
+        for name_, level_ in wanted:
+            target = program.find_import(path, name_, level_)
+            if target is not None and target != path:
+                found[target] = None
+    return tuple(found)
+
+
+IMPORTING = re.compile(rb"\bimport\b")
+
+
+@query
+def reach(db: Database, path: str) -> frozenset[str]:
+    """The files that importing a file imports, by any number of steps."""
+    seen: set[str] = set()
+    stack = [path]
+    while stack:
+        for target in imports_of(db, stack.pop()):
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return frozenset(seen)
+
+
+def may_import(db: Database, importer: str, path: str) -> bool:
+    """Whether `importer` sees what is in `path`. Of files that import each other, each sees only those before it by
+    name: a rule that does not depend on where the analysis begins."""
+    return path < importer or importer not in reach(db, path)
 
 
 @query(on_cycle=lambda path: None)
@@ -193,8 +253,10 @@ class Program:
         name = path.rsplit("/", 1)[-1].removesuffix(".py")
         return path.rsplit("/", 2)[-2] if name == "__init__" and "/" in path else name
 
-    def run_module(self, path: str) -> ModuleRun | None:
-        return imported(self.db, path)
+    def run_module(self, path: str, importer: str) -> ModuleRun | None:
+        if prelude.is_prelude(path) or may_import(self.db, importer, path):
+            return imported(self.db, path)
+        return None
 
     def library(self, dotted: str) -> tuple[str, str] | None:
         return prelude.find(dotted)

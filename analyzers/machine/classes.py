@@ -86,7 +86,8 @@ def with_modes(m: Machine, s: n.FunctionDef, func: Func) -> Func:
                 value = evaluate(m, decorator)
                 if not isinstance(value, Unknown):
                     made = decorate(m, value, func)
-                    func = made if isinstance(made, Func) else func
+                    # A wrapper of the program's own lives in the state that is given up here.
+                    func = made if isinstance(made, Func) and made.node is func.node else func
                 m.st = before
     return func
 

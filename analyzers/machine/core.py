@@ -56,8 +56,8 @@ class Program(Protocol):
 
     def module_name(self, module: str) -> str: ...
 
-    def run_module(self, path: str) -> ModuleRun | None:
-        """The finished run of an imported module; None while that run is itself under way."""
+    def run_module(self, path: str, importer: str) -> ModuleRun | None:
+        """The finished run of a module that `importer` imports; None where that would go round in a circle."""
 
     def library(self, dotted: str) -> tuple[str, str] | None:
         """The prelude module and symbol that model `dotted`."""

@@ -33,7 +33,7 @@ def import_path(m: Machine, path: str) -> Ref | None:
     known = m.st.modules.get(path)
     if known is not None:
         return Ref(known)
-    run = m.program.run_module(path)
+    run = m.program.run_module(path, m.frame.module)
     if run is None:
         return None
     attach(m, run)
@@ -46,7 +46,7 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
     """The value of a prelude symbol: `place` is its prelude module and name."""
     path, symbol = place
     if m.st.modules.get(path) is None:
-        run = m.program.run_module(path)
+        run = m.program.run_module(path, m.frame.module)
         if run is None:
             return Unknown()
         attach(m, run)
