@@ -68,28 +68,16 @@ def closure(m: Machine, node: n.FunctionDef | n.Lambda, name: str) -> Func:
 
 
 def define_function(m: Machine, s: n.FunctionDef) -> None:
-    plain = closure(m, s, s.name)
-    func: Value = plain
-    if m.frame.func is None and not m.frame.library:
-        m.functions.append(with_modes(m, s, plain))
+    func: Value = closure(m, s, s.name)
+    known = func
     for decorator in reversed(s.decorators):
         func = decorate(m, evaluate(m, decorator), func)
+        if isinstance(func, Func) and func.node is s:
+            known = func
+    if m.frame.func is None and not m.frame.library and isinstance(known, Func):
+        # The function itself, with what its known decorators make of it: others are looked through.
+        m.functions.append(known)
     store_name(m, s.name, func)
-
-
-def with_modes(m: Machine, s: n.FunctionDef, func: Func) -> Func:
-    """The function with what its known decorators make of it: unknown ones are looked through."""
-    for decorator in reversed(s.decorators):
-        match decorator:
-            case n.Name() | n.Attribute() | n.Call(func=n.Name() | n.Attribute()):
-                before = m.st.fork()
-                value = evaluate(m, decorator)
-                if not isinstance(value, Unknown):
-                    made = decorate(m, value, func)
-                    # A wrapper of the program's own lives in the state that is given up here.
-                    func = made if isinstance(made, Func) and made.node is func.node else func
-                m.st = before
-    return func
 
 
 def decorate(m: Machine, decorator: Value, func: Value) -> Value:

@@ -121,7 +121,7 @@ class Path:
 class Limits:
     """Bounds of one run: statements, calls within calls, states kept apart, real rounds of a loop."""
 
-    steps: int = 60_000
+    steps: int = 20_000
     depth: int = 28
     states: int = 4
     outcomes: int = 3

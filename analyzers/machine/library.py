@@ -841,6 +841,8 @@ def _itertools(m: Machine, args: Args) -> Value:
         sources = [stream_of(m, a).drained(m) for a in (args.pos if name == "product" else args.pos[:1])]
         if all(s.rest is None for s in sources):
             extra = [a.value for a in args.pos[1:] if isinstance(a, Const)] if name in {"combinations", "permutations"} else []
+            if name == "combinations" and not extra:
+                return Unknown(None, None, None, reach_of(*args.pos))
             made = getattr(itertools, name)(*(s.items for s in sources), *extra)
             return m.new(Iterator(NONE, 0, tuple(Tup(t) for t in itertools.islice(made, 64)), None))
     if name == "islice" and args.pos:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from immutables import Map
 
@@ -27,6 +27,9 @@ class FunctionRun:
     passed: frozenset[tuple[Loc, int]]
     out_of_fuel: bool = False
 
+
+BUDGET = 20_000
+"""Statements for all functions of a file together that are run on unknown arguments."""
 
 TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
 UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
@@ -122,7 +125,7 @@ def run_unknown(
 
     `made` is the instance that a method is called on.
     """
-    machine = _machine(program, module, func.chunk, limits or (TRAINING_CALL if trains(func) else UNKNOWN_CALL))
+    machine = _machine(program, module, func.chunk, limits or limits_for(module, func))
     machine.probe = probe
     if made is not None:
         machine.st = made.state.fork()
@@ -143,6 +146,14 @@ def run_unknown(
         frozenset(machine.passed),
         exhausted,
     )
+
+
+def limits_for(module: ModuleRun, func: Func) -> Limits:
+    """A file's functions share a budget, so that one with hundreds of them takes no longer than it may."""
+    if trains(func):
+        return TRAINING_CALL
+    share = BUDGET // max(len(module.functions), 1)
+    return UNKNOWN_CALL if share >= UNKNOWN_CALL.steps else replace(UNKNOWN_CALL, steps=max(share, 60))
 
 
 def trains(func: Func) -> bool:
