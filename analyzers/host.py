@@ -32,6 +32,8 @@ from analyzers.syntax.lower import lower
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import Module, split
 
+LONE_RETURN = re.compile(rb"\r(?!\n)")
+
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
 
@@ -74,7 +76,8 @@ def exists(db: Database, path: str) -> bool:
 
 @query
 def module(db: Database, path: str) -> Module:
-    text = source(db, path) or b""
+    # A lone carriage return ends a line for Python and for editors, but not in the grammar.
+    text = LONE_RETURN.sub(b"\n", source(db, path) or b"")
     return split(text, parse(text))
 
 

@@ -14,7 +14,7 @@ from autograd_lsp.cli import check_json
 from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.progress import with_progress
 from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
-from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover
+from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
 
 _LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
 
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     selected = _selection(options.select, options.ignore)
     stdin = _stdin_source(options)
     sources = discover(options.paths, stdin)
-    reports = list(_watched(make_reports(sources, "findings", options.jobs), len(sources), selected))
+    reports = _by_file(list(_watched(make_reports(sources, "findings", options.jobs), len(sources), selected)))
     if options.format == "json":
         check_json.write(sys.stdout, reports, options.statistics)
     else:
@@ -56,6 +56,29 @@ def _watched(reports: Iterator[Report], count: int, selected: frozenset[str] | N
         if report.failure is None and selected is not None:
             report = replace(report, findings=tuple(f for f in report.findings if f.code in selected))
         yield report
+
+
+def _by_file(reports: list[Report]) -> list[Report]:
+    """Each finding under the file that it points into, once, whichever file's run came upon it."""
+    own = {report.source.path: report for report in reports}
+    placed: dict[str, dict[tuple[object, ...], Finding]] = {path: {} for path in own}
+    texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
+    for report in reports:
+        for finding in report.findings:
+            path = finding.place.path
+            key = (finding.code, finding.place, finding.raises and finding.raises.place, finding.effect)
+            known = placed.setdefault(path, {})
+            if key not in known or _LEVELS[finding.severity] < _LEVELS[known[key].severity]:
+                known[key] = finding
+            texts.setdefault(path, {}).update(report.texts)
+    return [
+        replace(
+            own.get(path) or Report(Source(shown_path(path), path)),
+            findings=tuple(sorted(found.values(), key=lambda f: (f.place, f.code))),
+            texts=texts[path],
+        )
+        for path, found in placed.items()
+    ]
 
 
 def _fails(finding: Finding, fail_on: str) -> bool:

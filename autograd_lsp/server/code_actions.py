@@ -26,7 +26,8 @@ def register(server: AutogradServer) -> None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
-            findings = snapshot.findings(path_of(uri))
+            path = path_of(uri)
+            findings = [f for f in snapshot.findings(path) if f.place.path == path]
             build = _Actions(server, converter, params.context)
             actions: list[types.CodeAction] = []
             if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):
