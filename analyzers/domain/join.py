@@ -106,6 +106,7 @@ class Join:
         out.inference = truth.join(a.inference, b.inference)
         out.saved_hooks = truth.join(a.saved_hooks, b.saved_hooks)
         out.autocast = a.autocast or b.autocast
+        out.doubtful = a.doubtful or b.doubtful
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
         if a.frozen is not b.frozen:

@@ -41,9 +41,11 @@ def touched(a: State, b: State) -> set[int]:
 
 
 class State:
-    """`frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
+    """`doubtful` says that an earlier statement may have raised already, so that nothing later is certain.
 
-    __slots__ = ("assumed", "autocast", "frozen", "grad", "heap", "inference", "log", "modules", "saved_hooks")
+    `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
+
+    __slots__ = ("assumed", "autocast", "doubtful", "frozen", "grad", "heap", "inference", "log", "modules", "saved_hooks")
 
     def __init__(self) -> None:
         self.heap: Map[int, HeapObject] = Map()
@@ -54,6 +56,7 @@ class State:
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
         self.autocast = False
+        self.doubtful = False
         self.log: Log = ROOT
 
     def fork(self) -> State:
@@ -66,6 +69,7 @@ class State:
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
         other.autocast = self.autocast
+        other.doubtful = self.doubtful
         other.log = self.log
         return other
 

@@ -90,7 +90,7 @@ class Made:
 
 
 def make_instance(program: Program, module: ModuleRun, cls: int) -> Made:
-    found = module.state.get(cls)
+    found = module.state.find(cls)
     chunk = ""
     if isinstance(found, ClassObj):
         init = next((f for f in module.functions if f.owner == cls), None)
@@ -197,7 +197,7 @@ def unknown_arguments(func: Func, made: Made | None) -> Args:
 
 def instance_of(machine: Machine, cls: int) -> Value:
     """An instance of a class, made by its own `__init__` on unknown arguments."""
-    found = machine.st.get(cls)
+    found = machine.st.find(cls)
     if not isinstance(found, ClassObj):
         return Unknown()
     before = machine.st

@@ -591,6 +591,9 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
             "RuntimeError", "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
             Plain("overlap", tensor_at(m, ident).lineage),
         )  # fmt: skip
+    if _shares_memory(m, ident, step):
+        # Torch refuses operands that overlap in part; where exactly they lie is not known.
+        m.st.doubtful = True
     recorded = _recorded(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     if recorded is not False:
@@ -614,6 +617,18 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         tensor = tensor_at(m, ident)
         m.st.put(ident, replace(tensor, shape=types[0].shape, contiguous=None))
     return target_value
+
+
+def _shares_memory(m: Machine, ident: int, step: Step) -> bool:
+    """Whether another operand is a different view of the memory that is written."""
+    from analyzers.syntax import nodes as n
+
+    if step.what == "setitem" and isinstance(m.user_frame().node, n.AugAssign):
+        # `x[0] += 1` ends by copying the item to itself.
+        return False
+    storage = tensor_at(m, ident).storage
+    others = {i for name, ids in step.inputs.items() if name != "self" for i in ids} - {ident}
+    return any(tensor_at(m, i).storage == storage for i in others)
 
 
 def _save_written(m: Machine, ident: int, outputs: Sequence[object]) -> None:
