@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
@@ -62,10 +62,8 @@ def source(db: Database, path: str) -> bytes | None:
         return db.read(BUFFER, path)
     except KeyError:
         pass
-    try:
+    with suppress(KeyError):
         db.read(STAMP, path)
-    except KeyError:
-        pass
     return world_of(db).read_file(path)
 
 
@@ -119,7 +117,10 @@ def imports_of(db: Database, path: str) -> tuple[str, ...]:
                 prefix = f"{name}." if name else ""
                 wanted = [(name or "", level), *((prefix + alias.name, level) for alias in names)]
             case n.If(test=test, body=inner, orelse=other):
-                if not (isinstance(test, n.Name | n.Attribute) and "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))):
+                if not (
+                    isinstance(test, n.Name | n.Attribute)
+                    and "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
+                ):
                     stack += inner
                 stack += other
                 continue
@@ -160,7 +161,13 @@ def may_import(db: Database, importer: str, path: str) -> bool:
     return path < importer or importer not in reach(db, path)
 
 
-@query(on_cycle=lambda path: None)
+def _nothing(path: str) -> ModuleRun | None:
+    """What an import is worth that leads back to itself."""
+    del path
+    return None
+
+
+@query(on_cycle=_nothing)
 def imported(db: Database, path: str) -> ModuleRun | None:
     """The run of an imported module; None on an import cycle."""
     return run_module(Program(db), path, main=False, limits=IMPORTED)
@@ -372,6 +379,4 @@ class Host:
         return Snapshot(self, token)
 
 
-
-
-__all__ = ["Cancelled", "CancelToken", "Host", "Snapshot"]
+__all__ = ["CancelToken", "Cancelled", "Host", "Snapshot"]

@@ -57,7 +57,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """What torch raises: at `place` (innermost line of the user's own files), with the constant start of its message."""
+    """What torch raises, at `place` (innermost line of the user's own files); `message` is its constant start."""
 
     place: Place
     exception: str

@@ -1,7 +1,7 @@
 """Write `docs/rules/`: a page for each rule, which is its module's docstring, and the list of all rules.
 
-    python tools/generate_rule_pages.py            # writes the pages, and removes those of rules that are gone
-    python tools/generate_rule_pages.py --check    # fails if the committed pages are stale
+python tools/generate_rule_pages.py            # writes the pages, and removes those of rules that are gone
+python tools/generate_rule_pages.py --check    # fails if the committed pages are stale
 """
 
 from __future__ import annotations

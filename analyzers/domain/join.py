@@ -146,9 +146,7 @@ class Join:
                     self.value(x.lower, y.lower), self.value(x.upper, y.upper), self.value(x.step, y.step)
                 )
             case RangeValue(), RangeValue():
-                return RangeValue(
-                    self.value(x.start, y.start), self.value(x.stop, y.stop), self.value(x.step, y.step)
-                )
+                return RangeValue(self.value(x.start, y.start), self.value(x.stop, y.stop), self.value(x.step, y.step))
         return self.unknown(x, y)
 
     def unknown(self, x: Value, y: Value) -> Unknown:
@@ -340,7 +338,7 @@ class Join:
         return ListObj(items, self.all(tail) if tail else None, x.kind, x.limit)
 
     def dicts(self, x: DictObj, y: DictObj) -> DictObj:
-        rest = list((*_some(x.rest), *_some(y.rest)))
+        rest = [*_some(x.rest), *_some(y.rest)]
         items: dict[Value, Value] = {}
         for key, value in x.items.items():
             other = y.items.get(key)
@@ -386,7 +384,7 @@ def join(a: State, b: State, allocate: Callable[[], int]) -> State:
 
 
 def interchangeable(a: State, b: State) -> bool:
-    """Whether joining loses nothing that autograd could tell apart: same modes, same tensors, same graph, same flags."""
+    """Whether joining loses nothing that autograd could tell apart: same modes, tensors, graph and flags."""
     if a.grad is not b.grad or a.inference is not b.inference:
         return False
     if a.heap is b.heap:

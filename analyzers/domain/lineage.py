@@ -21,7 +21,16 @@ class Loc:
 
 
 Cut: TypeAlias = Literal[
-    "detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "integer", "frozen", "rewrapped", "leaf-copy"
+    "detach",
+    "data",
+    "no-grad",
+    "inference",
+    "left-torch",
+    "no-derivative",
+    "integer",
+    "frozen",
+    "rewrapped",
+    "leaf-copy",
 ]
 
 

@@ -252,6 +252,7 @@ class ModuleObj:
 
 
 HeapObject: TypeAlias = (
-    Tensor | Counter | Storage | Node | ListObj | DictObj | SetObj | Env | ClassObj | Instance | Iterator | Generator | Array
+    Tensor | Counter | Storage | Node | ListObj | DictObj | SetObj | Env | ClassObj | Instance | Iterator | Generator
+    | Array
     | ModuleObj
 )  # fmt: skip

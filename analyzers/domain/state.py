@@ -45,7 +45,18 @@ class State:
 
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
-    __slots__ = ("assumed", "autocast", "doubtful", "frozen", "grad", "heap", "inference", "log", "modules", "saved_hooks")
+    __slots__ = (
+        "assumed",
+        "autocast",
+        "doubtful",
+        "frozen",
+        "grad",
+        "heap",
+        "inference",
+        "log",
+        "modules",
+        "saved_hooks",
+    )
 
     def __init__(self) -> None:
         self.heap: Map[int, HeapObject] = Map()

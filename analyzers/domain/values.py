@@ -68,7 +68,7 @@ class Ref:
 
 @dataclass(slots=True, frozen=True)
 class Tup:
-    """A tuple. `kind` is its class where that is not plain `tuple`: a named tuple's or `torch.Size`; `names` its fields."""
+    """A tuple. `kind` is its class where that is not `tuple`: a named tuple's, `torch.Size`; `names` are its fields."""
 
     items: tuple[Value, ...]
     kind: str = "tuple"

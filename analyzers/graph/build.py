@@ -156,5 +156,7 @@ class _Builder:
         for index, step in enumerate(lineage.walk(400) if lineage is not None else ()):
             if step.cut is not None:
                 name = f"cut{index}"
-                self.nodes[name] = GraphNode(name, "cut", f"{step.what} ({step.cut})", False, None, (), None, self.place(step.loc))
+                self.nodes[name] = GraphNode(
+                    name, "cut", f"{step.what} ({step.cut})", False, None, (), None, self.place(step.loc)
+                )
                 self.edges.append(GraphEdge(root, name))

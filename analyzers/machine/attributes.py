@@ -240,7 +240,7 @@ def _class_attribute(m: Machine, owner: Ref, found: ClassObj, name: str) -> Valu
         return BoundBuiltin(owner, "Function.apply")
     if name == "__init__":
         return BoundBuiltin(owner, "object.__init__")
-    return Unknown() if not found.known or any(isinstance(a, str) for a in found.ancestry) else Unknown()
+    return Unknown()
 
 
 def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
@@ -300,7 +300,13 @@ def _context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         from analyzers.machine.custom import saved_tensors
 
         return saved_tensors(m, found)
-    if name in {"save_for_backward", "mark_dirty", "mark_non_differentiable", "set_materialize_grads", "save_for_forward"}:
+    if name in {
+        "save_for_backward",
+        "mark_dirty",
+        "mark_non_differentiable",
+        "set_materialize_grads",
+        "save_for_forward",
+    }:
         return BoundBuiltin(owner, name)
     return Unknown()
 

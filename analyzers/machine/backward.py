@@ -79,8 +79,8 @@ class Walk:
             self.free(ident, node, certain)
             if node.kind == "unknown" and len(node.edges) != 1:
                 certain = False
-            for edge in node.edges:
-                follow(edge, certain)
+            for onward in node.edges:
+                follow(onward, certain)
 
     def check(self, node: Node, certain: bool) -> None:
         keeps = [s for s in node.saved if not s.maybe]

@@ -220,12 +220,15 @@ def _extreme(m: Machine, args: Args) -> Value:
 
         largest = isinstance(name, n.Call) and isinstance(name.func, n.Name) and name.func.id == "max"
         try:
-            pick = (max if largest else min)(values, key=lambda v: v.value)  # type: ignore[union-attr, arg-type, return-value, call-overload]
+            pick = (max if largest else min)(values, key=lambda v: v.value)  # type: ignore[union-attr, arg-type, return-value]
         except TypeError:
             return Unknown()
-        return pick  # type: ignore[no-any-return]
+        return pick
     everything = [*values, *((rest,) if rest is not None else ())]
-    kinds = {v.type if isinstance(v, Unknown) else type(v.value).__name__ if isinstance(v, Const) else None for v in everything}
+    kinds = {
+        v.type if isinstance(v, Unknown) else type(v.value).__name__ if isinstance(v, Const) else None
+        for v in everything
+    }
     if kinds <= {"int", "float", "bool"} and kinds:
         trail = m.parents(everything)
         return Unknown("int" if kinds <= {"int", "bool"} else "float", None, m.trail("max", trail) if trail else None)
@@ -492,9 +495,7 @@ def _unknown_is(value: Unknown, cls: Value) -> truth.Truth:
     if value.type in {"int", "float", "bool", "str", "complex"} and isinstance(cls, Builtin):
         if cls.name == "builtins." + value.type:
             return True
-        if value.type == "bool" and cls.name == "builtins.int":
-            return True
-        return False
+        return bool(value.type == "bool" and cls.name == "builtins.int")
     return None
 
 
@@ -513,7 +514,7 @@ def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
             return True
         own = m.st.get(found.cls) if isinstance(found.cls, int) else None
         known = isinstance(own, ClassObj) and own.known
-        return False if known and (name.startswith("builtins.") or name.startswith("torch.")) and name != "builtins.object" else None
+        return False if known and (name.startswith(("builtins.", "torch."))) and name != "builtins.object" else None
     if name == "builtins.object":
         return True
     if name == "torch.dtype":
@@ -531,7 +532,11 @@ def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
         if isinstance(found, kind_):
             return name in names if name.startswith("builtins.") or name in TENSOR_TYPES else None
     if isinstance(found, Generator | Iterator | ClassObj) or isinstance(value, Func | Method | Partial | RangeValue):
-        return False if name in TENSOR_TYPES or name in {"builtins.list", "builtins.dict", "builtins.tuple", "builtins.str"} else None
+        return (
+            False
+            if name in TENSOR_TYPES or name in {"builtins.list", "builtins.dict", "builtins.tuple", "builtins.str"}
+            else None
+        )
     return None
 
 
@@ -586,7 +591,12 @@ def _getattr(m: Machine, args: Args) -> Value:
         if known == FALSE:
             return args.pos[2]
         if known != TRUE:
-            return Unknown(None, (value.symbol, name.value) if isinstance(value, Unknown) else None, None, reach_of(value, args.pos[2]))
+            return Unknown(
+                None,
+                (value.symbol, name.value) if isinstance(value, Unknown) else None,
+                None,
+                reach_of(value, args.pos[2]),
+            )
     return get_attribute(m, value, name.value)
 
 

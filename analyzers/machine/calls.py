@@ -109,7 +109,9 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
 
         if is_a(m, found.cls, "torch.autograd.Function"):
             raise m.throw(
-                "RuntimeError", "Legacy autograd function with non-static forward method is deprecated.", Plain("custom")
+                "RuntimeError",
+                "Legacy autograd function with non-static forward method is deprecated.",
+                Plain("custom"),
             )
         return unknown_call(m, func, args)
     return call_method(m, func, "__call__", args)
@@ -292,9 +294,7 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> int:
             values[parameter.name] = Unknown(symbol=m.fresh())
     if parameters.kwarg is not None:
         items = {Const(k): v for k, v in named.items()}
-        values[parameters.kwarg.name] = m.new(
-            DictObj(Map(items), tuple(items), Unknown() if args.open else None)
-        )
+        values[parameters.kwarg.name] = m.new(DictObj(Map(items), tuple(items), Unknown() if args.open else None))
     elif named:
         raise PyRaise("TypeError", f"{func.node_name}() got an unexpected keyword argument '{next(iter(named))}'")
     return m.new(Env(Map(values), func.env, func.module)).id

@@ -126,7 +126,8 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
 def define_class(m: Machine, s: n.ClassDef) -> None:
     frame = m.frame
     bases = tuple(evaluate(m, b) for b in s.bases)
-    keywords = {k.arg: evaluate(m, k.value) for k in s.keywords if k.arg is not None}
+    for keyword in s.keywords:
+        evaluate(m, keyword.value)
     ident = m.fresh()
     prefix = frame.qualname
     if frame.func is not None and m.env(frame.env).vars.get("__class_body__") is None:
@@ -158,19 +159,19 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
     for hidden in ("__class_body__", "__annotations__"):
         if hidden in attrs:
             attrs = attrs.delete(hidden)
-    m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=_kind(ancestry, keywords)))
+    m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=_kind(ancestry)))
     value: Value = Ref(ident)
     for decorator in reversed(s.decorators):
         value = decorate_class(m, evaluate(m, decorator), value)
     store_name(m, s.name, value)
 
 
-def _kind(ancestry: tuple[int | str, ...], keywords: dict[str, Value]) -> str:
+def _kind(ancestry: tuple[int | str, ...]) -> str:
     if "typing.NamedTuple" in ancestry:
         return "namedtuple"
     if any(a in {"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.StrEnum"} for a in ancestry):
         return "enum"
-    return "class" if "metaclass" not in keywords else "class"
+    return "class"
 
 
 def decorate_class(m: Machine, decorator: Value, value: Value) -> Value:

@@ -99,12 +99,12 @@ def reshape(m: Machine, value: Value, sizes: Value, what: str) -> Value:
         return m.unknown_tensor()
     if tensor.contiguous is True:
         return op(m, "view", what, self=value, size=sizes)
-    return _doubtful_view(m, value, "view", {"self": value, "size": sizes}, ("ViewBackward0", "UnsafeViewBackward0"), what)
+    return _doubtful_view(
+        m, value, "view", {"self": value, "size": sizes}, ("ViewBackward0", "UnsafeViewBackward0"), what
+    )
 
 
-def _doubtful_view(
-    m: Machine, value: Ref, name: str, bound: Bound, names: tuple[str, ...], what: str
-) -> Value:
+def _doubtful_view(m: Machine, value: Ref, name: str, bound: Bound, names: tuple[str, ...], what: str) -> Value:
     """A view or a copy, as the strides (which the machine does not know) decide."""
     row = table.row(name)
     assert row is not None
@@ -286,7 +286,9 @@ def _chunk(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 def _split(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.overload != "sizes":
         return None
-    return op(m, "split_with_sizes", what, self=bound["self"], split_sizes=bound["split_size"], dim=bound.get("dim", Const(0)))
+    return op(
+        m, "split_with_sizes", what, self=bound["self"], split_sizes=bound["split_size"], dim=bound.get("dim", Const(0))
+    )
 
 
 @composite("swapaxes", "swapdims")
@@ -336,7 +338,12 @@ def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         wanted = broadcast(*shapes)
     except ShapeError:
         return None
-    return Tup(tuple(v if s == wanted else op(m, "expand", what, self=v, size=_sizes(wanted)) for v, s in zip(values, shapes, strict=True)))
+    return Tup(
+        tuple(
+            v if s == wanted else op(m, "expand", what, self=v, size=_sizes(wanted))
+            for v, s in zip(values, shapes, strict=True)
+        )
+    )
 
 
 # --- matrix products --------------------------------------------------------------------------------------------
@@ -373,9 +380,11 @@ def _batched_matmul(m: Machine, a: Value, b: Value, what: str, p: int, q: int) -
     tensor_a, tensor_b = m.tensor(a), m.tensor(b)
     assert tensor_a is not None and tensor_b is not None and isinstance(a, Ref) and isinstance(b, Ref)
     folded = p >= 3 and q <= 2
-    if q >= 3 and p <= 2 or (p >= 3 and q >= 3 and p == q == 3 and shape_a[0] == shape_b[0] and shape_a[0] is not None):
+    if (q >= 3 and p <= 2) or (
+        p >= 3 and q >= 3 and p == q == 3 and shape_a[0] == shape_b[0] and shape_a[0] is not None
+    ):
         folded = False
-    if folded and tensor_b.requires_grad is False or (folded and q == 2 and not tensor_b.requires_grad):
+    if (folded and tensor_b.requires_grad is False) or (folded and q == 2 and not tensor_b.requires_grad):
         flat = op(m, "view", what, self=a, size=Tup((Const(-1), _size(shape_a[-1])))) if tensor_a.contiguous else None
         if flat is None:
             return None
@@ -418,9 +427,9 @@ def _linear(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         result = matmul(m, x, op(m, "t", what, self=weight), what)
         return result if result is not None else _linear_unknown(m, x, weight, bias, what)
     if rank == 1:
-        product = matmul(m, x, op(m, "t", what, self=weight), what)
-        assert product is not None
-        return op(m, "add.Tensor", what, self=product, other=bias)
+        vector = matmul(m, x, op(m, "t", what, self=weight), what)
+        assert vector is not None
+        return op(m, "add.Tensor", what, self=vector, other=bias)
     return _linear_unknown(m, x, weight, bias, what)
 
 
@@ -582,7 +591,8 @@ def _batch_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @composite("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def _conv(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    if row.overload == "padding" or isinstance(bound.get("padding"), Const) and isinstance(bound["padding"].value, str):  # type: ignore[union-attr]
+    padding = bound.get("padding")
+    if row.overload == "padding" or (isinstance(padding, Const) and isinstance(padding.value, str)):
         return None
     tensor = m.tensor(bound["input"])
     spatial = int(row.base[-2])
@@ -612,7 +622,7 @@ def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("adaptive_avg_pool2d")
 def _adaptive_avg(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     size = bound.get("output_size")
-    if isinstance(size, Tup) and size.items == (Const(1), Const(1)) or size == Const(1):
+    if (isinstance(size, Tup) and size.items == (Const(1), Const(1))) or size == Const(1):
         return op(m, "mean.dim", what, self=bound["self"], dim=_ints([-1, -2]), keepdim=TRUE)
     return op(m, "_adaptive_avg_pool2d", what, self=bound["self"], output_size=size or Unknown())
 

@@ -29,7 +29,7 @@ class Guard:
 
     restore: tuple[bool | None, bool | None] | None = None
     manager: Value | None = None
-    hooks: bool | None | str = "keep"
+    hooks: bool | str | None = "keep"
     autocast: bool | None = None
     swallows: bool = False
     only: tuple[str, ...] = ()
@@ -86,9 +86,7 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
             return Guard(manager=manager), value
         return Guard(), manager
     if isinstance(manager, Builtin) and manager.name in {"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}:
-        raise m.throw(
-            "TypeError", "'type' object does not support the context manager protocol"
-        )
+        raise m.throw("TypeError", "'type' object does not support the context manager protocol")
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
 
 

@@ -295,7 +295,9 @@ class Machine:
 
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
         """The exception that torch (or Python) raises here; the caller raises it."""
-        event = Raised(self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.expecting > 0)
+        event = Raised(
+            self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.expecting > 0
+        )
         self.note(event)
         return PyRaise(exception, message, None, event)
 

@@ -145,7 +145,8 @@ def run_user_backward(m: Machine, ident: int, node: Node, certain: bool) -> None
     if not isinstance(func, Func):
         if certain and isinstance(cls, ClassObj) and cls.known:
             raise m.throw(
-                "NotImplementedError", "You must implement either the backward or vjp method for your custom autograd.Function",
+                "NotImplementedError",
+                "You must implement either the backward or vjp method for your custom autograd.Function",
                 Plain("custom", _end_of_forward(m, receiver.id)),
             )  # fmt: skip
         return
@@ -173,7 +174,7 @@ def _check_gradients(m: Machine, node: Node, result: Value, expected: int) -> No
     if isinstance(m.obj(result), ListObj):
         return
     extra = given[expected:]
-    if len(given) < expected and not (len(given) == 1 and given[0] == NONE and expected == 1) or any(
+    if (len(given) < expected and not (len(given) == 1 and given[0] == NONE and expected == 1)) or any(
         g != NONE and not isinstance(g, Unknown) for g in extra
     ):
         raise m.throw(

@@ -95,7 +95,7 @@ def _catches(m: Machine, wanted: Value, raised: PyRaise) -> bool:
         cls = m.st.get(found.cls)
         if isinstance(cls, ClassObj):
             return not cls.known or any(
-                isinstance(a, int) and getattr(m.st.get(a), "name", None) == name or a == "builtins." + name
+                (isinstance(a, int) and getattr(m.st.get(a), "name", None) == name) or a == "builtins." + name
                 for a in cls.ancestry
             )
     return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, Counter, ListObj, Shape, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args
@@ -70,7 +70,7 @@ def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Valu
     if wanted != NONE and dtype_of(wanted) is None:
         dtype = None
     operands = _tensors_inside(m, data)
-    cut = "left-torch" if any(refreshed(m, i).requires_grad for i in operands) else None
+    cut: Cut | None = "left-torch" if any(refreshed(m, i).requires_grad for i in operands) else None
     trail = Lineage("torch.tensor", m.here(), m.parents([data]), cut, m.via())
     ref = m.new_tensor(shape, dtype, lineage=trail)
     wants = args.kw.get("requires_grad")
@@ -108,7 +108,9 @@ def from_array(m: Machine, value: Value) -> Value:
     counter = m.fresh()
     m.st.put(counter, Counter())
     trail = Lineage("from_numpy", m.here(), (found.lineage,) if found.lineage else (), None, m.via())
-    return m.new(Tensor(found.storage, counter, shape=found.shape, dtype=found.dtype, lineage=trail, inference=m.st.inference))
+    return m.new(
+        Tensor(found.storage, counter, shape=found.shape, dtype=found.dtype, lineage=trail, inference=m.st.inference)
+    )
 
 
 def parameter(m: Machine, args: Args) -> Value:
@@ -119,9 +121,9 @@ def parameter(m: Machine, args: Args) -> Value:
     tensor = m.tensor(data)
     if tensor is None:
         unknown = isinstance(data, Unknown)
-        ref = m.new_tensor(None if unknown else (0,), None if unknown else m.default_dtype, requires_grad=on, what="Parameter",
+        return m.new_tensor(None if unknown else (0,), None if unknown else m.default_dtype, requires_grad=on,
+                           what="Parameter",
                            parents=m.parents([data]), parameter=True)  # fmt: skip
-        return ref
     assert isinstance(data, Ref)
     source = refreshed(m, data.id)
     from analyzers.machine.tensors import can_require_grad
@@ -133,7 +135,7 @@ def parameter(m: Machine, args: Args) -> Value:
             "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients",
             IntegerFlag("Parameter", source.dtype, source.lineage),
         )  # fmt: skip
-    cut = "rewrapped" if source.requires_grad and source.edge is not None else None
+    cut: Cut | None = "rewrapped" if source.requires_grad and source.edge is not None else None
     trail = Lineage("Parameter", m.here(), (source.lineage,) if source.lineage else (), cut, m.via())
     counter = m.fresh()
     m.st.put(counter, Counter())

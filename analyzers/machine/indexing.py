@@ -179,9 +179,7 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     target: Value = owner if whole else basic_index(m, owner, items)
     if not isinstance(target, Ref):
         return
-    if m.tensor(value) is not None:
-        op(m, "copy_", "setitem", self=target, src=value)
-    elif isinstance(value, Unknown) and value.type is None:
+    if m.tensor(value) is not None or (isinstance(value, Unknown) and value.type is None):
         op(m, "copy_", "setitem", self=target, src=value)
     else:
         op(m, "fill_.Scalar", "setitem", self=target, value=value)
@@ -191,7 +189,9 @@ def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:
     """`x[mask] = v`: `index_put_`, in place on `x` itself."""
     indices = Tup(tuple(Ref(i) for item in items for i in tensors_in(m, item)))
     current = _basic_part(m, owner, []) if _has_views(items) else owner
-    values = value if m.tensor(value) is not None or isinstance(value, Unknown) else m.new_tensor((), None, what="number")
+    values = (
+        value if m.tensor(value) is not None or isinstance(value, Unknown) else m.new_tensor((), None, what="number")
+    )
     if isinstance(value, Unknown) and value.type is not None:
         values = m.new_tensor((), None, what="number", parents=m.parents([value]))
     op(m, "index_put_", "setitem", self=current, indices=indices, values=values)

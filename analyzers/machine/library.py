@@ -10,7 +10,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import (
     Array,
     Counter,
@@ -74,10 +74,61 @@ def native(*names: str) -> Callable[[Handler], Handler]:
 
 
 QUIET = frozenset(
-    """print logging warnings time os sys json random re argparse pathlib datetime pickle glob shutil matplotlib string
-    types typing inspect gc tempfile hashlib csv uuid heapq bisect textwrap pprint traceback signal queue weakref io
-    struct socket yaml numbers fractions decimal secrets platform importlib threading multiprocessing subprocess
-    statistics abc enum unittest pytest __future__ typing_extensions""".split()
+    [
+        "print",
+        "logging",
+        "warnings",
+        "time",
+        "os",
+        "sys",
+        "json",
+        "random",
+        "re",
+        "argparse",
+        "pathlib",
+        "datetime",
+        "pickle",
+        "glob",
+        "shutil",
+        "matplotlib",
+        "string",
+        "types",
+        "typing",
+        "inspect",
+        "gc",
+        "tempfile",
+        "hashlib",
+        "csv",
+        "uuid",
+        "heapq",
+        "bisect",
+        "textwrap",
+        "pprint",
+        "traceback",
+        "signal",
+        "queue",
+        "weakref",
+        "io",
+        "struct",
+        "socket",
+        "yaml",
+        "numbers",
+        "fractions",
+        "decimal",
+        "secrets",
+        "platform",
+        "importlib",
+        "threading",
+        "multiprocessing",
+        "subprocess",
+        "statistics",
+        "abc",
+        "enum",
+        "unittest",
+        "pytest",
+        "__future__",
+        "typing_extensions",
+    ]
 )
 """Modules whose functions leave tensors as they are."""
 
@@ -128,7 +179,8 @@ def _call_torch_name(m: Machine, name: str, rest: str, args: Args) -> Value:
     if full in python_names():
         return call_torch(m, full, args.pos, args.kw)
     m.unmodelled[full] = m.unmodelled.get(full, 0) + 1
-    if rest.startswith(("cuda.", "backends.", "manual_seed", "random.", "distributed.", "jit.", "save", "set_", "profiler.",
+    if rest.startswith(("cuda.", "backends.", "manual_seed", "random.", "distributed.", "jit.", "save", "set_",
+                        "profiler.",
                         "onnx.", "hub.", "version.", "multiprocessing.", "mps.", "xpu.")):  # fmt: skip
         if rest.startswith("distributed."):
             return unknown_call(m, Builtin(name), args)
@@ -157,12 +209,12 @@ def _call_math(m: Machine, top: str, rest: str, args: Args) -> Value:
     kind = "int" if rest in {"ceil", "floor", "trunc", "gcd", "comb", "factorial", "isqrt"} else "float"
     if rest.startswith("is"):
         kind = "bool"
-    cut = None
+    cut: Cut | None = None
     for value in args.pos:
         tensor = m.tensor(value)
         if tensor is not None and isinstance(value, Ref) and refreshed(m, value.id).requires_grad:
             cut = "left-torch"
-    lineage = Lineage(rest, m.here(), trail, cut, m.via()) if trail else None  # type: ignore[arg-type]
+    lineage = Lineage(rest, m.here(), trail, cut, m.via()) if trail else None
     return Unknown(kind, None, lineage)
 
 
@@ -252,7 +304,7 @@ def _call_random(m: Machine, rest: str, args: Args) -> Value:
 
 
 def _one_of(found: ListObj) -> Value:
-    values = (*found.items, *((found.rest,) if found.rest is not None else ()))
+    values: tuple[Value, ...] = (*found.items, *((found.rest,) if found.rest is not None else ()))
     if values and all(v == values[0] for v in values):
         return values[0]
     return Unknown(None, None, None, reach_of(*values))
@@ -329,7 +381,9 @@ def _autocast(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.autocast", Map()))
 
 
-@native("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.set_multithreading_enabled")
+@native(
+    "torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.set_multithreading_enabled"
+)
 def _anomaly(m: Machine, args: Args) -> Value:
     return m.new(Instance("contextlib.nullcontext", Map()))
 
@@ -386,10 +440,25 @@ def _variable(m: Machine, args: Args) -> Value:
     return made
 
 
-@native("torch.Tensor", "torch.FloatTensor", "torch.cuda.FloatTensor", "torch.DoubleTensor", "torch.LongTensor", "torch.cuda.LongTensor", "torch.IntTensor", "torch.BoolTensor")
+@native(
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch.cuda.FloatTensor",
+    "torch.DoubleTensor",
+    "torch.LongTensor",
+    "torch.cuda.LongTensor",
+    "torch.IntTensor",
+    "torch.BoolTensor",
+)
 def _legacy_tensor(m: Machine, args: Args) -> Value:
     name = _called(m)
-    dtype = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int64", "IntTensor": "int32", "BoolTensor": "bool"}
+    dtype = {
+        "FloatTensor": "float32",
+        "DoubleTensor": "float64",
+        "LongTensor": "int64",
+        "IntTensor": "int32",
+        "BoolTensor": "bool",
+    }
     kind = dtype.get(name.rsplit(".", 1)[-1], "float32")
     if args.pos and all(isinstance(a, Const) and isinstance(a.value, int) for a in args.pos):
         return m.new_tensor(tuple(m.int_of(a) for a in args.pos), kind, what="Tensor")
@@ -484,7 +553,12 @@ def _autograd_backward(m: Machine, args: Args) -> Value:
     inputs = args.kw.get("inputs", NONE)
     name = _argument_source(m)
     run_backward(
-        m, _paired(m, tensors, args.get(1, "grad_tensors")), retain, create, None if inputs == NONE else _many(m, inputs), name
+        m,
+        _paired(m, tensors, args.get(1, "grad_tensors")),
+        retain,
+        create,
+        None if inputs == NONE else _many(m, inputs),
+        name,
     )
     return NONE
 
@@ -646,7 +720,12 @@ def _named_modules(m: Machine, args: Args) -> Value:
     return _named(m, args, "_modules")
 
 
-@native("autograd_machine.note_step", "autograd_machine.note_zero", "autograd_machine.note_clip", "autograd_machine.note_scheduler")
+@native(
+    "autograd_machine.note_step",
+    "autograd_machine.note_zero",
+    "autograd_machine.note_clip",
+    "autograd_machine.note_scheduler",
+)
 def _note(m: Machine, args: Args) -> Value:
     from analyzers.machine.training import note
 
@@ -704,7 +783,8 @@ def _deepcopy(m: Machine, args: Args) -> Value:
     def copy_tensor(value: Ref, tensor: Tensor) -> Value:
         if tensor.is_leaf is False:
             raise m.throw(
-                "RuntimeError", "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",
+                "RuntimeError",
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",
                 Plain("deepcopy", tensor.lineage),
             )  # fmt: skip
         storage, counter = m.fresh(), m.fresh()
@@ -713,7 +793,16 @@ def _deepcopy(m: Machine, args: Args) -> Value:
         trail = Lineage("deepcopy", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
         grad = copy(tensor.grad) if isinstance(tensor.grad, Ref) else tensor.grad
         made = m.new(
-            replace(tensor, storage=storage, counter=counter, base=None, creation="default", lineage=trail, grad=grad, aliases=())
+            replace(
+                tensor,
+                storage=storage,
+                counter=counter,
+                base=None,
+                creation="default",
+                lineage=trail,
+                grad=grad,
+                aliases=(),
+            )
         )
         memo[value.id] = made
         return made
@@ -727,11 +816,13 @@ def _copy(m: Machine, args: Args) -> Value:
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):
         tensor = refreshed(m, value.id)
-        cut = "leaf-copy" if tensor.requires_grad and tensor.is_leaf is False else None
+        cut: Cut | None = "leaf-copy" if tensor.requires_grad and tensor.is_leaf is False else None
         trail = Lineage("copy", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
         counter = m.fresh()
         m.st.put(counter, Counter())
-        return m.new(replace(tensor, counter=counter, edge=None, base=None, creation="default", lineage=trail, grad=NONE))
+        return m.new(
+            replace(tensor, counter=counter, edge=None, base=None, creation="default", lineage=trail, grad=NONE)
+        )
     if found is None or isinstance(found, Generator | Iterator | Array):
         return value
     if isinstance(found, Instance | ListObj | DictObj | SetObj | Env):
@@ -768,7 +859,8 @@ def _reduce(m: Machine, args: Args) -> Value:
     return total
 
 
-@native("functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script", "torch.jit.trace",
+@native("functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
+        "torch.jit.trace",
         "functools.update_wrapper", "torch.compiler.disable", "torch._dynamo.disable")  # fmt: skip
 def _transparent(m: Machine, args: Args) -> Value:
     from analyzers.domain.values import Func, Method
@@ -829,18 +921,23 @@ def _count(m: Machine, args: Args) -> Value:
     return m.new(Iterator(NONE, 0, (), Unknown("int")))
 
 
-@native("itertools.product", "itertools.combinations", "itertools.permutations", "itertools.islice", "itertools.accumulate",
-        "itertools.pairwise", "itertools.zip_longest", "itertools.starmap", "itertools.groupby", "itertools.takewhile")  # fmt: skip
+@native("itertools.product", "itertools.combinations", "itertools.permutations", "itertools.islice",
+        "itertools.accumulate", "itertools.pairwise", "itertools.zip_longest", "itertools.starmap",
+        "itertools.groupby", "itertools.takewhile")  # fmt: skip
 def _itertools(m: Machine, args: Args) -> Value:
     import itertools
 
     from analyzers.machine.iteration import stream_of
 
     name = _called(m).rsplit(".", 1)[-1]
-    if name == "product" and not args.kw or name in {"pairwise", "combinations", "permutations"}:
+    if (name == "product" and not args.kw) or name in {"pairwise", "combinations", "permutations"}:
         sources = [stream_of(m, a).drained(m) for a in (args.pos if name == "product" else args.pos[:1])]
         if all(s.rest is None for s in sources):
-            extra = [a.value for a in args.pos[1:] if isinstance(a, Const)] if name in {"combinations", "permutations"} else []
+            extra = (
+                [a.value for a in args.pos[1:] if isinstance(a, Const)]
+                if name in {"combinations", "permutations"}
+                else []
+            )
             if name == "combinations" and not extra:
                 return Unknown(None, None, None, reach_of(*args.pos))
             made = getattr(itertools, name)(*(s.items for s in sources), *extra)
@@ -855,7 +952,9 @@ def _itertools(m: Machine, args: Args) -> Value:
             return m.new(Iterator(NONE, 0, taken, None))
     if name == "starmap" and len(args.pos) == 2:
         source = stream_of(m, args.pos[1]).drained(m)
-        rows = tuple(call(m, args.pos[0], Args(list(i.items))) if isinstance(i, Tup) else Unknown() for i in source.items)
+        rows = tuple(
+            call(m, args.pos[0], Args(list(i.items))) if isinstance(i, Tup) else Unknown() for i in source.items
+        )
         return m.new(Iterator(NONE, 0, rows, None if source.rest is None else Unknown()))
     return Unknown(None, None, None, reach_of(*args.pos))
 
@@ -867,7 +966,9 @@ def _deque(m: Machine, args: Args) -> Value:
     limit = m.int_of(args.get(1, "maxlen"))
     source = stream_of(m, args.pos[0]).drained(m) if args.pos else None
     items = source.items if source is not None else ()
-    return m.new(ListObj(items[-limit:] if limit else items, source.rest if source is not None else None, "deque", limit))
+    return m.new(
+        ListObj(items[-limit:] if limit else items, source.rest if source is not None else None, "deque", limit)
+    )
 
 
 @native("collections.OrderedDict", "collections.Counter")
@@ -905,7 +1006,17 @@ def _namedtuple(m: Machine, args: Args) -> Value:
     title = str(name.value) if isinstance(name, Const) else "tuple"
     m.st.put(
         ident,
-        ClassObj(title, title, m.frame.module, (), (ident,), Map(), True, tuple((n, None, False) for n in names), "namedtuple"),
+        ClassObj(
+            title,
+            title,
+            m.frame.module,
+            (),
+            (ident,),
+            Map(),
+            True,
+            tuple((n, None, False) for n in names),
+            "namedtuple",
+        ),
     )
     return Ref(ident)
 
@@ -972,7 +1083,9 @@ def call_instance_method(m: Machine, receiver: Value, found: Instance, name: str
         from analyzers.machine.custom import context_method
 
         return context_method(m, receiver, found, name, args)
-    if isinstance(found.cls, str) and (found.cls.startswith("builtins.") or found.cls in {"torch.device", "torch.Generator"}):
+    if isinstance(found.cls, str) and (
+        found.cls.startswith("builtins.") or found.cls in {"torch.device", "torch.Generator"}
+    ):
         return receiver if name in {"manual_seed", "with_traceback"} else Unknown()
     if isinstance(found.cls, str) and found.cls.startswith("torch.") and name in {"__enter__", "__exit__"}:
         return NONE

@@ -47,9 +47,7 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     return flow
 
 
-def _round(
-    m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int
-) -> tuple[Flow, list[State]]:
+def _round(m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int) -> tuple[Flow, list[State]]:
     """One iteration: bind the target, run the body; gives its flow and the states at the next head."""
     from analyzers.machine.targets import assign
 

@@ -136,7 +136,9 @@ def _tuple_method(m: Machine, receiver: Tup, items: tuple[Value, ...], name: str
     if name in {"index", "count"}:
         verdicts = [equal(m, item, args.get(0, "value")) for item in items]
         if None not in verdicts:
-            return Const(verdicts.index(True) if name == "index" and True in verdicts else sum(bool(v) for v in verdicts))
+            return Const(
+                verdicts.index(True) if name == "index" and True in verdicts else sum(bool(v) for v in verdicts)
+            )
         return Unknown("int")
     if name == "_replace" and receiver.names:
         return Tup(
@@ -248,9 +250,15 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
         case "copy" | "__copy__":
             return m.new(replace(found))
         case "reverse":
-            return put(items[::-1], None) if rest is None else put((), Unknown(None, None, None, reach_of(*items, rest)))
+            return (
+                put(items[::-1], None) if rest is None else put((), Unknown(None, None, None, reach_of(*items, rest)))
+            )
         case "sort":
-            if rest is None and all(isinstance(i, Const) and isinstance(i.value, int | float) for i in items) and not args.kw:
+            if (
+                rest is None
+                and all(isinstance(i, Const) and isinstance(i.value, int | float) for i in items)
+                and not args.kw
+            ):
                 return put(tuple(sorted(items, key=lambda i: i.value)), None)  # type: ignore[union-attr, arg-type, return-value]
             return put((), _any(items, rest))
         case "remove":
@@ -293,9 +301,7 @@ def _owner_name(m: Machine) -> str:
     return subject_name(m)
 
 
-def _pop(
-    m: Machine, items: tuple[Value, ...], rest: Value | None, index: Value, put: Callable[..., Value]
-) -> Value:
+def _pop(m: Machine, items: tuple[Value, ...], rest: Value | None, index: Value, put: Callable[..., Value]) -> Value:
     if rest is None and isinstance(index, Const) and isinstance(index.value, int):
         if not -len(items) <= index.value < len(items):
             raise PyRaise("IndexError")
@@ -372,7 +378,7 @@ def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, de
             order = tuple(k for k in found.order if k != key)
             m.st.put(receiver.id, replace(found, items=found.items.delete(key), order=order))
         return value
-    if found.rest is not None or not is_exact_key(key) and found.order:
+    if found.rest is not None or (not is_exact_key(key) and found.order):
         return Unknown(None, None, None, reach_of(*_some(found.rest), *found.items.values(), default))
     if name == "setdefault":
         set_item(m, receiver, key, default)

@@ -36,7 +36,9 @@ def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Arg
         write_hidden(m, array.storage, name)
         return Const(None)
     if name in {"item", "tolist"}:
-        return Unknown("float" if name == "item" and (array.dtype or "").startswith("float") else None, None, array.lineage)
+        return Unknown(
+            "float" if name == "item" and (array.dtype or "").startswith("float") else None, None, array.lineage
+        )
     if name in SCALARS and not args.pos and not args.kw:
         return Unknown(None, None, array.lineage)
     if name in {"reshape", "view", "transpose", "squeeze", "ravel"}:
@@ -59,9 +61,9 @@ def check_convertible(m: Machine, value: Value) -> None:
     elif isinstance(found, ListObj):
         for item in found.items[:8]:
             inner = m.obj(item)
-            if isinstance(inner, Tensor) and isinstance(item, Ref) and inner.shape != ():
-                check_convertible(m, item)
-            elif isinstance(inner, Tensor) and isinstance(item, Ref):
+            if (isinstance(inner, Tensor) and isinstance(item, Ref) and inner.shape != ()) or (
+                isinstance(inner, Tensor) and isinstance(item, Ref)
+            ):
                 check_convertible(m, item)
 
 
@@ -82,7 +84,9 @@ def call_numpy(m: Machine, name: str, args: Args) -> Value:
         return Unknown()
     for value in args.pos:
         check_convertible(m, value)
-    if short in {"isscalar", "allclose", "array_equal", "isnan"} and all(isinstance(a, Const | Unknown) for a in args.pos):
+    if short in {"isscalar", "allclose", "array_equal", "isnan"} and all(
+        isinstance(a, Const | Unknown) for a in args.pos
+    ):
         return Unknown("bool")
     numbers = [a for a in args.pos if isinstance(a, Const | Unknown | Tup)]
     first = args.pos[0] if args.pos else None

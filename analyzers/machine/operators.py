@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from analyzers.domain.objects import Array, DictObj, Instance, ListObj, SetObj, Tensor
 from analyzers.domain.values import (
@@ -19,7 +20,7 @@ from analyzers.domain.values import (
 )
 from analyzers.machine.core import Machine, PyRaise
 
-BINARY: dict[str, Callable[[object, object], object]] = {
+BINARY: dict[str, Callable[[Any, Any], object]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -32,7 +33,7 @@ BINARY: dict[str, Callable[[object, object], object]] = {
     "^": operator.xor,
     "<<": operator.lshift,
     ">>": operator.rshift,
-}  # type: ignore[dict-item]
+}
 
 DUNDER = {
     "+": "add",
@@ -50,14 +51,14 @@ DUNDER = {
     ">>": "rshift",
 }
 
-COMPARE: dict[str, Callable[[object, object], bool]] = {
+COMPARE: dict[str, Callable[[Any, Any], object]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
-}  # type: ignore[dict-item]
+}
 
 COMPARE_DUNDER = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -378,9 +379,9 @@ def identical(m: Machine, a: Value, b: Value) -> bool | None:
     if isinstance(a, Ref) and isinstance(b, Ref):
         if a.id == b.id:
             return True
-        x, y = m.obj(a), m.obj(b)
-        if isinstance(x, Tensor) and isinstance(y, Tensor):
-            return None if (x.aliases or y.aliases) else False
+        here, there = m.obj(a), m.obj(b)
+        if isinstance(here, Tensor) and isinstance(there, Tensor):
+            return None if (here.aliases or there.aliases) else False
         return False
     return False if type(a) is not type(b) else a == b
 

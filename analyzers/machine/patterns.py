@@ -16,7 +16,9 @@ def match_pattern(m: Machine, pattern: n.Pattern, subject: Value, statement: n.N
     match pattern:
         case n.MatchValue(value=expr):
             wanted = evaluate(m, expr)
-            op = "is" if isinstance(wanted, Const) and (wanted.value is None or isinstance(wanted.value, bool)) else "=="
+            op = (
+                "is" if isinstance(wanted, Const) and (wanted.value is None or isinstance(wanted.value, bool)) else "=="
+            )
             return truth_of(m, compare(m, op, subject, wanted))[0]
         case n.MatchAs(pattern=inner, name=name):
             fits = True if inner is None else match_pattern(m, inner, subject, statement)

@@ -170,7 +170,9 @@ def _mentions(node: object, attr: str) -> bool:
         if isinstance(current, tuple):
             stack.extend(current)
         elif isinstance(current, n.Node | n.Arguments):
-            stack.extend(getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ()))
+            stack.extend(
+                getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ())
+            )
     return False
 
 

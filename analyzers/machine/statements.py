@@ -209,8 +209,8 @@ def _assert(m: Machine, s: n.Assert) -> None:
 
 
 def _raise(m: Machine, s: n.Raise) -> None:
-    from analyzers.machine.expressions import evaluate
     from analyzers.machine.exceptions import exception_name, fault_of, message_of
+    from analyzers.machine.expressions import evaluate
 
     if s.exc is None:
         raise PyRaise("Exception")
@@ -493,7 +493,7 @@ def _match(m: Machine, s: n.Match, state: State) -> Flow:
                 verdict: list[bool] = []
                 taken: list[State] = []
 
-                def try_case(case: n.MatchCase = case, verdict: list[bool] = verdict) -> None:
+                def try_case(case: n.MatchCase = case, verdict: list[bool] = verdict, subject: Value = subject) -> None:
                     outcome = m.decide(match_pattern(m, case.pattern, subject, s))
                     if outcome and case.guard is not None:
                         known, symbol = truth_of(m, evaluate(m, case.guard))

@@ -99,7 +99,7 @@ def _object_item(m: Machine, owner: Ref, index: Value) -> Value:
 def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | None, index: Value) -> Value:
     if isinstance(index, SliceValue):
         cut = python_slice(index)
-        if cut is None or rest is not None and (cut.start or 0) < 0:
+        if cut is None or (rest is not None and (cut.start or 0) < 0):
             return _some_of(m, owner, items, rest)
         if isinstance(owner, Tup):
             return Tup(items[cut], owner.kind if owner.kind == "torch.Size" else "tuple")
@@ -127,7 +127,7 @@ def _some_of(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | N
 def _element(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
     """One of the elements, it is not known which."""
     m.doubts += 1
-    values = (*items, *((rest,) if rest is not None else ()))
+    values: tuple[Value, ...] = (*items, *((rest,) if rest is not None else ()))
     if not values:
         return Unknown()
     if all(v == values[0] for v in values):
@@ -176,7 +176,8 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
             else:
                 rest_ = value if found.rest is None else Unknown(None, None, None, reach_of(found.rest, value))
                 blurred = {
-                    k: v if v == value else Unknown(None, None, None, reach_of(v, value)) for k, v in found.items.items()
+                    k: v if v == value else Unknown(None, None, None, reach_of(v, value))
+                    for k, v in found.items.items()
                 }
                 m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_))
         case Tensor():

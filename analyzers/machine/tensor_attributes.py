@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, Counter, DictObj, Edge, Instance, Shape, Storage, Tensor
 from analyzers.domain.values import (
     FALSE,
@@ -29,10 +29,64 @@ from analyzers.ops.infer import numel
 from analyzers.ops.resolve import python_names
 
 TENSOR_ONLY = frozenset(
-    """backward detach detach_ requires_grad_ retain_grad zero_ item numpy clone unsqueeze squeeze view reshape permute
-    transpose contiguous flatten softmax log_softmax sigmoid relu tanh argmax masked_fill masked_fill_ add_ mul_ sub_
-    div_ copy_ fill_ normal_ uniform_ clamp_ clamp_min clamp_max matmul bmm mm gather scatter scatter_ index_select
-    expand expand_as unbind chunk logsumexp new_zeros new_ones new_tensor new_full float double half long""".split()
+    [
+        "backward",
+        "detach",
+        "detach_",
+        "requires_grad_",
+        "retain_grad",
+        "zero_",
+        "item",
+        "numpy",
+        "clone",
+        "unsqueeze",
+        "squeeze",
+        "view",
+        "reshape",
+        "permute",
+        "transpose",
+        "contiguous",
+        "flatten",
+        "softmax",
+        "log_softmax",
+        "sigmoid",
+        "relu",
+        "tanh",
+        "argmax",
+        "masked_fill",
+        "masked_fill_",
+        "add_",
+        "mul_",
+        "sub_",
+        "div_",
+        "copy_",
+        "fill_",
+        "normal_",
+        "uniform_",
+        "clamp_",
+        "clamp_min",
+        "clamp_max",
+        "matmul",
+        "bmm",
+        "mm",
+        "gather",
+        "scatter",
+        "scatter_",
+        "index_select",
+        "expand",
+        "expand_as",
+        "unbind",
+        "chunk",
+        "logsumexp",
+        "new_zeros",
+        "new_ones",
+        "new_tensor",
+        "new_full",
+        "float",
+        "double",
+        "half",
+        "long",
+    ]
 )
 """Methods that, called on something unknown, say that it is a tensor."""
 
@@ -75,7 +129,9 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
         case "_version":
             counter = m.st.get(tensor.counter)
             assert isinstance(counter, Counter)
-            return Const(counter.version) if counter.version is not None and counter.version < 1 << 31 else Unknown("int")
+            return (
+                Const(counter.version) if counter.version is not None and counter.version < 1 << 31 else Unknown("int")
+            )
         case "_base":
             return Ref(tensor.base) if tensor.base is not None else NONE
         case "retains_grad":
@@ -114,7 +170,7 @@ def data_of(m: Machine, owner: Ref) -> Ref:
     tensor = refreshed(m, owner.id)
     counter = m.fresh()
     m.st.put(counter, Counter())
-    cut = "data" if tensor.requires_grad else None
+    cut: Cut | None = "data" if tensor.requires_grad else None
     lineage = Lineage("data", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
     return m.new(
         Tensor(
@@ -127,7 +183,7 @@ def data_of(m: Machine, owner: Ref) -> Ref:
 def detach(m: Machine, owner: Ref) -> Ref:
     """`t.detach()`: the same memory and version counter, no history."""
     tensor = refreshed(m, owner.id)
-    cut = "detach" if tensor.requires_grad else None
+    cut: Cut | None = "detach" if tensor.requires_grad else None
     lineage = Lineage("detach", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
     return m.new(
         Tensor(
@@ -240,10 +296,12 @@ def _detach(m: Machine, owner: Ref, args: Args) -> Value:
 def _detach_in_place(m: Machine, owner: Ref, args: Args) -> Value:
     tensor = refreshed(m, owner.id)
     if tensor.base is not None and tensor.requires_grad is not None:
-        raise m.throw("RuntimeError", "Can't detach views in-place. Use detach() instead", Plain("detach-view", tensor.lineage))
+        raise m.throw(
+            "RuntimeError", "Can't detach views in-place. Use detach() instead", Plain("detach-view", tensor.lineage)
+        )
     if tensor.base is not None:
         return owner
-    cut = "detach" if tensor.requires_grad else None
+    cut: Cut | None = "detach" if tensor.requires_grad else None
     lineage = Lineage("detach_", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
     m.st.put(owner.id, replace(tensor, requires_grad=False, edge=None, lineage=lineage))
     return owner
@@ -261,7 +319,9 @@ def _requires_grad(m: Machine, owner: Ref, args: Args) -> Value:
 def _retain_grad(m: Machine, owner: Ref, args: Args) -> Value:
     tensor = refreshed(m, owner.id)
     if tensor.requires_grad is False:
-        raise m.throw("RuntimeError", "can't retain_grad on Tensor that has requires_grad=False", Plain("", tensor.lineage))
+        raise m.throw(
+            "RuntimeError", "can't retain_grad on Tensor that has requires_grad=False", Plain("", tensor.lineage)
+        )
     if tensor.is_leaf is not True:
         m.st.put(owner.id, replace(tensor, retains_grad=True))
         m.retain(owner.id)
@@ -274,7 +334,9 @@ def _numpy(m: Machine, owner: Ref, args: Args) -> Value:
     force = args.get(0, "force", FALSE)
     if tensor.requires_grad and force == FALSE and m.st.grad is True:
         raise m.throw(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad", NumpyOnGraph(subject_name(m), tensor.lineage)
+            "RuntimeError",
+            "Can't call numpy() on Tensor that requires grad",
+            NumpyOnGraph(subject_name(m), tensor.lineage),
         )
     trail = Lineage("numpy", m.here(), (tensor.lineage,) if tensor.lineage else (), _left(tensor), m.via())
     return m.new(Array(tensor.storage, tensor.shape, tensor.dtype, trail))
@@ -366,7 +428,9 @@ def _hook(m: Machine, owner: Ref, args: Args) -> Value:
     now = refreshed(m, owner.id)
     if now.requires_grad is False:
         raise m.throw(
-            "RuntimeError", "cannot register a hook on a tensor that doesn't require gradient", Plain("", tensor.lineage)
+            "RuntimeError",
+            "cannot register a hook on a tensor that doesn't require gradient",
+            Plain("", tensor.lineage),
         )
     m.st.put(owner.id, replace(tensor, hooks=True))
     return Unknown()

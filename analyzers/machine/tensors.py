@@ -52,7 +52,8 @@ def refreshed(m: Machine, ident: int) -> Tensor:
     tensor = tensor_at(m, ident)
     if tensor.base is None:
         return tensor
-    base = refreshed(m, tensor.base)
+    above = tensor.base
+    base = refreshed(m, above)
     if base.requires_grad is False and (tensor.requires_grad is False or tensor.edge is None):
         return tensor
     current = version_of(m, tensor)
@@ -70,7 +71,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
     if tensor.creation != "default":
         return replace(tensor, requires_grad=requires)
     node = Node(
-        ("AsStridedBackward0",), (edge_to(m, tensor.base),), loc=m.here(), what="view", seq=m.next_sequence(),
+        ("AsStridedBackward0",), (edge_to(m, above),), loc=m.here(), what="view", seq=m.next_sequence(),
         epoch=tuple(m.iterations), via=m.via(),
     )  # fmt: skip
     made = m.new(node)
@@ -149,13 +150,17 @@ def check_usable(m: Machine, step: Step) -> None:
 
 def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool):  # type: ignore[no-untyped-def]
     node = m.node(tensor.edge.node) if tensor.edge is not None and tensor.edge.node is not None else None
-    modified = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    modified = (
+        "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    )
     if tensor.creation in {"no-grad", "inference"} or node is None:
         mode = "inference mode" if tensor.creation == "inference" else "no_grad mode"
         if node is None:
             message = f"A view was created in {mode} and {modified}"
         else:
-            message = f"Output {tensor.edge.output if tensor.edge else 0} of {_spoken(node)} is a view of a view which was created in {mode} and {modified}"
+            output = tensor.edge.output if tensor.edge is not None else 0
+            made = f"Output {output} of {_spoken(node)} is a view of a view which was created in"
+            message = f"{made} {mode} and {modified}"
     else:
         output = tensor.edge.output if tensor.edge is not None else 0
         message = f"Output {output} of {_spoken(node)} is a view and {modified}"
@@ -193,9 +198,7 @@ def edges_of(m: Machine, step: Step) -> tuple[Edge | None, ...]:
     return tuple(edge_to(m, i) for i in step.operands())
 
 
-def make_node(
-    m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge | None, ...] | None = None
-) -> int:
+def make_node(m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge | None, ...] | None = None) -> int:
     node = Node(
         step.names,
         edges_of(m, step) if edges is None else edges,
@@ -477,9 +480,7 @@ def _regenerate(m: Machine, ident: int, base: int) -> None:
         epoch=tuple(m.iterations), via=m.via(),
     )  # fmt: skip
     made = m.new(node)
-    m.st.put(
-        ident, replace(tensor, requires_grad=True, edge=Edge(made.id), attr_version=_attr_version(m, tensor))
-    )
+    m.st.put(ident, replace(tensor, requires_grad=True, edge=Edge(made.id), attr_version=_attr_version(m, tensor)))
 
 
 def _rebase_unknown(m: Machine, ident: int, tensor: Tensor) -> None:

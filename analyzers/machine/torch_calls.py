@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
-from analyzers.domain.objects import Array, Edge, Instance, ListObj, Shape, Tensor
+from analyzers.domain.objects import Edge, Instance, ListObj, Saved, Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
@@ -42,10 +42,31 @@ DTYPES = {
     "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32",
 }  # fmt: skip
 
-DTYPE_NAMES = frozenset(
-    """float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex32 complex64
-    complex128 float8_e4m3fn float8_e5m2""".split()
-) | DTYPES.keys()
+DTYPE_NAMES = (
+    frozenset(
+        [
+            "float16",
+            "float32",
+            "float64",
+            "bfloat16",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "bool",
+            "complex32",
+            "complex64",
+            "complex128",
+            "float8_e4m3fn",
+            "float8_e5m2",
+        ]
+    )
+    | DTYPES.keys()
+)
 
 
 def dtype_of(value: Value) -> str | None:
@@ -75,7 +96,11 @@ def kind_of(m: Machine, value: Value) -> str:
         case Builtin(name=name):
             if dtype_of(value) is not None:
                 return "dtype"
-            if "memory_format" in name or name in {"torch.contiguous_format", "torch.channels_last", "torch.preserve_format"}:
+            if "memory_format" in name or name in {
+                "torch.contiguous_format",
+                "torch.channels_last",
+                "torch.preserve_format",
+            }:
                 return "memory_format"
             return "layout" if name in {"torch.strided", "torch.sparse_coo"} else "object"
         case Ref():
@@ -92,7 +117,7 @@ def kind_of(m: Machine, value: Value) -> str:
                 return "device"
             if isinstance(found, Instance) and found.cls == "torch.Generator":
                 return "generator"
-            return "object" if not isinstance(found, Array) else "object"
+            return "object"
     return "object"
 
 
@@ -357,7 +382,7 @@ def _check_savable(m: Machine, ident: int) -> None:
     tensor = tensor_at(m, ident)
     if tensor.inference and m.st.inference is False:
         raise m.throw(
-            "RuntimeError", "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd.",
+            "RuntimeError", "Inference tensors cannot be saved for backward.",
             Plain("inference", tensor.lineage),
         )  # fmt: skip
 
@@ -456,8 +481,6 @@ def _condition_holds(row: Row) -> bool:
 def _node(m: Machine, step: Step, kept: list[object], recorded: truth.Truth) -> int | None:
     if recorded is False:
         return None
-    from analyzers.domain.objects import Saved
-
     return make_node(m, step, [k for k in kept if isinstance(k, Saved)])
 
 
@@ -467,16 +490,16 @@ def _save_outputs(m: Machine, row: Row, node: int, kept: list[object], results: 
 
     from analyzers.ops.table import Saved as SavedRow
 
-    saved = []
+    saved: list[Saved] = []
     for entry in kept:
         if isinstance(entry, SavedRow):
             if 0 <= entry.index < len(results):
                 saved.append(save(m, results[entry.index].id, entry.name or "result", is_output=True))
             else:
                 saved.append(PRIVATE)
-        else:
+        elif isinstance(entry, Saved):
             saved.append(entry)
-    m.st.put(node, replace(m.node(node), saved=tuple(saved)))  # type: ignore[arg-type]
+    m.st.put(node, replace(m.node(node), saved=tuple(saved)))
 
 
 # --- views and writes -------------------------------------------------------------------------------------------
@@ -527,7 +550,7 @@ def _grows(before: Shape, after: Shape) -> truth.Truth:
     padded = (1,) * (len(after) - len(before)) + before
     if any(x == 1 and y is not None and y > 1 for x, y in zip(padded, after, strict=True)):
         return True
-    return False if all(x is not None and x == y or y == 1 for x, y in zip(padded, after, strict=True)) else None
+    return False if all((x is not None and x == y) or y == 1 for x, y in zip(padded, after, strict=True)) else None
 
 
 def _row_shape(row: Row, source: Tensor):  # type: ignore[no-untyped-def]
@@ -588,7 +611,8 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
     check_write(m, ident, step)
     if tensor_at(m, ident).overlapping:
         raise m.throw(
-            "RuntimeError", "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+            "RuntimeError",
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
             Plain("overlap", tensor_at(m, ident).lineage),
         )  # fmt: skip
     if _shares_memory(m, ident, step):
@@ -597,8 +621,6 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
     recorded = _recorded(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     if recorded is not False:
-        from analyzers.domain.objects import Saved
-
         edges = edges_of(m, step)
         base = tensor_at(m, ident).base
         base_edge = edge_to(m, base) if base is not None else None
@@ -654,7 +676,8 @@ def _write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Valu
     if m.st.grad is True and any(refreshed(m, i).requires_grad for i in operands):
         if row.differentiable or row.kind in {"derivative", "composite"}:
             raise m.throw(
-                "RuntimeError", f"{row.base}(): functions with out=... arguments don't support automatic differentiation",
+                "RuntimeError",
+                f"{row.base}(): functions with out=... arguments don't support automatic differentiation",
                 Plain(),
             )  # fmt: skip
     result: Value = NONE
@@ -680,7 +703,11 @@ def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     if not tensor_returns:
         if row.returns and row.returns[0].type == "Tensor[]":
             return _opaque_list(m, row, bound, step, count)
-        return Unknown({"bool": "bool", "int": "int", "SymInt": "int", "Scalar": "float"}.get(row.returns[0].type if row.returns else ""))
+        return Unknown(
+            {"bool": "bool", "int": "int", "SymInt": "int", "Scalar": "float"}.get(
+                row.returns[0].type if row.returns else ""
+            )
+        )
     if row.returns[0].alias is not None:
         from analyzers.machine.composites import maybe_view
 

@@ -58,7 +58,9 @@ def search_path(exists: Exists, importer: str) -> list[str]:
     if own and top == own:
         # A folder of scripts inside a project: the project's root may be on the path.
         up = parent(own)
-        if up != own and (exists(join(up, "pyproject.toml")) or exists(join(up, "setup.py")) or exists(join(up, "train.py"))):
+        if up != own and (
+            exists(join(up, "pyproject.toml")) or exists(join(up, "setup.py")) or exists(join(up, "train.py"))
+        ):
             folders.append(up)
     return folders
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-
 ROOT = Path(__file__).resolve().parents[1] / "prelude"
 PREFIX = "<prelude>/"
 

@@ -75,6 +75,4 @@ def _fixes(facts: Facts, event: Raised) -> Iterator[FixDraft]:
         yield FixDraft(f"Take the {how} of the elements", False, ((spot, f".{how}()"),))
 
 
-RULE = Rule(
-    "AG107", "backward-on-non-scalar", "Backward needs a gradient for several elements", check, __doc__ or ""
-)
+RULE = Rule("AG107", "backward-on-non-scalar", "Backward needs a gradient for several elements", check, __doc__ or "")

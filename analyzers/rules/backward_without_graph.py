@@ -144,6 +144,4 @@ def _require_grad(facts: Facts, loc: Loc | None) -> Iterator[FixDraft]:
         yield FixDraft(f"Let {said(facts, loc)} require grad", False, (change,))
 
 
-RULE = Rule(
-    "AG101", "backward-without-graph", "Backward is called on a tensor that has no graph", check, __doc__ or ""
-)
+RULE = Rule("AG101", "backward-without-graph", "Backward is called on a tensor that has no graph", check, __doc__ or "")

@@ -74,6 +74,4 @@ def _apply(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
             yield FixDraft("Call `apply`", False, ((at(loc, made), text),))
 
 
-RULE = Rule(
-    "AG118", "custom-function-contract", "An `autograd.Function` breaks its contract", check, __doc__ or ""
-)
+RULE = Rule("AG118", "custom-function-contract", "An `autograd.Function` breaks its contract", check, __doc__ or "")

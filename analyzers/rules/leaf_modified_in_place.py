@@ -98,6 +98,4 @@ def _plain_total(facts: Facts, made: Loc) -> Iterator[FixDraft]:
             yield FixDraft("Let it start without `requires_grad`", True, ((between(made, start, keyword.end), ""),))
 
 
-RULE = Rule(
-    "AG105", "leaf-modified-in-place", "A leaf that requires grad is written in place", check, __doc__ or ""
-)
+RULE = Rule("AG105", "leaf-modified-in-place", "A leaf that requires grad is written in place", check, __doc__ or "")

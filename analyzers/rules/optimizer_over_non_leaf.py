@@ -70,6 +70,4 @@ def _not_a_list(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 
 
-RULE = Rule(
-    "AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is no leaf", check, __doc__ or ""
-)
+RULE = Rule("AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is no leaf", check, __doc__ or "")

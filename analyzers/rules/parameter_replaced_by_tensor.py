@@ -50,6 +50,4 @@ def _wrap(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
             yield FixDraft("Make it a parameter", False, ((at(loc, value), text),))
 
 
-RULE = Rule(
-    "AG116", "parameter-replaced-by-tensor", "A parameter is assigned a plain tensor", check, __doc__ or ""
-)
+RULE = Rule("AG116", "parameter-replaced-by-tensor", "A parameter is assigned a plain tensor", check, __doc__ or "")

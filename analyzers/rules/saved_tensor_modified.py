@@ -117,6 +117,4 @@ def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
     return [(b.loc, f"`{name}` is made a view here") for b in views if b.loc.module == loc.module][:1]
 
 
-RULE = Rule(
-    "AG104", "saved-tensor-modified", "A tensor saved for backward is written in place", check, __doc__ or ""
-)
+RULE = Rule("AG104", "saved-tensor-modified", "A tensor saved for backward is written in place", check, __doc__ or "")

@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from analyzers.host import Cancelled
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsError
 from pygls.lsp.server import LanguageServer
 
+from analyzers.host import Cancelled
 from autograd_lsp import __version__
 from autograd_lsp.positions import without_lone_surrogates
 from autograd_lsp.server.convert import Converter

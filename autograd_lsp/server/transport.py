@@ -7,9 +7,9 @@ import logging
 import sys
 import threading
 
-from analyzers.host import Host
 from pygls.io_ import run_async
 
+from analyzers.host import Host
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 
 from analyzers.host import Cancelled
-
 from analyzers.report import Fact, Finding, Graph, Place
 from autograd_lsp.server.features import create_server
 
