@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from immutables import Map
 
-from analyzers.domain.objects import HeapObject
+from analyzers.domain.objects import HeapObject, Instance
 from analyzers.domain.truth import Truth
 
 T = TypeVar("T")
@@ -38,6 +38,10 @@ def touched(a: State, b: State) -> set[int]:
             ids.add(y[1])
             y = y[2]
     return ids
+
+
+LOST = Instance("?", Map(), True)
+"""What a reference into a run that was given up on an import cycle points to: an object of which nothing is known."""
 
 
 class State:
@@ -85,10 +89,8 @@ class State:
         return other
 
     def get(self, ident: int) -> HeapObject:
-        found = self.heap.get(ident)
-        if found is None:
-            found = self.frozen[ident >> BLOCK_BITS][ident]
-        return found
+        found = self.find(ident)
+        return LOST if found is None else found
 
     def find(self, ident: int) -> HeapObject | None:
         found = self.heap.get(ident)

@@ -104,6 +104,8 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
             return replace(func, kind="classmethod")
         if name in {"contextlib.contextmanager", "contextlib.asynccontextmanager"}:
             return replace(func, kind="context")
+    if mode_of(m, decorator) is not None:
+        return func
     if isinstance(decorator, BoundBuiltin) and isinstance(decorator.receiver, Func):
         if decorator.name in {"setter", "deleter", "getter"}:
             return decorator.receiver

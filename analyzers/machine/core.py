@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from immutables import Map
+
 from analyzers.domain import truth
 from analyzers.domain.join import join, join_shapes
 from analyzers.domain.lineage import Lineage, Loc
@@ -422,8 +424,7 @@ class Machine:
 
     def env(self, ident: int) -> Env:
         found = self.st.get(ident)
-        assert isinstance(found, Env)
-        return found
+        return found if isinstance(found, Env) else Env(Map(), None, None, True)
 
     def node(self, ident: int) -> Node:
         found = self.st.get(ident)

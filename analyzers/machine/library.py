@@ -698,10 +698,20 @@ def _is_open(m: Machine, module: Value) -> bool:
     return not members(m, module, "_modules")
 
 
+def _holds_unknown(m: Machine, module: Value) -> bool:
+    """Whether an attribute of a module, or of one below it, may be a module that the machine does not know."""
+    for _, value in members(m, module, "_modules"):
+        found = m.obj(value)
+        if isinstance(found, Instance) and any(isinstance(v, Unknown) and v.type is None for v in found.attrs.values()):
+            return True
+    return False
+
+
 def _named(m: Machine, args: Args, table: str) -> Value:
     module = args.get(0, "module")
     pairs = tuple(Tup((Const(name), value)) for name, value in members(m, module, table))
-    rest = Tup((Unknown("str"), Unknown())) if _is_open(m, module) else None
+    is_open = _is_open(m, module) or (not pairs and _holds_unknown(m, module))
+    rest = Tup((Unknown("str"), Unknown())) if is_open else None
     return m.new(ListObj(pairs, rest))
 
 

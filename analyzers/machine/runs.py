@@ -61,7 +61,7 @@ def run_module(
         flow = run_block(machine, program.body(path), [machine.st])
         ends = flow.normal or [s for s, _ in flow.raises][-1:] or [start]
         final = join_all(machine, ends)
-    except OutOfFuel:
+    except (OutOfFuel, RecursionError):
         exhausted = True
         final = machine.st
     final.log = ROOT
@@ -98,7 +98,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int) -> Made:
     machine = _machine(program, module, chunk, None)
     try:
         value = instance_of(machine, cls)
-    except OutOfFuel:
+    except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))
     return Made(machine.st, value, machine.next_id)
@@ -135,7 +135,7 @@ def run_unknown(
         args = unknown_arguments(func, made)
         machine.st.grad = True if trains(func) else None
         run_function(machine, func, args)
-    except OutOfFuel:
+    except (OutOfFuel, RecursionError):
         exhausted = True
     except (PyRaise, Infeasible):
         pass
