@@ -13,7 +13,7 @@ from analyzers.domain.state import ROOT, State
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
 from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
-from analyzers.machine.events import Binding, Event
+from analyzers.machine.events import Binding, Event, Raised
 from analyzers.syntax import nodes as n
 
 
@@ -63,6 +63,7 @@ def run_module(
         final = join_all(machine, ends)
     except (OutOfFuel, RecursionError):
         exhausted = True
+        doubt_everything(machine)
         final = machine.st
     final.log = ROOT
     return ModuleRun(
@@ -137,6 +138,7 @@ def run_unknown(
         run_function(machine, func, args)
     except (OutOfFuel, RecursionError):
         exhausted = True
+        doubt_everything(machine)
     except (PyRaise, Infeasible):
         pass
     return FunctionRun(
@@ -174,6 +176,13 @@ def _mentions(node: object, attr: str) -> bool:
                 getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ())
             )
     return False
+
+
+def doubt_everything(machine: Machine) -> None:
+    """A run that stopped half-way never went the other ways that its statements may go: nothing in it is certain."""
+    for event in machine.events:
+        if isinstance(event, Raised):
+            event.sure = False
 
 
 def takes_instance(func: Func) -> bool:
