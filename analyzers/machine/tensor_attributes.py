@@ -175,7 +175,7 @@ def data_of(m: Machine, owner: Ref) -> Ref:
     return m.new(
         Tensor(
             tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, lineage=lineage, attrs=Map({"__data_of__": Const(owner.id)}),
+            inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage, attrs=Map({"__data_of__": Const(owner.id)}),
         )
     )  # fmt: skip
 
@@ -188,7 +188,7 @@ def detach(m: Machine, owner: Ref) -> Ref:
     return m.new(
         Tensor(
             tensor.storage, tensor.counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, lineage=lineage,
+            inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage,
         )
     )  # fmt: skip
 
