@@ -175,7 +175,8 @@ def data_of(m: Machine, owner: Ref) -> Ref:
     return m.new(
         Tensor(
             tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage, attrs=Map({"__data_of__": Const(owner.id)}),
+            inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage,
+            attrs=Map({"__data_of__": Const(owner.id)}),
         )
     )  # fmt: skip
 
