@@ -54,12 +54,6 @@ def _ints(values: tuple[int, ...] | list[int]) -> Tup:
     return Tup(tuple(Const(v) for v in values))
 
 
-def same(m: Machine, value: Value) -> Value:
-    """An operator that returns its very argument."""
-    del m
-    return value
-
-
 # --- views that may be copies -----------------------------------------------------------------------------------
 
 
@@ -245,11 +239,6 @@ def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = F
         made.edge = Edge()
         made.aliases = (value.id,)
     return result
-
-
-def device_move(m: Machine, value: Value, what: str) -> Value:
-    """`.cuda()` and `.to(device)`: on the machine that judges, the CPU, the same tensor."""
-    return cast(m, value, "", what)
 
 
 @composite("narrow")
@@ -767,7 +756,7 @@ def content_symbol(m: Machine, tensor: Tensor, what: object) -> object:
     return ("content", tensor.storage, tensor.counter, version, storage.count, tensor.view_op, tensor.base, what)
 
 
-__all__ = ["COMPOSITES", "Tensor", "cast", "device_move", "new_view", "number_from", "op", "reshape"]
+__all__ = ["COMPOSITES", "Tensor", "cast", "new_view", "number_from", "op", "reshape"]
 
 
 # --- recurrent layers -------------------------------------------------------------------------------------------

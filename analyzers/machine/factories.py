@@ -56,11 +56,6 @@ def _sequence_type(m: Machine, items: tuple[Value, ...], rest: Value | None) -> 
     return (None if inner is None else (size, *inner)), dtype
 
 
-def has_graph(m: Machine, value: Value) -> bool:
-    """Whether data holds a tensor that requires grad, or a number that was taken out of one."""
-    return any(step.cut is not None for trail in m.parents([value]) for step in trail.walk(100))
-
-
 def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Value:
     """`torch.tensor(data)`: always a copy, always a leaf."""
     data = args.get(0, "data")

@@ -69,10 +69,6 @@ def _is_tensor(m: Machine, value: Value) -> bool:
     return isinstance(value, Ref) and isinstance(m.obj(value), Tensor)
 
 
-def maybe_tensor(value: Value) -> bool:
-    return isinstance(value, Unknown) and value.type is None
-
-
 def type_name(value: Value) -> str | None:
     match value:
         case Const(value=v):

@@ -176,7 +176,6 @@ def data_of(m: Machine, owner: Ref) -> Ref:
         Tensor(
             tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
             inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage,
-            attrs=Map({"__data_of__": Const(owner.id)}),
         )
     )  # fmt: skip
 

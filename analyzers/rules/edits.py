@@ -115,16 +115,6 @@ def insert_before(facts: Facts, loc: Loc, statement: n.Node, text: str) -> Chang
     return between(loc, statement.start, statement.start), f"{text}\n{indent}"
 
 
-def insert_after(facts: Facts, loc: Loc, statement: n.Node, text: str) -> Change | None:
-    """A line of its own behind a statement that ends its line."""
-    indent = indentation(facts, loc, statement)
-    chunk = facts.places.chunk(loc).text
-    rest = chunk[statement.end :].partition(b"\n")[0].strip()
-    if indent is None or rest:
-        return None
-    return between(loc, statement.end, statement.end), f"\n{indent}{text}"
-
-
 def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
     """Exchange the statements at two places that stand one after the other, comments aside."""
     first, second = statement_at(facts, one), statement_at(facts, other)
