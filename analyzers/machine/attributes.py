@@ -374,6 +374,9 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
         if isinstance(buffers, DictObj) and Const(name) in buffers.items:
             register(m, owner, "_buffers", name, value)
             return
+        from analyzers.machine.flags import note_misspelt
+
+        note_misspelt(m, name, module=True)
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
 
 

@@ -6,6 +6,7 @@ from analyzers.domain.objects import Array, ListObj, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.composites import op
 from analyzers.machine.core import Machine
+from analyzers.machine.factories import data_type
 from analyzers.machine.subscripts import python_slice
 from analyzers.machine.torch_calls import tensors_in, type_of_argument
 from analyzers.ops.infer import UNKNOWN, ShapeError, TensorType, index_shape
@@ -48,6 +49,9 @@ def item_types(m: Machine, index: Value) -> list[object]:
             out.append(slice(*parts))
         elif isinstance(item, Unknown) and item.type == "int":
             out.append(UNKNOWN)
+        elif isinstance(item, Tup | RangeValue) or isinstance(m.obj(item), ListObj):
+            shape, dtype = data_type(m, item)
+            out.append(TensorType(shape, dtype))
         else:
             out.append(type_of_argument(m, item))
     return out

@@ -374,7 +374,7 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
         if tensor.creation not in {"default", "unknown"} and sure:
             raise view_error(m, tensor, step.what, indirect=False)
         base = refreshed(m, tensor.base)
-        if tensor.requires_grad and base.requires_grad and base.edge is None and m.st.grad is True:
+        if tensor.requires_grad and base.is_leaf and m.st.grad is True:
             cause = LeafWritten(subject_name(m), step.what, True, base.lineage)
             raise m.throw(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation",
