@@ -112,7 +112,7 @@ class Saved:
     """A tensor kept for backward. `counter` is None for a private copy, which nobody can write.
 
     `writes` counts the writes to its storage when it was kept; `maybe` says that it is kept only if a tensor, of which
-    that is not known, requires grad.
+    that is not known, requires grad; `attached` that it is an operand which had a place in the graph when it was kept.
     """
 
     name: str
@@ -124,6 +124,7 @@ class Saved:
     writes: int = 0
     maybe: bool = False
     lineage: Lineage | None = None
+    attached: bool = False
 
 
 @dataclass(slots=True, eq=True)

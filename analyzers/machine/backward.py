@@ -22,6 +22,7 @@ from analyzers.ops.infer import numel
 
 TWICE = "Trying to backward through the graph a second time"
 MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation"
+DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
 NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
 NON_SCALAR = "grad can be implicitly created only for scalar outputs"
 
@@ -103,6 +104,10 @@ class Walk:
     def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
         if saved.counter is None:
             return
+        if saved.attached and certain and not saved.maybe and saved.tensor is not None:
+            kept = refreshed(self.m, saved.tensor)
+            if kept.edge is None:
+                raise self.m.throw("RuntimeError", DETACHED, Plain("detached-saved", kept.lineage))
         counter = self.m.st.get(saved.counter)
         assert isinstance(counter, Counter)
         same = versions_equal(saved.version, counter.version)
@@ -126,6 +131,8 @@ class Walk:
             if node.kind not in {"op", "copy-slices"}:
                 return True
             for saved in node.saved:
+                if saved.name == "original_self":
+                    return True
                 if saved.tensor is not None:
                     found = self.m.st.find(saved.tensor)
                     if not isinstance(found, Tensor) or refreshed(self.m, saved.tensor).requires_grad is not False:
@@ -368,7 +375,7 @@ def differentiate(
         tensor = refreshed(m, value.id)
         key = tensor.edge.node if tensor.edge is not None else value.id
         if key in met or blurred or key is None:
-            results.append(_gradient(m, tensor, create, walk))
+            results.append(_gradient(m, tensor, create, walk, value.id if key is None else key))
             continue
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, what="grad"))
@@ -381,10 +388,32 @@ def differentiate(
     return results
 
 
-def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk) -> Ref:
+# Their backward makes memory of its own for the gradient.
+_FRESH = frozenset(
+    "AbsBackward0 AddmmBackward0 BmmBackward0 CosBackward0 DivBackward0 ExpBackward0 LogBackward0 LogSoftmaxBackward0 "
+    "MeanBackward0 MmBackward0 MulBackward0 MvBackward0 NegBackward0 PowBackward0 PowBackward1 ReluBackward0 "
+    "SigmoidBackward0 SinBackward0 SoftmaxBackward0 SqrtBackward0 TanhBackward0".split()
+)
+
+
+def _overlaps_itself(m: Machine, tensor: Tensor, walk: Walk, key: int) -> truth.Truth:
+    """Whether elements of a gradient share memory, as in that of a sum: one number, seen as many."""
+    if tensor.shape is not None and numel(tensor.shape) == 1:
+        return False
+    sources = [node for i in walk.reached for node in (m.node(i),) for e in node.edges if e and key in (e.node, e.leaf)]
+    if len(sources) > 1:
+        return None if any(node.kind == "unknown" for node in sources) else False
+    if not sources or sources[0].kind != "op" or m.st.saved_hooks is not False:
+        return None
+    names = set(sources[0].names)
+    return True if names == {"SumBackward0"} and tensor.shape is not None else False if names <= _FRESH else None
+
+
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, key: int) -> Ref:
     grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+    made = tensor_at(m, grad.id)
+    made.overlapping = _overlaps_itself(m, tensor, walk, key)
     if create is not False and walk.keeps_graph():
-        made = tensor_at(m, grad.id)
         made.requires_grad = None
         made.contiguous = None
         node = Node(

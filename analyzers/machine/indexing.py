@@ -186,7 +186,8 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     if m.tensor(value) is not None or (isinstance(value, Unknown) and value.type is None):
         op(m, "copy_", "setitem", self=target, src=value)
     else:
-        op(m, "fill_.Scalar", "setitem", self=target, value=value)
+        # Torch makes a tensor of the number first.
+        op(m, "fill_.Tensor", "setitem", self=target, value=m.new_tensor((), None, what="number"))
 
 
 def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:

@@ -84,6 +84,9 @@ def is_stale(m: Machine, tensor: Tensor) -> bool:
     """A view made in `no_grad`, or one of several, whose base was written since: torch refuses to use it."""
     if tensor.base is None or tensor.creation in {"default", "unknown"} or tensor.attr_version < 0:
         return False
+    if tensor.edge is None and refreshed(m, tensor.base).requires_grad is False:
+        # It became a leaf of its own, which no write elsewhere changes.
+        return False
     return versions_equal(tensor.attr_version, version_of(m, tensor)) is False
 
 
@@ -222,9 +225,13 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     if m.st.saved_hooks is not False or m.st.autocast:
         # Hooks keep something else; autocast keeps casts of its own.
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
-    return Saved(
-        name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage
+    attached = (
+        not is_output and tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     )
+    return Saved(
+        name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage,
+        attached,
+    )  # fmt: skip
 
 
 PRIVATE = Saved("", None, None)

@@ -365,7 +365,7 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
             continue
         if entry.is_private or entry.name not in bound:
             if entry.is_private or row.arg(entry.name) is None:
-                out.append(PRIVATE)
+                out.append(Saved(entry.name or "", None, None))
             continue
         ids = step.inputs.get(entry.name, ())
         if not ids:
@@ -615,8 +615,8 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
             Plain("overlap", tensor_at(m, ident).lineage),
         )  # fmt: skip
-    if _shares_memory(m, ident, step):
-        # Torch refuses operands that overlap in part; where exactly they lie is not known.
+    if tensor_at(m, ident).overlapping is None or _shares_memory(m, ident, step):
+        # Torch refuses memory that overlaps in part; where exactly the operands lie is not known.
         m.st.doubtful = True
     recorded = _recorded(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
