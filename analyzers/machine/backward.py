@@ -390,9 +390,11 @@ def differentiate(
 
 # Their backward makes memory of its own for the gradient.
 _FRESH = frozenset(
-    "AbsBackward0 AddmmBackward0 BmmBackward0 CosBackward0 DivBackward0 ExpBackward0 LogBackward0 LogSoftmaxBackward0 "
-    "MeanBackward0 MmBackward0 MulBackward0 MvBackward0 NegBackward0 PowBackward0 PowBackward1 ReluBackward0 "
-    "SigmoidBackward0 SinBackward0 SoftmaxBackward0 SqrtBackward0 TanhBackward0".split()
+    f"{name}Backward0"
+    for name in (
+        *("Abs", "Addmm", "Bmm", "Cos", "Div", "Exp", "Log", "LogSoftmax", "Mean", "Mm", "Mul", "Mv", "Neg", "Pow"),
+        *("Relu", "Sigmoid", "Sin", "Softmax", "Sqrt", "Tanh"),
+    )
 )
 
 

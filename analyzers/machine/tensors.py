@@ -225,12 +225,10 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     if m.st.saved_hooks is not False or m.st.autocast:
         # Hooks keep something else; autocast keeps casts of its own.
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
-    attached = (
-        not is_output and tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
-    )
+    placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     return Saved(
         name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage,
-        attached,
+        placed and not is_output,
     )  # fmt: skip
 
 
