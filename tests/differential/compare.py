@@ -1,4 +1,4 @@
-"""`python -m tests.differential.compare --count 3000 --seed 7 --jobs 2 [--level 1|2]`: the analyzer beside torch.
+"""`python -m tests.differential.compare --count 3000 --seed 7 --jobs 2 [--level 1..5]`: the analyzer beside torch.
 
 Each program is run by both. They *agree* when torch raises and the analyzer foretells it, on the same line and with the
 same message, or when torch does not raise and the analyzer reports no error. Every disagreement has a key, which says
@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from tests.differential.generate import generate
+from tests.differential.generate import LEVELS, generate
 from tests.differential.minimise import minimise
 from tests.oracle import Pool, Program, Raised, Run
 from tests.support.analyzer import WAYS, Analysis, Sources, Way, analyze_or_tell
@@ -132,12 +132,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the others follow")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--level", type=int, choices=(1, 2), default=None, help="both by turns unless told")
+    parser.add_argument("--level", type=int, choices=LEVELS, default=None, help="all by turns unless told")
     parser.add_argument("--analyzer", choices=WAYS, default="host")
     parser.add_argument("--show", type=int, default=5, help="how many disagreements to minimise and print")
     options = parser.parse_args()
     began = time.monotonic()
-    texts = programs(options.seed, options.count, options.level)
+    texts = programs(options.seed, options.count, LEVELS if options.level is None else (options.level,))
     with Pool(options.jobs) as pool:
         result = compare(texts, pool, options.analyzer, options.jobs)
         print(*result.table(), sep="\n")
@@ -147,9 +147,9 @@ def main() -> None:
             print(f"\n## {disagreement.key}\n{disagreement.detail}\n\n{text}", end="")
 
 
-def programs(seed: int, count: int, level: int | None = None) -> list[str]:
-    """`count` programs from `seed` on; of both levels by turns where none is asked for."""
-    return [generate(number, level or 1 + number % 2) for number in range(seed, seed + count)]
+def programs(seed: int, count: int, levels: Sequence[int] = LEVELS) -> list[str]:
+    """`count` programs from `seed` on, of the levels by turns."""
+    return [generate(number, levels[number % len(levels)]) for number in range(seed, seed + count)]
 
 
 def _faults(run: Run) -> list[Raised]:

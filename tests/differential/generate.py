@@ -1,8 +1,10 @@
-"""`python -m tests.differential.generate SEED [--level 1|2]`: a random program, as a person might read it.
+"""`python -m tests.differential.generate SEED [--level 1..5]`: a random program, as a person might read it.
 
 Level 1 is one straight line: tensors are made, computed with, looked at through views, written in place, cut off, and
 walked by `backward` or `autograd.grad`. Level 2 puts such lines under grad modes, into branches, loops, functions,
-closures and comprehensions, and behind names of lists and dicts.
+closures and comprehensions, and behind names of lists and dicts. Level 3 is about what Python has to carry tensors
+around: functions, containers, records, generators, handlers. Level 4 trains networks. Level 5 reaches into autograd:
+custom functions, hooks, checkpoints, derivatives of derivatives, `torch.func`.
 
 The generator tracks shapes, so that few programs fail for want of a fitting one, and beliefs about gradients, so that
 the faults it comes upon are those of autograd.
@@ -20,14 +22,18 @@ from tests.differential.vocabulary import Expr, Shape, Var
 _SHAPES: tuple[Shape, ...] = ((3,), (3,), (2, 3), (3, 3), (4, 3), ())
 _INDENT = "    "
 
+LEVELS = range(1, 6)
+
 
 def generate(seed: int, level: int = 1) -> str:
     """The program of `seed`; the same each time."""
-    if level == 1:
-        return Straight(random.Random(seed)).program()
+    from tests.differential.containers import Containing
     from tests.differential.control import Branching
+    from tests.differential.custom import Custom
+    from tests.differential.scenes import Scenes
 
-    return Branching(random.Random(seed)).program()
+    writer = (Straight, Branching, Containing, Scenes, Custom)[level - 1]
+    return writer(random.Random(seed)).program()
 
 
 class Straight:
@@ -301,7 +307,7 @@ def main() -> None:
     """Print a program."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential.generate", description=__doc__)
     parser.add_argument("seed", type=int)
-    parser.add_argument("--level", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--level", type=int, choices=LEVELS, default=1)
     options = parser.parse_args()
     print(generate(options.seed, options.level), end="")
 

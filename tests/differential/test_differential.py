@@ -29,7 +29,7 @@ def pool() -> Iterator[Pool]:
 @pytest.fixture(scope="module")
 def comparison(pool: Pool, way: Way) -> Comparison:
     """A fixed set of programs, seen by both."""
-    return compare(programs(SEED, COUNT), pool, way)
+    return compare(programs(SEED, COUNT, (1, 2)), pool, way)
 
 
 def test_programs_are_worth_running(comparison: Comparison) -> None:
