@@ -271,7 +271,7 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         items = {Const(k): v for k, v in found.attrs.items()}
         return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
     getter = find_in_class(m, found.cls, "__getattr__")
-    if isinstance(getter, Func) and not getter.module.startswith(PRELUDE):
+    if isinstance(getter, Func):
         from analyzers.machine.calls import Args, call_function
 
         return call_function(m, getter, Args([owner, Const(name)]))

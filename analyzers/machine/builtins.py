@@ -568,7 +568,7 @@ def _hasattr(m: Machine, args: Args) -> Value:
         if found.open or not isinstance(own, ClassObj) or not own.known:
             return Unknown("bool")
         getter = find_in_class(m, found.cls, "__getattr__")
-        return FALSE if getter is None or getter.module.startswith("<") else Unknown("bool")  # type: ignore[union-attr]
+        return FALSE if getter is None else Unknown("bool")
     if isinstance(found, ListObj | DictObj | SetObj):
         kind = {ListObj: list, DictObj: dict, SetObj: set}[type(found)]
         return Const(hasattr(kind, name.value))

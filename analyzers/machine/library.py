@@ -42,7 +42,7 @@ from analyzers.machine.calls import Args, call, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
 from analyzers.machine.expressions import truth_of
-from analyzers.machine.tensors import bump, refreshed, tensor_at, write_hidden
+from analyzers.machine.tensors import bump, inputs_require_grad, refreshed, tensor_at, write_hidden
 from analyzers.machine.torch_calls import DTYPE_NAMES, call_torch, opaque_result
 from analyzers.ops.resolve import python_names
 
@@ -627,6 +627,31 @@ def _write_hidden(m: Machine, args: Args) -> Value:
     if tensor is not None:
         write_hidden(m, tensor.storage, "step")
     return NONE
+
+
+@native("autograd_machine.update")
+def _update(m: Machine, args: Args) -> Value:
+    """A write to the first tensor that autograd records, made of all of them in a way that is not known."""
+    from analyzers.machine.tensors import Step, check_usable, check_write, edge_to, edges_of, rebase
+
+    ids = [value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None]
+    if not ids:
+        return NONE
+    name = _library_caller(m)
+    step = Step(name, name, {"self": (ids[0],), "other": tuple(ids[1:])}, (), ("self", "other"), "unknown")
+    step.requires = inputs_require_grad(m, step)
+    check_usable(m, step)
+    check_write(m, ids[0], step)
+    base = tensor_at(m, ids[0]).base
+    edges, base_edge = edges_of(m, step), edge_to(m, base) if base is not None else None
+    bump(m, ids[0], name)
+    rebase(m, ids[0], step, [], edges, base_edge)
+    return NONE
+
+
+@native("autograd_machine.surely")
+def _surely(m: Machine, args: Args) -> Value:
+    return Const(truth_of(m, args.get(0, "condition"))[0] is True)
 
 
 @native("autograd_machine.unknown")

@@ -6,14 +6,16 @@ from torch.utils.hooks import RemovableHandle
 
 
 class Optimizer:
-    """Each optimizer's `step` is this one; subclasses give the defaults of a group."""
+    """Each optimizer's `step` is this one; subclasses give the defaults of a group and the state of a parameter."""
 
     def __init__(self, params, defaults):
         self.defaults = defaults
-        self.state = collections.defaultdict(dict)
+        self._stepped = {}
+        self._shown = False
         self.param_groups = []
         self._hooked = False
         self._fused = defaults.get("fused") is True
+        self._differentiable = defaults.get("differentiable") is True
         if isinstance(params, torch.Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts")
         params = list(params)
@@ -24,16 +26,40 @@ class Optimizer:
                 self.add_param_group(group)
         else:
             self.add_param_group({"params": params})
+        if self._fused and self._differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if self._fused and defaults.get("foreach") is True:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def __getattr__(self, name):
+        """What a step keeps for each parameter is made when somebody asks for it."""
+        if name != "state":
+            return autograd_machine.unknown()
+        state = collections.defaultdict(dict)
+        for p, group in self._stepped.items():
+            state[p] = self._state(p, group)
+        self._shown = True
+        self.state = state
+        return state
+
+    def _state(self, p, group):
+        return {}
 
     def add_param_group(self, param_group):
         params = param_group["params"]
         params = [params] if isinstance(params, torch.Tensor) else list(params)
-        if len(params) > 0 and isinstance(params[0], tuple):
-            param_group["param_names"] = [name for name, _ in params]
+        names = [entry[0] for entry in params if isinstance(entry, tuple)]
+        if len(names) > 0:
+            if len(names) != len(params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            param_group["param_names"] = names
             params = [p for _, p in params]
         for p in params:
-            if not p.is_leaf and not p.retains_grad:
+            if not self._differentiable and not p.is_leaf and not p.retains_grad:
                 raise ValueError("can't optimize a non-leaf Tensor", p)
+        for group in self.param_groups:
+            if autograd_machine.surely(("param_names" in group) != ("param_names" in param_group)):
+                raise ValueError("all optimizer param groups should be with/without names. cannot add param group")
         taken = [p for group in self.param_groups for p in group["params"]]
         if any([p is q for p in taken for q in params]):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -60,24 +86,45 @@ class Optimizer:
         if self._hooked:
             for hook in list(self._pre_hooks.values()):
                 hook(self, (closure,), {})
-        write = autograd_machine.write_hidden if self._fused else autograd_machine.write
-        with torch.no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        write(p)
+        self._write_parameters()
         if self._hooked:
             for hook in list(self._post_hooks.values()):
                 hook(self, (closure,), {})
         return loss
 
+    def _write_parameters(self):
+        """A fused step changes no version; a differentiable one is part of the graph."""
+        write = autograd_machine.write_hidden if self._fused else autograd_machine.write
+        with torch.set_grad_enabled(self._differentiable):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        if self._differentiable:
+                            autograd_machine.update(p, p.grad)
+                        else:
+                            write(p)
+                        self._keep(p, group)
+
+    def _keep(self, p, group):
+        """The parameter has state from now on, and each step writes it."""
+        if not self._shown:
+            self._stepped[p] = group
+            return
+        state = self.state[p]
+        if len(state) == 0:
+            state.update(self._state(p, group))
+        for value in state.values():
+            if isinstance(value, torch.Tensor):
+                autograd_machine.write(value)
+
     def state_dict(self):
         groups = []
-        start = 0
+        numbers = {}
         for group in self.param_groups:
             packed = dict(group)
-            packed["params"] = list(range(start, start + len(group["params"])))
-            start += len(group["params"])
+            for p in group["params"]:
+                numbers[p] = len(numbers)
+            packed["params"] = [numbers[p] for p in group["params"]]
             groups.append(packed)
         return {"state": autograd_machine.unknown(), "param_groups": groups}
 
@@ -85,6 +132,7 @@ class Optimizer:
         for group in self.param_groups:
             group["lr"] = autograd_machine.unknown_float()
         self.state = autograd_machine.unknown()
+        self._shown = False
 
     def register_step_pre_hook(self, hook):
         return _hook(self, "_pre_hooks", hook)
@@ -122,3 +170,28 @@ def _hook(optimizer, table, hook):
     handle = RemovableHandle(hooks)
     hooks[handle] = hook
     return handle
+
+
+def _refuse(wrong, message):
+    """A setting that is not known is not refused."""
+    if autograd_machine.surely(wrong):
+        raise ValueError(message)
+
+
+def _check_rate(lr, message="Invalid learning rate"):
+    if autograd_machine.surely(isinstance(lr, torch.Tensor)):
+        _refuse(lr.numel() != 1, "Tensor lr must be 1-element")
+    else:
+        _refuse(lr < 0.0, message)
+
+
+def _check_betas(betas):
+    for index in range(2):
+        if not autograd_machine.surely(isinstance(betas[index], torch.Tensor)):
+            _refuse(betas[index] < 0.0, "Invalid beta parameter at index")
+            _refuse(betas[index] >= 1.0, "Invalid beta parameter at index")
+
+
+def _scalar(value):
+    """A count that torch keeps as a tensor."""
+    return torch.tensor(value, dtype=torch.float32)

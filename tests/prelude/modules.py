@@ -1,0 +1,70 @@
+"""`python -m tests.prelude.modules [NAME ...] [--most N] [--show N]`: torch's own samples of modules, on both sides.
+
+Every module of torch's `module_db`, on its sample inputs, in train and eval mode, with inputs that require grad and
+with inputs that do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.testing._internal.common_modules import module_db
+
+from tests.prelude.machine_side import Analyzer
+from tests.prelude.programs import Program
+from tests.prelude.report import score, table
+
+INFOS = {info.name.removeprefix("nn."): info for info in module_db}
+
+
+def programs(name: str) -> Iterator[Program]:
+    """The programs of one module, those that differ most next to each other."""
+    info = INFOS[name]
+    every = [
+        [program(info, sample, training, flag) for sample in samples(info, training)]
+        for training in (True, False)
+        for flag in (True, False)
+    ]
+    seen: set[str] = set()
+    for found in itertools.chain.from_iterable(itertools.zip_longest(*every)):
+        if found is not None and found.text not in seen:
+            seen.add(found.text)
+            yield found
+
+
+def samples(info: Any, training: bool) -> list[Any]:
+    made = info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=True, training=training)
+    return [sample for sample in made if sample.forward_input is not None]
+
+
+def program(info: Any, sample: Any, training: bool, requires_grad: bool) -> Program:
+    made = Program(f"{info.name} {sample.desc} {'train' if training else 'eval'}")
+    given, call = sample.constructor_input, sample.forward_input
+    made.lines.append(f"module = torch.{info.name}({made.arguments(given.args, given.kwargs)})")
+    made.lines.append("module.train()" if training else "module.eval()")
+    arguments = made.arguments(call.args, call.kwargs, requires_grad)
+    if issubclass(info.module_cls, torch.nn.modules.lazy.LazyModuleMixin):
+        made.lines.append(f"module({arguments})")
+    made.lines += ["start = None", f"output = module({arguments})", "seen_state = list(module.state_dict())"]
+    return made
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.prelude.modules", description=__doc__)
+    parser.add_argument("names", nargs="*", help="modules, without `nn.`; all unless told")
+    parser.add_argument("--most", type=int, default=None, help="programs of each module")
+    parser.add_argument("--show", type=int, default=0, help="programs to print of each module that does not agree")
+    options = parser.parse_args()
+    analyzer = Analyzer()
+    scores = (score(n, itertools.islice(programs(n), options.most), analyzer) for n in options.names or INFOS)
+    for line in table(scores, options.show):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""On torch's own samples of optimizers, the machine agrees with torch: a part of the whole coverage."""
+
+import itertools
+import warnings
+
+import pytest
+
+from tests.prelude import optimizers
+from tests.prelude.machine_side import Analyzer
+from tests.prelude.report import score
+
+ANALYZER = Analyzer()
+OPTIMIZERS = 12
+"""Programs of each; `python -m tests.prelude.optimizers` runs all."""
+
+
+def check(name, programs, lived_with):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = score(name, programs, ANALYZER)
+    told = [f"{program.name}: {difference}" for program, found in result.differences for difference in found]
+    if name in lived_with:
+        assert result.verdict == lived_with[name], told
+    else:
+        assert result.verdict == "agrees", told or result.crashes
+
+
+OPTIMIZERS_LIVED_WITH = {
+    "LBFGS": "has unknowns",  # What it keeps depends on how far it came.
+    "SparseAdam": "disagrees",  # Layouts are not known: that it refuses dense gradients is not seen.
+}
+
+
+@pytest.mark.parametrize("name", optimizers.INFOS)
+def test_optimizer(name):
+    check(name, itertools.islice(optimizers.programs(name), OPTIMIZERS), OPTIMIZERS_LIVED_WITH)
