@@ -144,10 +144,30 @@ def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
     return run_body(m, func, env, None)
 
 
-def too_deep(m: Machine, func: Func) -> bool:
+def too_deep(m: Machine, func: Func, env: int) -> bool:
+    """Whether a call is not followed: it stands too deep, or the function calls itself again and again.
+
+    A method that goes down a tree of objects, as a module's `__call__` and `train` do, is called on another object
+    each time, and ends with the tree.
+    """
     if len(m.frames) >= m.limits.depth:
         return True
-    return sum(f.func is not None and f.func.node is func.node for f in m.frames) >= 4
+    same = [f for f in m.frames if f.func is not None and f.func.node is func.node]
+    if len(same) < SELF_CALLS:
+        return False
+    subject = _subject(m, func, env)
+    return sum(subject is None or _subject(m, func, f.env) in {None, subject} for f in same) >= SELF_CALLS
+
+
+SELF_CALLS = 4
+"""Calls of a function within each other that are followed."""
+
+
+def _subject(m: Machine, func: Func, env: int) -> Ref | None:
+    """The object that a function's first argument is."""
+    parameters = (*func.node.args.posonly, *func.node.args.args)
+    value = m.env(env).vars.get(parameters[0].name) if parameters else None
+    return value if isinstance(value, Ref) and isinstance(m.obj(value), Instance) else None
 
 
 def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
@@ -156,7 +176,7 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
     from analyzers.machine.statements import Flow, run_block, run_choices
 
     caller = m.frames[-1] if m.frames else None
-    if too_deep(m, func):
+    if too_deep(m, func, env):
         from analyzers.machine.havoc import havoc_value
 
         values = list(m.env(env).vars.values())
