@@ -254,6 +254,8 @@ class Join:
             hooks=x.hooks or y.hooks,
             overlapping=truth.join(x.overlapping, y.overlapping),
             contiguous=truth.join(x.contiguous, y.contiguous),
+            strides=x.strides if x.strides == y.strides else None,
+            offset=x.offset if x.offset == y.offset else None,
             attrs=self.maps(x.attrs, y.attrs)[0],
             cls=x.cls if x.cls == y.cls else None,
             aliases=tuple(sorted(aliases)),

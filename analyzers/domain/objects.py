@@ -40,7 +40,8 @@ class Tensor:
 
     `edge` is its place in the graph: None for a leaf, `Edge()` when not known. `base` and `creation` are set for views:
     `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`. `attr_version` is the version at which
-    a view's edge was made. `aliases` are tensors that this one may be the same object as.
+    a view's edge was made. `aliases` are tensors that this one may be the same object as. `strides` are None where they
+    follow from the sizes, as the elements lie row by row (`contiguous`), or where they are not known.
     """
 
     storage: int
@@ -60,6 +61,8 @@ class Tensor:
     hooks: bool = False
     overlapping: Truth = False
     contiguous: Truth = True
+    strides: tuple[int, ...] | None = None
+    offset: int | None = 0
     attrs: Map[str, Value] = Map()
     cls: int | None = None
     aliases: tuple[int, ...] = ()

@@ -12,6 +12,7 @@ from analyzers.domain import truth
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Machine
+from analyzers.machine.memory import layout_of
 from analyzers.machine.tensors import Step, make_node, new_result, new_view, refreshed, tensor_at
 from analyzers.ops import table
 from analyzers.ops.infer import TensorType
@@ -93,9 +94,30 @@ def reshape(m: Machine, value: Value, sizes: Value, what: str) -> Value:
         return m.unknown_tensor()
     if tensor.contiguous is True:
         return op(m, "view", what, self=value, size=sizes)
+    layout, shape = layout_of(tensor), _wanted_shape(m, value, sizes)
+    if layout is not None and shape is not None:
+        reshaped = layout.reshaped(shape)
+        if reshaped is not None:
+            return op(
+                m, "_reshape_alias", what, self=value, size=_ints(list(shape)), stride=_ints(list(reshaped.strides))
+            )
+        copied = op(m, "clone", what, self=value, memory_format=Builtin("torch.contiguous_format"))
+        return op(m, "_unsafe_view", what, self=copied, size=sizes)
     return _doubtful_view(
         m, value, "view", {"self": value, "size": sizes}, ("ViewBackward0", "UnsafeViewBackward0"), what
     )
+
+
+def _wanted_shape(m: Machine, value: Ref, sizes: Value) -> tuple[int, ...] | None:
+    """The sizes that `reshape(sizes)` gives, if all are known."""
+    from analyzers.machine.torch_calls import infer
+
+    row = table.row("view")
+    assert row is not None
+    types = infer(m, row, {"self": value, "size": sizes})
+    shape = types[0].shape if types else None
+    known = tuple(size for size in shape or () if size is not None)
+    return known if shape is not None and len(known) == len(shape) else None
 
 
 def _doubtful_view(m: Machine, value: Ref, name: str, bound: Bound, names: tuple[str, ...], what: str) -> Value:
@@ -179,7 +201,11 @@ def _contiguous(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     tensor = m.tensor(bound["self"])
     if tensor is None or "memory_format" in bound:
         return None
-    return bound["self"] if tensor.contiguous is True else None
+    if tensor.contiguous is None:
+        return None
+    if tensor.contiguous:
+        return bound["self"]
+    return op(m, "clone", what, self=bound["self"], memory_format=Builtin("torch.contiguous_format"))
 
 
 @composite("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")

@@ -86,9 +86,13 @@ def _wrap(
             wrapped.append(value)
             continue
         if value.id in inputs and not (isinstance(dirty, Tup) and value in dirty.items):
+            from analyzers.machine.memory import lay_out, layout_of
             from analyzers.machine.tensors import new_view
 
             view = new_view(m, step, value.id, tensor.shape, node, index, contiguous=tensor.contiguous)
+            layout = layout_of(tensor)
+            if layout is not None:
+                lay_out(tensor_at(m, view.id), layout)
             found = tensor_at(m, view.id)
             m.st.put(view.id, replace(found, requires_grad=recorded, creation="custom"))
             wrapped.append(view)

@@ -137,7 +137,7 @@ def parameter(m: Machine, args: Args) -> Value:
     return m.new(
         Tensor(
             source.storage, counter, requires_grad=on, shape=source.shape, dtype=source.dtype,
-            contiguous=source.contiguous, parameter=True, lineage=trail,
+            contiguous=source.contiguous, strides=source.strides, offset=source.offset, parameter=True, lineage=trail,
         )
     )  # fmt: skip
 

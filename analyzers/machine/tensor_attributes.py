@@ -175,7 +175,8 @@ def data_of(m: Machine, owner: Ref) -> Ref:
     return m.new(
         Tensor(
             tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage,
+            inference=tensor.inference, overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset,
+            lineage=lineage,
         )
     )  # fmt: skip
 
@@ -188,7 +189,8 @@ def detach(m: Machine, owner: Ref) -> Ref:
     return m.new(
         Tensor(
             tensor.storage, tensor.counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, overlapping=tensor.overlapping, lineage=lineage,
+            inference=tensor.inference, overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset,
+            lineage=lineage,
         )
     )  # fmt: skip
 
@@ -215,11 +217,22 @@ def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
     given = m.tensor(value)
     write_hidden(m, tensor.storage, ".data =")
     if given is None:
-        m.st.put(owner.id, replace(tensor, shape=None, dtype=None, storage=_new_storage(m)))
+        m.st.put(
+            owner.id, replace(tensor, shape=None, dtype=None, storage=_new_storage(m), contiguous=None, strides=None)
+        )
         return
     m.st.put(
         owner.id,
-        replace(tensor, shape=given.shape, dtype=given.dtype, storage=given.storage, contiguous=given.contiguous),
+        replace(
+            tensor,
+            shape=given.shape,
+            dtype=given.dtype,
+            storage=given.storage,
+            contiguous=given.contiguous,
+            strides=given.strides,
+            offset=given.offset,
+            overlapping=given.overlapping,
+        ),
     )
 
 

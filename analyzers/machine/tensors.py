@@ -350,6 +350,7 @@ def new_view(
             inference=source.inference,
             contiguous=contiguous,
             overlapping=source.overlapping,
+            offset=None,
             lineage=lineage,
         )
     )

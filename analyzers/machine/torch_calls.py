@@ -10,6 +10,14 @@ from analyzers.domain.objects import Edge, Instance, ListObj, Saved, Shape, Tens
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
+from analyzers.machine.memory import (
+    change_layout,
+    check_memory,
+    lay_out,
+    lay_out_pieces,
+    lay_out_results,
+    view_layout,
+)
 from analyzers.machine.tensors import (
     PRIVATE,
     Step,
@@ -459,6 +467,7 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
                 requires=requires, cut=cut, contiguous=contiguous,
             )
         )  # fmt: skip
+    lay_out_results(m, step, bound.get("memory_format", NONE), results)
     if node is not None:
         _save_outputs(m, row, node, kept, results)
     names = tuple(r.name or "" for r in row.returns) if len(results) > 1 and row.returns[0].name else ()
@@ -522,21 +531,24 @@ def _run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: 
         if number is None:
             piece = new_view(m, step, of, None, node, multi=multi, cut=_view_cut(m, of))
             return m.new(ListObj((), piece))
-        return Tup(
-            tuple(
-                new_view(
-                    m, step, of, listed[i].shape if listed is not None else _row_shape(row, source), node, i,
-                    multi=multi, cut=_view_cut(m, of),
-                )
-                for i in range(number)
+        views = tuple(
+            new_view(
+                m, step, of, listed[i].shape if listed is not None else _row_shape(row, source), node, i,
+                multi=multi, cut=_view_cut(m, of),
             )
+            for i in range(number)
         )  # fmt: skip
+        lay_out_pieces(m, row.base, of, types_of(m, bound), views)
+        return Tup(views)
     types = infer(m, row, bound)
     shape = types[0].shape if types else None
     dtype = types[0].dtype if types else source.dtype
     contiguous = _view_contiguous(row, bound, source)
+    layout = view_layout(m, row.base, of, types_of(m, bound), shape)
     view = new_view(m, step, of, shape, node, dtype=dtype, contiguous=contiguous, cut=_view_cut(m, of), multi=multi)
-    if row.base == "expand":
+    if layout is not None:
+        lay_out(tensor_at(m, view.id), layout)
+    elif row.base == "expand":
         tensor_at(m, view.id).overlapping = _grows(source.shape, shape)
     elif source.overlapping is not False and row.base in {"select", "slice", "diagonal"}:
         tensor_at(m, view.id).overlapping = None
@@ -609,15 +621,7 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         bump(m, ident, step.what)
         return target_value
     check_write(m, ident, step)
-    if tensor_at(m, ident).overlapping:
-        raise m.throw(
-            "RuntimeError",
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
-            Plain("overlap", tensor_at(m, ident).lineage),
-        )  # fmt: skip
-    if tensor_at(m, ident).overlapping is None or _shares_memory(m, ident, step):
-        # Torch refuses memory that overlaps in part; where exactly the operands lie is not known.
-        m.st.doubtful = True
+    check_memory(m, ident, step)
     recorded = _recorded(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     if recorded is not False:
@@ -634,23 +638,8 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         bump(m, ident, step.what)
     types = infer(m, row, bound)
     if types and row.base in {"squeeze_", "unsqueeze_", "t_", "transpose_", "resize_", "swapaxes_", "swapdims_"}:
-        from dataclasses import replace
-
-        tensor = tensor_at(m, ident)
-        m.st.put(ident, replace(tensor, shape=types[0].shape, contiguous=None))
+        change_layout(m, row.base, ident, types_of(m, bound), types[0].shape)
     return target_value
-
-
-def _shares_memory(m: Machine, ident: int, step: Step) -> bool:
-    """Whether another operand is a different view of the memory that is written."""
-    from analyzers.syntax import nodes as n
-
-    if step.what == "setitem" and isinstance(m.user_frame().node, n.AugAssign):
-        # `x[0] += 1` ends by copying the item to itself.
-        return False
-    storage = tensor_at(m, ident).storage
-    others = {i for name, ids in step.inputs.items() if name != "self" for i in ids} - {ident}
-    return any(tensor_at(m, i).storage == storage for i in others)
 
 
 def _save_written(m: Machine, ident: int, outputs: Sequence[object]) -> None:

@@ -1,0 +1,138 @@
+"""Where tensors lie in memory: the layouts of what operators make, and the writes that torch refuses for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from analyzers.domain.objects import Shape, Tensor
+from analyzers.domain.values import NONE, Builtin, Ref, Value
+from analyzers.machine.core import Machine, PyRaise
+from analyzers.machine.events import Plain
+from analyzers.machine.tensors import Step, tensor_at
+from analyzers.ops import layout as layouts
+from analyzers.ops.layout import Layout
+
+ITSELF = "unsupported operation: more than one element of the written-to tensor refers to a single memory location"
+OTHERS = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single"
+NO_VIEW = "view size is not compatible with input tensor's size and stride"
+
+# Operators that write to elements that share memory: what they write is the same for all, or they only warn.
+_CARELESS = frozenset(
+    {"fill_", "zero_", "masked_fill_", "index_put_", "index_fill_", "triu_", "tril_", "fill_diagonal_"}
+)
+# Operators that write to where they read from.
+_HEEDLESS = frozenset({"masked_fill_", "addmm_"})
+# Operators that refuse to read from where they write to, even element by element.
+_STRICT = frozenset({"index_add_", "index_copy_", "index_put_", "put_", "scatter_", "scatter_add_"})
+
+
+def layout_of(tensor: Tensor) -> Layout | None:
+    """Where a tensor's elements lie; None where that is not known."""
+    shape = _sizes(tensor.shape)
+    if shape is None or tensor.offset is None:
+        return None
+    if tensor.strides is not None:
+        return Layout(shape, tensor.strides, tensor.offset) if len(tensor.strides) == len(shape) else None
+    return Layout.packed(shape, tensor.offset) if tensor.contiguous is True else None
+
+
+def _sizes(shape: Shape) -> tuple[int, ...] | None:
+    if shape is None:
+        return None
+    sizes = tuple(size for size in shape if size is not None)
+    return sizes if len(sizes) == len(shape) else None
+
+
+def lay_out(tensor: Tensor, layout: Layout) -> None:
+    """Note where the elements of a tensor, just made, lie."""
+    tensor.strides = layout.strides
+    tensor.offset = layout.offset
+    tensor.contiguous = layout.contiguous
+    tensor.overlapping = layout.overlaps_itself
+
+
+def view_layout(m: Machine, name: str, of: int, args: Mapping[str, object], shape: Shape) -> Layout | None:
+    """The layout of a view about to be made, if torch makes it and all of it is known."""
+    source, sizes = layout_of(tensor_at(m, of)), _sizes(shape)
+    if source is None or sizes is None:
+        return None
+    if name == "view" and prod(sizes) == source.numel and source.reshaped(sizes) is None:
+        raise m.throw("RuntimeError", NO_VIEW, Plain("view-strides", tensor_at(m, of).lineage))
+    return layouts.viewed(name, source, args, sizes)
+
+
+def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], views: Sequence[Ref]) -> None:
+    """Note where the pieces lie that `split` and its like have made."""
+    source = layout_of(tensor_at(m, of))
+    shapes = [sizes for view in views for sizes in (_sizes(tensor_at(m, view.id).shape),) if sizes is not None]
+    if source is None or len(shapes) < len(views):
+        return
+    for view, layout in zip(views, layouts.pieces(name, source, args, shapes), strict=True):
+        if layout is not None:
+            lay_out(tensor_at(m, view.id), layout)
+
+
+def lay_out_results(m: Machine, step: Step, memory_format: Value, results: Sequence[Ref]) -> None:
+    """Elements of new tensors keep the order that they have in the operands, unless another is asked for."""
+    operands = [tensor_at(m, i) for ids in step.inputs.values() for i in ids]
+    if all(operand.contiguous is True for operand in operands):
+        return
+    known = [layout for operand in operands for layout in (layout_of(operand),) if layout is not None]
+    for result in results:
+        tensor = tensor_at(m, result.id)
+        sizes = _sizes(tensor.shape)
+        if memory_format == Builtin("torch.contiguous_format"):
+            tensor.contiguous = True
+        elif memory_format == NONE and sizes is not None and len(known) == len(operands):
+            layout = layouts.produced(step.name, sizes, known)
+            if layout is not None:
+                lay_out(tensor, layout)
+
+
+def change_layout(m: Machine, name: str, ident: int, args: Mapping[str, object], shape: Shape) -> None:
+    """Give a tensor other sizes in place, as `t_` and `unsqueeze_` do."""
+    before, sizes = layout_of(tensor_at(m, ident)), _sizes(shape)
+    changed = replace(tensor_at(m, ident), shape=shape, contiguous=None, strides=None, offset=None)
+    layout = None
+    if before is not None and sizes is not None:
+        layout = layouts.viewed(name.rstrip("_"), before, args, sizes)
+    if layout is not None:
+        lay_out(changed, layout)
+    m.st.put(ident, changed)
+
+
+def check_memory(m: Machine, ident: int, step: Step) -> None:
+    """Refuse a write in place to elements that share memory with each other, or partly with what is read."""
+    target = tensor_at(m, ident)
+    if step.name not in _CARELESS and target.overlapping is not False:
+        if target.overlapping:
+            raise _refused(m, ITSELF, target)
+        m.st.doubtful = True
+    if step.name in _HEEDLESS:
+        return
+    place = layout_of(target)
+    for other in {i for name, ids in step.inputs.items() if name != "self" for i in ids}:
+        source = tensor_at(m, other)
+        if source.storage != target.storage:
+            continue
+        lies = layout_of(source)
+        overlap = "full" if other == ident else place.overlap(lies) if place is not None and lies is not None else None
+        if overlap == "partial" or (overlap == "full" and step.name in _STRICT):
+            whole = tensor_at(m, target.base) if target.base is not None else target
+            raise _refused(m, OTHERS, whole)
+        if overlap is None and not _copies_item(m, step):
+            # Where exactly the operands lie is not known.
+            m.st.doubtful = True
+
+
+def _copies_item(m: Machine, step: Step) -> bool:
+    """`x[0] += 1` ends by copying the item to itself."""
+    from analyzers.syntax import nodes as n
+
+    return step.what == "setitem" and isinstance(m.user_frame().node, n.AugAssign)
+
+
+def _refused(m: Machine, message: str, told: Tensor) -> PyRaise:
+    return m.throw("RuntimeError", message, Plain("overlap", told.lineage))
