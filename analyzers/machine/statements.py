@@ -85,7 +85,14 @@ def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
     compound = COMPOUND.get(type(statement))
     if compound is not None:
         return compound(m, statement, state)
-    return run_simple(m, statement, state, SIMPLE[type(statement)])
+    flow = run_simple(m, statement, state, SIMPLE[type(statement)])
+    if isinstance(statement, DEFINITIONS) and len(flow.normal) > 1:
+        flow.normal = [join_all(m, flow.normal)]
+    return flow
+
+
+DEFINITIONS = (n.FunctionDef, n.ClassDef, n.Import, n.ImportFrom)
+"""What decorators, class bodies and imported modules find unknown is not worth keeping apart."""
 
 
 def run_simple(m: Machine, node: n.Node, state: State, run: Callable[[Machine, n.Node], None]) -> Flow:
