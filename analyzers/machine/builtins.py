@@ -45,6 +45,7 @@ from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.expressions import is_key, truth_of
 from analyzers.machine.iteration import Stream, length_of, stream_of
+from analyzers.machine.torch_calls import DTYPE_NAMES
 
 Handler = Callable[[Machine, Args], Value]
 BUILTINS: dict[str, Handler] = {}
@@ -304,6 +305,8 @@ def _text(m: Machine, args: Args) -> Value:
         node = m.frame.node
         if isinstance(node, n.Call) and isinstance(node.func, n.Name) and node.func.id == "str":
             return Const(str(value.value))
+    if isinstance(value, Builtin) and value.name.removeprefix("torch.") in DTYPE_NAMES:
+        return Const(value.name)
     return Unknown("str")
 
 
@@ -528,6 +531,8 @@ def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
         return False if name in TENSOR_TYPES or value.value is None else None
     if isinstance(value, Tup):
         return name == "builtins.tuple" if name.startswith("builtins.") or name in TENSOR_TYPES else None
+    if isinstance(value, SliceValue | RangeValue) and name.startswith("builtins."):
+        return name == ("builtins.slice" if isinstance(value, SliceValue) else "builtins.range")
     for kind_, names in TYPES.items():
         if isinstance(found, kind_):
             return name in names if name.startswith("builtins.") or name in TENSOR_TYPES else None

@@ -236,3 +236,9 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
             elif not is_key(m, index):
                 rest_ = Unknown(None, None, None, reach_of(*found.items.values()))
                 m.st.put(owner.id, replace(found, rest=rest_))
+        case Instance():
+            from analyzers.machine.attributes import find_in_class
+            from analyzers.machine.calls import Args, call_method
+
+            if find_in_class(m, found.cls, "__delitem__") is not None:
+                call_method(m, owner, "__delitem__", Args([index]))

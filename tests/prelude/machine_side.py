@@ -262,6 +262,8 @@ def concrete(m: Machine, value: Value) -> Any:
             return {concrete(m, key): concrete(m, items[key]) for key in order}
         case (Builtin(name=name), _):
             return name
+        case (Ref(id=ident), Tensor()):
+            return describe(m, ident, {})
         case (_, Instance() | Counter() | None):
             return UNKNOWN
     return UNKNOWN

@@ -88,11 +88,25 @@ def compare(program: Program, analyzer: Analyzer, result: Score) -> Iterator[Dif
         yield Difference(("outcome",), found["outcome",], expected["outcome",])
         return
     for key, value in expected.items():
-        said = found.get(key, UNKNOWN)
-        result.facts += 1
-        result.known += said is not UNKNOWN
-        if said is UNKNOWN or said != value:
-            yield Difference(key, said, value)
+        for path, said, saw in parts(key, found.get(key, UNKNOWN), value):
+            result.facts += 1
+            result.known += said is not UNKNOWN
+            if said is UNKNOWN or said != saw:
+                yield Difference(path, said, saw)
+
+
+def parts(key: tuple[str, ...], said: object, saw: object) -> Iterator[tuple[tuple[str, ...], object, object]]:
+    """A value that is a container on both sides is compared part by part, as some may be known and others not."""
+    if said == saw:
+        yield key, said, saw
+    elif isinstance(said, list | tuple) and type(said) is type(saw) and len(said) == len(saw):
+        for index, pair in enumerate(zip(said, saw, strict=True)):
+            yield from parts((*key, str(index)), *pair)
+    elif isinstance(said, dict) and isinstance(saw, dict) and list(said) == list(saw):
+        for name in saw:
+            yield from parts((*key, str(name)), said[name], saw[name])
+    else:
+        yield key, said, saw
 
 
 def table(scores: Iterable[Score], show: int) -> Iterator[str]:

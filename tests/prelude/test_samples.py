@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from tests.prelude import optimizers
+from tests.prelude import cases, optimizers
 from tests.prelude.machine_side import Analyzer
 from tests.prelude.report import score
 
@@ -34,3 +34,18 @@ OPTIMIZERS_LIVED_WITH = {
 @pytest.mark.parametrize("name", optimizers.INFOS)
 def test_optimizer(name):
     check(name, itertools.islice(optimizers.programs(name), OPTIMIZERS), OPTIMIZERS_LIVED_WITH)
+
+
+CASES_LIVED_WITH = {
+    "case_forward_before_init": "disagrees",  # A missing attribute of a module is unknown, and no error.
+    "case_lstm_state": "disagrees",
+    "case_python_operators": "disagrees",
+}
+"""What is said of a program as a whole where that is neither `agrees` nor `has unknowns`."""
+
+
+@pytest.mark.parametrize("program", cases.programs(), ids=lambda program: program.name)
+def test_case(program):
+    result = score(program.name, [program], ANALYZER)
+    told = [str(difference) for _, found in result.differences for difference in found if difference.is_wrong]
+    assert result.verdict in {CASES_LIVED_WITH.get(program.name, "agrees"), "has unknowns"}, told or result.crashes

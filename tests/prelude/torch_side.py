@@ -72,7 +72,19 @@ def facts(names: dict[str, Any], before: dict[str, int]) -> Facts:
 
 def plain(names: dict[str, Any]) -> Facts:
     """What the program itself observes: each value bound to a name that begins with `seen`."""
-    return {(key,): value for key, value in names.items() if key.startswith("seen")}
+    return {(key,): concrete(value) for key, value in names.items() if key.startswith("seen")}
+
+
+def concrete(value: Any) -> Any:
+    """A value with tensors described."""
+    match value:
+        case torch.Tensor():
+            return describe(value, {})
+        case dict():
+            return {key: concrete(inner) for key, inner in value.items()}
+        case tuple() | list():
+            return [concrete(inner) for inner in value] if isinstance(value, list) else tuple(map(concrete, value))
+    return value
 
 
 def members(module: torch.nn.Module) -> Facts:

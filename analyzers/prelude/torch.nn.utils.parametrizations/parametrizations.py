@@ -6,19 +6,19 @@ from torch.nn.utils import parametrize
 
 
 class _WeightNorm(nn.Module):
-    def __init__(self, weight, dim):
+    def __init__(self, dim):
         super().__init__()
-        self.dim = dim
-        self.original0 = nn.Parameter(torch.norm_except_dim(weight, 2, dim).data)
-        self.original1 = nn.Parameter(weight.data)
+        self.dim = -1 if dim is None else dim
 
-    def forward(self):
-        return torch._weight_norm(self.original1, self.original0, self.dim)
+    def forward(self, weight_g, weight_v):
+        return torch._weight_norm(weight_v, weight_g, self.dim)
+
+    def right_inverse(self, weight):
+        return torch.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module, name="weight", dim=0):
-    parametrize._entry(module, name, _WeightNorm(getattr(module, name), -1 if dim is None else dim))
-    return module
+    return parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 
 class _SpectralNorm(nn.Module):

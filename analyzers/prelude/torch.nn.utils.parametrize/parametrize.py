@@ -3,18 +3,38 @@ from torch import nn
 
 
 class ParametrizationList(nn.ModuleList):
-    """The functions in a row; `original` is the parameter they start from."""
+    """The functions in a row; `original` is the parameter they start from, or `original0` and so on where the first
+    one takes several."""
 
     def __init__(self, modules, original, unsafe=False):
         super().__init__(modules)
-        if isinstance(original, nn.Parameter):
-            self.original = original
+        start = original
+        with torch.no_grad():
+            for module in reversed(list(self._modules.values())):
+                if hasattr(module, "right_inverse"):
+                    start = module.right_inverse(start)
+        self._names = ["original"]
+        if isinstance(start, torch.Tensor):
+            if start is not original:
+                original.data = start
+            self._register("original", original)
         else:
-            self.register_buffer("original", original)
+            self._names = ["original" + str(i) for i in range(len(start))]
+            for name, tensor in zip(self._names, start):
+                if isinstance(original, nn.Parameter):
+                    tensor = nn.Parameter(tensor, original.requires_grad)
+                self._register(name, tensor)
+
+    def _register(self, name, tensor):
+        if isinstance(tensor, nn.Parameter):
+            self.register_parameter(name, tensor)
+        else:
+            self.register_buffer(name, tensor)
 
     def forward(self):
-        value = self.original
-        for module in self._modules.values():
+        modules = list(self._modules.values())
+        value = modules[0](*[getattr(self, name) for name in self._names])
+        for module in modules[1:]:
             value = module(value)
         return value
 
