@@ -130,11 +130,21 @@ class Saved:
     attached: bool = False
 
 
+@dataclass(slots=True, frozen=True)
+class Operand:
+    """What is known of a tensor that an edge leads to: its gradient has the same shape and dtype."""
+
+    shape: Shape = None
+    dtype: str | None = None
+    contiguous: Truth = None
+
+
 @dataclass(slots=True, eq=True)
 class Node:
     """A node of the autograd graph. Several `names` when it is not known which operator made it.
 
     `kind` is `op`, `copy-slices`, `custom`, `unknown` or `unimplemented`; `payload` is what a custom function keeps.
+    `operands` are as many as `edges`; `scalars` are the arguments that are plain numbers, by name.
     """
 
     names: tuple[str, ...]
@@ -150,6 +160,8 @@ class Node:
     epoch: tuple[object, ...] = ()
     payload: Value | None = None
     via: tuple[Loc, ...] = ()
+    operands: tuple[Operand, ...] = ()
+    scalars: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(slots=True)

@@ -7,8 +7,10 @@ was freed raises; a kept tensor whose version counter moved on raises; nodes tha
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
@@ -16,9 +18,12 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor, Write
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
+from analyzers.machine.derivatives import Term, gradients
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
+
+T = TypeVar("T")
 
 TWICE = "Trying to backward through the graph a second time"
 MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation"
@@ -27,34 +32,73 @@ NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_
 NON_SCALAR = "grad can be implicitly created only for scalar outputs"
 
 
-class Walk:
-    """One pass of the engine. `wanted` restricts it to what leads to these nodes and leaves."""
+GIVEN = Const(True)
+"""A gradient that is there and has no graph, where nobody looks at it."""
 
-    def __init__(self, m: Machine, retain: truth.Truth, root: str) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Where a backward with named inputs goes: the nodes that run, and the nodes and leaves whose gradient is asked."""
+
+    nodes: frozenset[int]
+    targets: frozenset[int]
+    leaves: frozenset[int]
+
+    def wants(self, edge: Edge) -> bool:
+        if edge.node is None:
+            return edge.leaf is None or edge.leaf in self.leaves
+        return edge.node in self.nodes or edge.node in self.targets
+
+
+class Walk:
+    """One pass of the engine, to everything or to what `aim` names.
+
+    What flows along an edge is a gradient, or None where a custom function gave none. Only with `create` are gradients
+    tensors, since only then can they have a graph; else it is enough that they are there.
+    """
+
+    def __init__(
+        self, m: Machine, retain: truth.Truth, root: str, create: truth.Truth = False, aim: Aim | None = None
+    ) -> None:
         self.m = m
         self.retain = retain
         self.root = root
+        self.create = create is True
+        self.aim = aim
         self.leaves: dict[int, bool] = {}
         self.reached: dict[int, bool] = {}
         self.unknown = False
         self.executed: list[int] = []
+        self.arriving: dict[int, dict[int, Value]] = {}
+        self.at_leaf: dict[int, Value] = {}
 
-    def run(self, roots: Sequence[Edge], wanted: set[int] | None = None) -> None:
-        """Run from `roots`; `wanted` holds the ids of nodes that may run (None: all)."""
+    def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
+        """Run from `roots`, with their gradients."""
+        before = self.m.st.grad
+        self.m.st.grad = self.create
+        try:
+            self._run(roots)
+        finally:
+            self.m.st.grad = before
+
+    def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         queue: list[tuple[int, int]] = []
         sure: dict[int, bool] = {}
 
-        def follow(edge: Edge | None, certain: bool) -> None:
-            if edge is None:
+        def follow(edge: Edge | None, certain: bool, gradient: Value) -> None:
+            if edge is None or (self.aim is not None and not self.aim.wants(edge)):
                 return
             certain = certain and not edge.maybe
             if edge.node is None:
                 if edge.leaf is None:
                     self.unknown = True
                 else:
+                    self.at_leaf[edge.leaf] = self.summed(self.at_leaf.get(edge.leaf, NONE), gradient)
                     self.leaves[edge.leaf] = self.leaves.get(edge.leaf, False) or certain
                 return
-            if wanted is not None and edge.node not in wanted:
+            place = self.arriving.setdefault(edge.node, {})
+            place[edge.output] = self.summed(place.get(edge.output, NONE), gradient)
+            if self.aim is not None and edge.node not in self.aim.nodes:
                 return
             if edge.node not in sure:
                 heapq.heappush(queue, (-self.m.node(edge.node).seq, edge.node))
@@ -62,26 +106,57 @@ class Walk:
             else:
                 sure[edge.node] = sure[edge.node] or certain
 
-        for edge in roots:
-            follow(edge, True)
+        for edge, gradient in roots:
+            follow(edge, True, gradient)
         while queue:
             _, ident = heapq.heappop(queue)
             certain = sure[ident]
             node = self.m.node(ident)
+            grads = self.given(ident)
             if node.kind == "custom":
                 from analyzers.machine.custom import run_user_backward
 
-                run_user_backward(self.m, ident, node, certain)
+                flowing = run_user_backward(self.m, ident, node, certain, grads)
             else:
                 self.check(node, certain)
+                flowing = self.computed(node, grads)
             self.reached[ident] = certain
             if self.retain is False and certain:
                 self.m.walked.add(ident)
             self.free(ident, node, certain)
             if node.kind == "unknown" and len(node.edges) != 1:
                 certain = False
-            for onward in node.edges:
-                follow(onward, certain)
+            for onward, gradient in zip(node.edges, flowing, strict=True):
+                follow(onward, certain, gradient)
+
+    def given(self, ident: int) -> list[Value]:
+        """The gradients of a node's results, by output; None for those that nothing came to."""
+        found = self.arriving.get(ident, {})
+        return [found.get(output, NONE) for output in range(max(found, default=0) + 1)]
+
+    def computed(self, node: Node, grads: Sequence[Value]) -> list[Value]:
+        """What a node of torch's own gives along each of its edges."""
+        if not self.create:
+            there = NONE if all(g == NONE for g in grads) else GIVEN
+            return [there for _ in node.edges]
+        asked = [e is not None and (self.aim is None or self.aim.wants(e)) for e in node.edges]
+        return gradients(self.m, node, grads, asked)
+
+    def came_to(self, ident: int, tensor: Tensor) -> Value:
+        """The gradient that arrived at a tensor."""
+        if tensor.edge is None:
+            return self.at_leaf.get(ident, NONE)
+        if tensor.edge.node is None:
+            return Unknown()
+        return self.arriving.get(tensor.edge.node, {}).get(tensor.edge.output, NONE)
+
+    def summed(self, one: Value, other: Value) -> Value:
+        """Two gradients that arrive at one place."""
+        if one == NONE or other == NONE:
+            return other if one == NONE else one
+        if self.create and isinstance(one, Ref) and isinstance(other, Ref):
+            return (Term(self.m, one) + Term(self.m, other)).value
+        return GIVEN if GIVEN in {one, other} else Unknown()
 
     def check(self, node: Node, certain: bool) -> None:
         keeps = [s for s in node.saved if not s.maybe]
@@ -93,6 +168,8 @@ class Walk:
                 self.m.warn("RuntimeError", TWICE, cause)
         if node.kind == "unimplemented" and certain:
             made = Lineage(node.what, node.loc, (), None, node.via)
+            if node.names == ("Error",):
+                raise self.m.throw("RuntimeError", str(node.payload.value), Plain("no-derivative", made))  # type: ignore[union-attr]
             if node.names == ("NotImplemented",):
                 message = f"derivative for aten::{node.payload.value} is not implemented"  # type: ignore[union-attr]
                 raise self.m.throw("RuntimeError", message, Plain("no-derivative", made))
@@ -241,17 +318,17 @@ def run_backward(
     if any(tensor is None for _, tensor in checked):
         blur_after_unknown(m)
     edges = [root_edge(value, tensor) for value, tensor in known]
-    walk = Walk(m, retain, name)
-    wanted: set[int] | None = None
+    aim: Aim | None = None
     if inputs is not None:
         targets, leaves = target_ids(m, inputs)
         wanted, _ = nodes_toward(m, edges, targets, leaves)
-        wanted = wanted | targets
-    walk.run(edges, wanted)
-    only = {v.id for v in inputs if isinstance(v, Ref)} if inputs is not None else None
+        aim = Aim(frozenset(wanted | targets), frozenset(targets), frozenset(leaves))
+    walk = Walk(m, retain, name, create, aim)
+    walk.run(_rooted(m, walk, edges, known, roots))
     for leaf, certain in walk.leaves.items():
-        if only is None or leaf in only:
-            accumulate(m, leaf, certain, create is not False and walk.keeps_graph())
+        gradient = walk.at_leaf[leaf]
+        if gradient != NONE:
+            accumulate(m, leaf, certain, create, gradient)
     _retained(m, walk)
     if walk.unknown:
         blur_after_unknown(m)
@@ -262,6 +339,26 @@ def run_backward(
             m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
         )
     )  # fmt: skip
+
+
+def _rooted(
+    m: Machine,
+    walk: Walk,
+    edges: Sequence[Edge],
+    known: Sequence[tuple[Value, Tensor]],
+    roots: Sequence[tuple[Value, Value]],
+) -> list[tuple[Edge, Value]]:
+    """The roots' edges with the gradients to begin with: ones, where none are given."""
+    if not walk.create:
+        return [(edge, GIVEN) for edge in edges]
+    given = dict(roots)
+    out: list[tuple[Edge, Value]] = []
+    for edge, (value, tensor) in zip(edges, known, strict=True):
+        gradient = given.get(value, NONE)
+        if m.tensor(gradient) is None:
+            gradient = m.new_tensor(tensor.shape, tensor.dtype, what="grad") if gradient == NONE else m.unknown_tensor()
+        out.append((edge, gradient))
+    return out
 
 
 def root_edge(value: Value, tensor: Tensor) -> Edge:
@@ -285,19 +382,28 @@ def target_ids(m: Machine, inputs: Sequence[Value]) -> tuple[set[int], set[int]]
     return targets, leaves
 
 
-def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth) -> None:
-    """Add to a leaf's `.grad`."""
+def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
+    """Add to a leaf's `.grad`; with `create`, out of place and with the gradient's graph."""
     tensor = tensor_at(m, leaf)
+    if not (isinstance(gradient, Ref) or gradient == GIVEN):
+        m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
+        return
     if tensor.grad == NONE:
         if not certain:
             m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
             return
         grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
-        if create is not False:
+        if create and isinstance(gradient, Ref):
+            with_grad_mode(m, lambda: Term(m, grad).method("copy_", Term(m, gradient)))
+        elif create is not False:
             made = tensor_at(m, grad.id)
             made.requires_grad = None
             made.edge = Edge()
-        m.st.put(leaf, replace(tensor, grad=grad))
+        m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
+        return
+    if create and certain and isinstance(gradient, Ref) and m.tensor(tensor.grad) is not None:
+        total = with_grad_mode(m, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
+        m.st.put(leaf, replace(tensor_at(m, leaf), grad=total))
         return
     if isinstance(tensor.grad, Ref) and m.tensor(tensor.grad) is not None:
         from analyzers.machine.tensors import bump
@@ -316,6 +422,16 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth) -> Non
             note_addition(m, tensor.grad.id, before)
 
 
+def with_grad_mode(m: Machine, run: Callable[[], T]) -> T:
+    """What the engine itself computes when its backward is recorded."""
+    before = m.st.grad
+    m.st.grad = True
+    try:
+        return run()
+    finally:
+        m.st.grad = before
+
+
 def _parents(tensor: Tensor) -> tuple[Lineage, ...]:
     return (tensor.lineage,) if tensor.lineage is not None else ()
 
@@ -323,10 +439,20 @@ def _parents(tensor: Tensor) -> tuple[Lineage, ...]:
 def _retained(m: Machine, walk: Walk) -> None:
     """Tensors that keep their gradient though they are no leaves."""
     for ident, tensor in m.retaining():
-        if tensor.edge is not None and tensor.edge.node in walk.reached:
-            if tensor.grad == NONE:
-                grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
-                m.st.put(ident, replace(tensor, grad=grad))
+        if tensor.edge is None or tensor.edge.node not in walk.arriving:
+            continue
+        gradient = walk.arriving[tensor.edge.node].get(tensor.edge.output, NONE)
+        if gradient == NONE:
+            continue
+        grad: Value = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+        if walk.create and isinstance(gradient, Ref):
+            grad = with_grad_mode(m, partial(_added, m, tensor.grad, gradient))
+        m.st.put(ident, replace(tensor_at(m, ident), grad=grad))
+
+
+def _added(m: Machine, old: Value, gradient: Value) -> Value:
+    copied = Term(m, gradient).method("clone")
+    return copied.value if old == NONE else (Term(m, old) + copied).value
 
 
 def blur_after_unknown(m: Machine) -> None:
@@ -362,8 +488,8 @@ def differentiate(
     edges = [root_edge(value, tensor) for value, tensor in known]
     targets, leaves = target_ids(m, inputs)
     wanted, met = nodes_toward(m, edges, targets, leaves)
-    walk = Walk(m, retain, name)
-    walk.run(edges, wanted - targets)
+    walk = Walk(m, retain, name, create, Aim(frozenset(wanted), frozenset(targets), frozenset(leaves)))
+    walk.run(_rooted(m, walk, edges, known, outputs))
     blurred = walk.unknown or len(known) < len(checked) or any(e.maybe for e in edges)
     blurred = blurred or any(m.node(i).kind == "unknown" for i in wanted)
     results: list[Value] = []
@@ -374,7 +500,11 @@ def differentiate(
             continue
         tensor = refreshed(m, value.id)
         key = tensor.edge.node if tensor.edge is not None else value.id
-        if key in met or blurred or key is None:
+        came = walk.came_to(value.id, tensor)
+        if isinstance(came, Ref) and not blurred:
+            results.append(came)
+            continue
+        if (key in met and came != NONE) or blurred or key is None:
             results.append(_gradient(m, tensor, create, walk, value.id if key is None else key))
             continue
         if materialize:

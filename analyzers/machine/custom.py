@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.objects import ClassObj, Edge, Instance, ListObj, Node, Tensor
-from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
-from analyzers.machine.calls import Args, call_function, unknown_call
+from analyzers.domain.objects import ClassObj, Edge, Instance, ListObj, Node, Operand, Tensor
+from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Tup, Unknown, Value
+from analyzers.machine.calls import Args, call, call_function, unknown_call
 from analyzers.machine.core import Machine
-from analyzers.machine.events import Plain
-from analyzers.machine.tensors import Step, edge_to, refreshed, save, tensor_at
+from analyzers.machine.events import LeafWritten, Plain
+from analyzers.machine.memory import lay_out, layout_of
+from analyzers.machine.tensors import (
+    Step,
+    bump,
+    can_require_grad,
+    edge_to,
+    new_view,
+    operand,
+    refreshed,
+    save,
+    subject_name,
+    tensor_at,
+    version_of,
+)
 from analyzers.syntax import nodes as n
+
+SLOTS = {
+    "save_for_backward": "__saved__",
+    "mark_dirty": "__dirty__",
+    "mark_non_differentiable": "__plain__",
+    "set_materialize_grads": "__materialize__",
+}
 
 
 def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
-    from analyzers.domain import truth
+    """`F.apply(...)`: the edges are those of the inputs as they were before `forward` ran."""
     from analyzers.machine.attributes import find_in_class
 
     cls = m.obj(receiver)
     if not isinstance(cls, ClassObj) or not isinstance(receiver, Ref):
         return unknown_call(m, receiver, args)
     forward = find_in_class(m, receiver.id, "forward")
-    if not isinstance(forward, Func):
+    if not isinstance(forward, Func) or args.open:
         return unknown_call(m, receiver, args)
-    inputs = [a.id for a in args.pos if isinstance(a, Ref) and isinstance(m.obj(a), Tensor)]
-    requires = truth.any_of(refreshed(m, i).requires_grad for i in inputs)
-    if any(isinstance(a, Unknown) and a.type is None for a in args.pos) and requires is False:
-        requires = None
-    recorded = truth.both(m.st.grad, requires)
-    ctx = m.new(Instance("torch.autograd.FunctionCtx", Map(), open=True))
+    inputs = [a.id if isinstance(a, Ref) and isinstance(m.obj(a), Tensor) else None for a in args.pos]
+    needs = [False if i is None else refreshed(m, i).requires_grad for i in inputs]
+    hidden = any(isinstance(a, Unknown) and a.type is None for a in args.pos)
+    requires = truth.any_of([*needs, *([None] if hidden else [])])
+    call_ = _Call(receiver, cls, args, inputs, truth.both(m.st.grad, requires))
+    call_.edges = tuple(None if i is None else edge_to(m, i) for i in inputs)
+    call_.operands = tuple(Operand() if i is None else operand(m, i) for i in inputs)
+    flags = Tup(tuple(Unknown("bool") if need is None else TRUE if need else FALSE for need in needs))
+    ctx = m.new(Instance("torch.autograd.FunctionCtx", Map({"needs_input_grad": flags}), open=True))
     before = m.st.grad
     m.st.grad = False
     setup = find_in_class(m, receiver.id, "setup_context")
@@ -42,85 +67,122 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
             call_function(m, replace(setup, kind="static"), Args([ctx, Tup(tuple(args.pos)), result]))
     finally:
         m.st.grad = before
-    return _wrap(m, receiver, cls, ctx, inputs, result, recorded, len(args.pos))
+    return call_.wrap(m, ctx, result)
 
 
-def _wrap(
-    m: Machine,
-    receiver: Ref,
-    cls: ClassObj,
-    ctx: Ref,
-    inputs: list[int],
-    result: Value,
-    recorded: bool | None,
-    arguments: int,
-) -> Value:
-    outputs = result.items if isinstance(result, Tup) else (result,)
-    context = m.st.get(ctx.id)
-    kept = context.attrs.get("__saved__") if isinstance(context, Instance) else None
-    plain = context.attrs.get("__plain__") if isinstance(context, Instance) else None
-    not_differentiable = set(plain.items) if isinstance(plain, Tup) else set()
-    dirty = context.attrs.get("__dirty__") if isinstance(context, Instance) else None
-    node: int | None = None
-    if recorded is not False:
-        edges = tuple(edge_to(m, i) for i in inputs)
-        made = Node(
-            (cls.name + "Backward",), edges, (), loc=m.here(), what=cls.name, kind="custom",
-            seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(),
-            payload=Tup((receiver, ctx, Const(arguments), Const(len(outputs)))),
-        )  # fmt: skip
-        node = m.new(made).id
-    wrapped: list[Value] = []
-    for index, value in enumerate(outputs):
+class _Call:
+    """One call of a function: what it was given, and what its results become."""
+
+    edges: tuple[Edge | None, ...] = ()
+    operands: tuple[Operand, ...] = ()
+
+    def __init__(
+        self, receiver: Ref, cls: ClassObj, args: Args, inputs: Sequence[int | None], recorded: truth.Truth
+    ) -> None:
+        self.receiver = receiver
+        self.cls = cls
+        self.args = args
+        self.inputs = inputs
+        self.recorded = recorded
+
+    def wrap(self, m: Machine, ctx: Ref, result: Value) -> Value:
+        """The results of `forward` as `apply` returns them."""
+        outputs = result.items if isinstance(result, Tup) else (result,)
+        node: int | None = None
+        if self.recorded is not False:
+            made = Node(
+                (self.cls.name + "Backward",), self.edges, (), loc=m.here(), what=self.cls.name, kind="custom",
+                seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(), operands=self.operands,
+            )  # fmt: skip
+            node = m.new(made).id
+        dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
+        wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
+        if node is not None:
+            kept = tuple(
+                save(m, v.id, "saved", is_output=v in wrapped)
+                for v in slot(m, ctx, "__saved__")
+                if isinstance(v, Ref) and m.tensor(v)
+            )
+            payload = Tup((self.receiver, ctx, Tup(tuple(self.args.pos)), Tup(tuple(wrapped))))
+            m.st.put(node, replace(m.node(node), saved=kept, payload=payload))
+        return Tup(tuple(wrapped)) if isinstance(result, Tup) else wrapped[0]
+
+    def _output(
+        self, m: Machine, value: Value, index: int, node: int | None, dirty: Sequence[Value], plain: Sequence[Value]
+    ) -> Value:
         tensor = m.tensor(value)
         if tensor is None or not isinstance(value, Ref):
-            wrapped.append(value)
-            continue
-        step = Step(cls.name, cls.name, {}, (), parents=m.parents([value, *(Ref(i) for i in inputs)]))
-        if value in not_differentiable:
-            wrapped.append(value)
-            continue
-        from analyzers.machine.tensors import can_require_grad
-
-        if node is None or can_require_grad(tensor.dtype) is False:
-            wrapped.append(value)
-            continue
-        if value.id in inputs and not (isinstance(dirty, Tup) and value in dirty.items):
-            from analyzers.machine.memory import lay_out, layout_of
-            from analyzers.machine.tensors import new_view
-
-            view = new_view(m, step, value.id, tensor.shape, node, index, contiguous=tensor.contiguous)
-            layout = layout_of(tensor)
-            if layout is not None:
-                lay_out(tensor_at(m, view.id), layout)
-            found = tensor_at(m, view.id)
-            m.st.put(view.id, replace(found, requires_grad=recorded, creation="custom"))
-            wrapped.append(view)
-            continue
-        current = tensor_at(m, value.id)
+            return value
+        is_input = value.id in self.inputs
+        if value in plain or can_require_grad(tensor.dtype) is False or node is None:
+            return self._detached(m, value) if is_input and value not in dirty else value
+        step = Step(self.cls.name, self.cls.name, {}, (), parents=m.parents([value, *self.args.pos]))
+        if value in dirty:
+            return self._written(m, value, Edge(node, index), step)
+        if is_input:
+            value = _as_it_is(m, step, value, node, index)
+        found = tensor_at(m, value.id)
+        creation = found.creation if found.base is None else "custom"
         m.st.put(
             value.id,
-            replace(current, requires_grad=recorded, edge=Edge(node, index), lineage=m.trail(cls.name, step.parents)),
-        )
-        wrapped.append(value)
-    if node is not None and isinstance(kept, Tup):
-        saved = tuple(
-            save(m, v.id, "saved", is_output=v in wrapped) for v in kept.items if isinstance(v, Ref) and m.tensor(v)
-        )
-        m.st.put(node, replace(m.node(node), saved=saved))
-    return Tup(tuple(wrapped)) if isinstance(result, Tup) else wrapped[0]
+            replace(
+                found, requires_grad=self.recorded, edge=Edge(node, index), creation=creation,
+                attr_version=found.attr_version if found.base is None else version_of(m, found) or 0,
+                lineage=m.trail(self.cls.name, step.parents),
+            ),
+        )  # fmt: skip
+        return value
+
+    def _detached(self, m: Machine, value: Ref) -> Value:
+        """An input that is returned without derivative: a view that has no graph."""
+        step = Step(self.cls.name, self.cls.name, {}, (), parents=m.parents([value]))
+        view = _as_it_is(m, step, value, None, 0)
+        m.st.put(view.id, replace(tensor_at(m, view.id), requires_grad=False, edge=None, base=None))
+        return view
+
+    def _written(self, m: Machine, value: Ref, edge: Edge, step: Step) -> Value:
+        """An input that `forward` wrote: it gets its place in the graph anew."""
+        found = refreshed(m, value.id)
+        if found.requires_grad and found.edge is None and self.recorded:
+            raise m.throw(
+                "RuntimeError",
+                "a leaf Variable that requires grad has been used in an in-place operation.",
+                LeafWritten(subject_name(m), self.cls.name, False, found.lineage),
+            )
+        lineage = m.trail(self.cls.name, step.parents)
+        bump(m, value.id, self.cls.name)
+        if found.base is not None:
+            blurred = Edge() if self.recorded is not False else None
+            m.st.put(value.id, replace(found, requires_grad=self.recorded, edge=blurred, lineage=lineage))
+            base = tensor_at(m, found.base)
+            m.st.put(found.base, replace(base, requires_grad=self.recorded, edge=blurred))
+            return value
+        m.st.put(value.id, replace(found, requires_grad=self.recorded, edge=edge, lineage=lineage))
+        return value
+
+
+def _as_it_is(m: Machine, step: Step, value: Ref, node: int | None, index: int) -> Ref:
+    """A view of all of a tensor."""
+    tensor = tensor_at(m, value.id)
+    view = new_view(m, step, value.id, tensor.shape, node, index, contiguous=tensor.contiguous)
+    layout = layout_of(tensor)
+    if layout is not None:
+        lay_out(tensor_at(m, view.id), layout)
+    return view
+
+
+def slot(m: Machine, ctx: Ref, name: str) -> tuple[Value, ...]:
+    """What a method of `ctx` was given."""
+    found = m.st.get(ctx.id)
+    kept = found.attrs.get(name) if isinstance(found, Instance) else None
+    return kept.items if isinstance(kept, Tup) else ()
 
 
 def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: Args) -> Value:
     """`ctx.save_for_backward(...)` and its kin."""
-    slots = {
-        "save_for_backward": "__saved__",
-        "mark_dirty": "__dirty__",
-        "mark_non_differentiable": "__plain__",
-    }
-    slot = slots.get(name)
-    if slot is not None:
-        m.st.put(receiver.id, Instance(found.cls, found.attrs.set(slot, Tup(tuple(args.pos))), True))
+    where = SLOTS.get(name)
+    if where is not None:
+        m.st.put(receiver.id, Instance(found.cls, found.attrs.set(where, Tup(tuple(args.pos))), True))
     return Const(None)
 
 
@@ -135,55 +197,105 @@ def _end_of_forward(m: Machine, cls: int) -> Lineage | None:
     return Lineage("forward", Loc(func.module, func.chunk, last.start, last.end))
 
 
-def run_user_backward(m: Machine, ident: int, node: Node, certain: bool) -> None:
-    """Run the user's own `backward`, as the engine does when it comes to the node."""
-    payload = node.payload
-    if not isinstance(payload, Tup):
-        return
-    receiver, ctx, inputs, outputs = payload.items
-    assert isinstance(receiver, Ref) and isinstance(ctx, Ref)
+def run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: Sequence[Value]) -> list[Value]:
+    """Run the user's own `backward`, as the engine does when it comes to the node; gives a gradient for each edge."""
     from analyzers.machine.attributes import find_in_class
 
+    unknown: list[Value] = [Unknown() for _ in node.edges]
+    payload = node.payload
+    if not isinstance(payload, Tup):
+        return unknown
+    receiver, ctx, _, outputs = payload.items
+    assert isinstance(receiver, Ref) and isinstance(ctx, Ref) and isinstance(outputs, Tup)
     func = find_in_class(m, receiver.id, "backward") or find_in_class(m, receiver.id, "vjp")
     cls = m.st.get(receiver.id)
-    if not isinstance(func, Func):
+    if func is None:
         if certain and isinstance(cls, ClassObj) and cls.known:
             raise m.throw(
                 "NotImplementedError",
                 "You must implement either the backward or vjp method for your custom autograd.Function",
                 Plain("custom", _end_of_forward(m, receiver.id)),
             )  # fmt: skip
-        return
+        return unknown
     if not certain:
-        return
+        return unknown
     context = m.st.get(ctx.id)
     assert isinstance(context, Instance)
     m.st.put(ctx.id, Instance(context.cls, context.attrs.set("__node__", Const(ident)), True))
-    count = m.int_of(outputs) or 1
-    gradients: list[Value] = [m.new_tensor(None, None, what="grad") for _ in range(count)]
-    before = m.st.grad
-    m.st.grad = False
-    try:
-        result = call_function(m, replace(func, kind="static"), Args([ctx, *gradients]))
-    finally:
-        m.st.grad = before
-    _check_gradients(m, node, result, m.int_of(inputs) or 0)
+    sparse = slot(m, ctx, "__materialize__") == (FALSE,)
+    given = [_arrived(m, value, grads, index, sparse) for index, value in enumerate(outputs.items)]
+    func = replace(func, kind="static") if isinstance(func, Func) else func
+    result = call(m, func, Args([ctx, *given]))
+    return _gradients(m, node, payload, result)
 
 
-def _check_gradients(m: Machine, node: Node, result: Value, expected: int) -> None:
-    """As many gradients as `forward` had arguments; more only if they are None."""
-    if isinstance(result, Unknown):
-        return
+def _arrived(m: Machine, output: Value, grads: Sequence[Value], index: int, sparse: bool) -> Value:
+    """The gradient of one output: zeros where none came, unless the function wants to know."""
+    gradient = grads[index] if index < len(grads) else NONE
+    if m.tensor(gradient) is not None:
+        return gradient
+    if gradient == NONE and sparse:
+        return NONE
+    found = m.tensor(output)
+    if isinstance(gradient, Unknown):
+        return m.unknown_tensor()
+    return m.new_tensor(found.shape, found.dtype, what="grad") if found is not None else NONE
+
+
+def _gradients(m: Machine, node: Node, payload: Tup, result: Value) -> list[Value]:
+    """One gradient for each argument of `forward`; more only if they are None."""
+    arguments = payload.items[2]
+    assert isinstance(arguments, Tup)
+    expected = len(arguments.items)
+    if isinstance(result, Unknown) or isinstance(m.obj(result), ListObj):
+        return [Unknown() for _ in node.edges]
     given = list(result.items) if isinstance(result, Tup) else [result]
-    if isinstance(m.obj(result), ListObj):
-        return
-    extra = given[expected:]
-    if (len(given) < expected and not (len(given) == 1 and given[0] == NONE and expected == 1)) or any(
-        g != NONE and not isinstance(g, Unknown) for g in extra
-    ):
+    if all(g == NONE for g in given[expected:]):
+        del given[expected:]
+    if len(given) != expected:
         raise m.throw(
             "RuntimeError", f"function {node.names[0]} returned an incorrect number of gradients", Plain("custom")
         )
+    return [_gradient(m, node, i, g, arguments.items[i]) for i, g in enumerate(given)]
+
+
+def _gradient(m: Machine, node: Node, index: int, gradient: Value, argument: Value) -> Value:
+    tensor = m.tensor(argument)
+    if gradient == NONE or tensor is None:
+        if gradient != NONE and not isinstance(gradient, Unknown) and not isinstance(argument, Unknown):
+            raise m.throw(
+                "RuntimeError",
+                f"function {node.names[0]} returned a gradient different than None at position {index + 1}",
+                Plain("custom"),
+            )
+        return gradient
+    found = m.tensor(gradient)
+    if found is None or node.edges[index] is None:
+        return gradient
+    wanted, got = node.operands[index].shape, found.shape
+    if wanted is None or got is None or None in wanted or None in got or got == wanted:
+        return gradient
+    if not _expandable(wanted, got):
+        raise m.throw(
+            "RuntimeError",
+            f"Function {node.names[0]} returned an invalid gradient at index {index} - got {_sizes(got)} but expected "
+            f"shape compatible with {_sizes(wanted)}",
+            Plain("custom"),
+        )
+    from analyzers.machine.derivatives import Term, summed_to
+
+    return summed_to(Term(m, gradient), wanted).value
+
+
+def _expandable(shape: tuple[int | None, ...], to: tuple[int | None, ...]) -> bool:
+    """Whether a tensor of `shape` could be broadcast to `to`."""
+    if len(shape) > len(to):
+        return False
+    return all(a in {1, b} for a, b in zip(reversed(shape), reversed(to), strict=False))
+
+
+def _sizes(shape: tuple[int | None, ...]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
 
 
 def saved_tensors(m: Machine, found: Instance) -> Value:

@@ -15,6 +15,7 @@ from analyzers.domain.objects import (
     Array,
     Counter,
     DictObj,
+    Edge,
     Env,
     Generator,
     Instance,
@@ -657,6 +658,21 @@ def _surely(m: Machine, args: Args) -> Value:
 @native("autograd_machine.unknown")
 def _unknown(m: Machine, args: Args) -> Value:
     return Unknown(None, m.fresh())
+
+
+@native("autograd_machine.delayed_error")
+def _delayed_error(m: Machine, args: Args) -> Value:
+    """The same numbers, behind a node whose backward raises."""
+    from analyzers.machine.tensors import Step, make_node
+
+    source = args.get(0, "tensor")
+    tensor = m.tensor(source)
+    if tensor is None:
+        return Unknown()
+    result = m.new_tensor(tensor.shape, tensor.dtype, requires_grad=True, parents=m.parents([source]))
+    step = Step("error", "error", {}, ("Error",), (), "unimplemented", payload=args.get(1, "message"))
+    tensor_at(m, result.id).edge = Edge(make_node(m, step, ()))
+    return result
 
 
 @native("autograd_machine.unknown_float")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Cut, Lineage
-from analyzers.domain.objects import Counter, Edge, Node, Saved, Shape, Storage, Tensor, Write
+from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Shape, Storage, Tensor, Write
 from analyzers.domain.values import Ref, Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import LeafWritten, Plain, ViewWritten
@@ -132,6 +132,7 @@ class Step:
     forced: bool = False
     payload: Value | None = None
     requires: truth.Truth = field(default=False)
+    scalars: tuple[tuple[str, Value], ...] = ()
 
     def operands(self) -> list[int]:
         return [i for name in self.differentiable for i in self.inputs.get(name, ())]
@@ -173,7 +174,8 @@ def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool):  # typ
 
 def _spoken(node: Node) -> str:
     """A node's name as torch's messages about views say it: `Unbind`, where `grad_fn` is `UnbindBackward0`."""
-    return node.names[0].partition("Backward")[0] if node.names else ""
+    name = node.names[0] if node.names else ""
+    return name[: max(name.rfind("Backward"), 0)] or name
 
 
 def subject_name(m: Machine) -> str:
@@ -213,8 +215,16 @@ def make_node(m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge 
         epoch=tuple(m.iterations),
         payload=step.payload,
         via=m.via(),
+        operands=tuple(operand(m, i) for i in step.operands()),
+        scalars=step.scalars,
     )
     return m.new(node).id
+
+
+def operand(m: Machine, ident: int) -> Operand:
+    """What a node remembers of an input that it has an edge to."""
+    tensor = tensor_at(m, ident)
+    return Operand(tensor.shape, tensor.dtype, tensor.contiguous)
 
 
 def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: bool = False) -> Saved:

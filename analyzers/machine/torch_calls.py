@@ -300,6 +300,7 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
     kind = "unimplemented" if row.kind == "not-implemented" else "op"
     step = Step(row.base, what, inputs, names, differentiable, kind, m.parents(list(bound.values())))
     step.payload = Const(row.base)
+    step.scalars = tuple((n, v) for n, v in bound.items() if isinstance(v, Const | Tup) and not inputs.get(n))
     return step
 
 

@@ -32,7 +32,9 @@ from analyzers.rules.trace import callers, origin, said, told
 def check(facts: Facts) -> Iterator[Draft]:
     for event in facts.of(Raised):
         refused = "don't support automatic differentiation" in event.message
-        if refused or event.message.startswith(("derivative for", "the derivative for")):
+        if refused or event.message.startswith(
+            ("derivative for", "the derivative for", "trying to differentiate twice")
+        ):
             yield _draft(facts, event)
 
 

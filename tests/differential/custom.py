@@ -234,7 +234,7 @@ class Custom(Higher):
                     return first, second
                 @staticmethod
                 def backward(ctx, g1, g2):
-                    {self.one_of("return g1 * 2", "return g1 * 2 if g1 is not None else None", "return g1 + g1")}
+                    return g1 * 2 if g1 is not None else None
             {first}, {second} = {cls}.apply({x.name})
             """)
         grad = x.grad and self.recording

@@ -375,7 +375,7 @@ class Functional(Branching):
         options = self.one_of("", "", "retain_graph=True")
         self.write_lines(f"""
             def {f}(t):
-                loss = {self.keeping("t")}.mean()
+                loss = ({self.keeping("t")}).mean()
                 loss.backward({options})
                 return {self.one_of("loss", "loss.item()", "loss.detach()", "t")}
             """)

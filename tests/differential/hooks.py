@@ -188,8 +188,8 @@ class Hooking(Containing):
         x = self.intermediate()
         n = self.fresh("n")
         self.emit(self.one_of(
-            f"{n} = {x.name}.grad_fn.name()",
-            f"{n} = [f for f, _ in {x.name}.grad_fn.next_functions]",
+            f"{n} = str({x.name}.grad_fn)",
+            f"{n} = {x.name}.grad_fn is None",
             f"{n} = {x.name}._version",
             f"{n} = {x.name}.grad_fn",
             f"{n} = torch.autograd.graph.get_gradient_edge({x.name})",

@@ -239,6 +239,10 @@ def stub(world):
     def write_hidden(t):
         t.data.copy_(t.detach() * 0.5)
 
+    def delayed_error(t, message):
+        return torch._C._functions.DelayedError(message.encode(), 1)(t.detach().requires_grad_())
+
+    machine.delayed_error = delayed_error
     machine.named_modules = named_modules
     machine.named_parameters = lambda module: members(module, "_parameters")
     machine.named_buffers = lambda module: members(module, "_buffers")
