@@ -103,9 +103,8 @@ def reshape(m: Machine, value: Value, sizes: Value, what: str) -> Value:
             )
         copied = op(m, "clone", what, self=value, memory_format=Builtin("torch.contiguous_format"))
         return op(m, "_unsafe_view", what, self=copied, size=sizes)
-    return _doubtful_view(
-        m, value, "view", {"self": value, "size": sizes}, ("ViewBackward0", "UnsafeViewBackward0"), what
-    )
+    names = ("ReshapeAliasBackward0", "UnsafeViewBackward0", "ViewBackward0")
+    return _doubtful_view(m, value, "view", {"self": value, "size": sizes}, names, what)
 
 
 def _wanted_shape(m: Machine, value: Ref, sizes: Value) -> tuple[int, ...] | None:
@@ -210,7 +209,8 @@ def _contiguous(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @composite("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
 def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, copy=bound.get("copy", FALSE))
+    form = bound.get("memory_format", NONE)
+    return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, bound.get("copy", FALSE), form)
 
 
 def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
@@ -227,16 +227,17 @@ def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
     return ""
 
 
-def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = FALSE) -> Value:
+def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = FALSE, form: Value = NONE) -> Value:
     """`.to(dtype)`: the same tensor if nothing changes, else a copy. The device is taken to stay."""
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
         return m.unknown_tensor(m.lineage(value))
-    if copy == FALSE and dtype is not None and (dtype == "" or (tensor.dtype == dtype)):
+    if copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}:
         return value
-    if dtype is not None and tensor.dtype is not None:
+    moves = form == NONE or _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
+    if dtype is not None and tensor.dtype is not None and moves:
         wanted = dtype or tensor.dtype
-        return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted))
+        return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
     # A copy, or the same tensor: what is surely so for both.
     from analyzers.machine.torch_calls import step_of
 
@@ -265,6 +266,13 @@ def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = F
         made.edge = Edge()
         made.aliases = (value.id,)
     return result
+
+
+def _keeps_order(tensor: Tensor, form: Value) -> bool:
+    """Whether a memory format asks for no other order of the elements."""
+    if form == Builtin("torch.contiguous_format"):
+        return tensor.contiguous is True
+    return form in (NONE, Builtin("torch.preserve_format"))
 
 
 @composite("narrow")
@@ -324,17 +332,6 @@ def _transposes(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "transpose.int", what, self=bound["self"], dim0=Const(-2), dim1=Const(-1))
 
 
-@composite("movedim", "moveaxis")
-def _movedim(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    rank = _rank(m, bound["self"])
-    source, destination = bound.get("source"), bound.get("destination")
-    if rank is None or not isinstance(source, Const) or not isinstance(destination, Const):
-        return None
-    order = [d for d in range(rank) if d != int(source.value) % rank]  # type: ignore[call-overload]
-    order.insert(int(destination.value) % rank, int(source.value) % rank)  # type: ignore[call-overload]
-    return op(m, "permute", what, self=bound["self"], dims=_ints(order))
-
-
 @composite("broadcast_tensors")
 def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     from analyzers.machine.torch_calls import tensors_in
@@ -380,7 +377,7 @@ def matmul(m: Machine, a: Value, b: Value, what: str) -> Value | None:
     if p == 1 and q == 2:
         row = op(m, "unsqueeze", what, self=a, dim=Const(0))
         product = op(m, "mm", what, self=row, mat2=b)
-        return op(m, "squeeze.dim", what, self=product, dim=Const(0))
+        return op(m, "squeeze_.dim", what, self=product, dim=Const(0))
     if p == 2 and q == 2:
         return op(m, "mm", what, self=a, mat2=b)
     return _batched_matmul(m, a, b, what, p, q)
@@ -431,7 +428,7 @@ def _linear(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         return op(m, "addmm", what, self=bias, mat1=x, mat2=op(m, "t", what, self=weight))
     if rank in {1, 2} and bias == NONE:
         return matmul(m, x, op(m, "t", what, self=weight), what)
-    if rank >= 3 and bias != NONE and tensor.contiguous is True:
+    if (rank >= 3 or rank == 1) and bias != NONE and tensor.contiguous is True:
         shape = tensor.shape
         assert shape is not None
         flat = op(m, "view", what, self=x, size=Tup((Const(-1), _size(shape[-1]))))
@@ -516,15 +513,6 @@ def _weight_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if made is not None and source is not None:
         made.shape, made.dtype = source.shape, source.dtype
     return first
-
-
-@composite("outer", "ger")
-def _outer(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    shape = _shape(m, bound["self"])
-    if shape is None or len(shape) != 1:
-        return None
-    column = reshape(m, bound["self"], Tup((_size(shape[0]), Const(1))), what)
-    return op(m, "mul.Tensor", what, self=column, other=bound["vec2"])
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------
@@ -688,20 +676,10 @@ def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return first
 
 
-@composite("linalg_cholesky", "linalg_inv")
-def _by_ex(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    """The operator that also gives an error code does the work."""
-    if row.base == "linalg_inv":
-        result = op(m, "linalg_inv_ex", what, A=bound["A"])
-    else:
-        result = op(m, "linalg_cholesky_ex", what, self=bound["self"], upper=bound.get("upper", FALSE))
-    return result.items[0] if isinstance(result, Tup) else result
-
-
 @composite("norm")
 def _norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     p = bound.get("p", Const(2))
-    if row.overload.startswith("names"):
+    if row.overload.startswith("names") or m.within:
         return None
     if p == NONE:
         p = Const(2)
@@ -736,16 +714,9 @@ def _minmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "maximum" if row.base == "max" else "minimum", what, self=bound["self"], other=bound["other"])
 
 
-@composite("hstack", "vstack", "column_stack", "dstack", "concat", "concatenate", "row_stack")
-def _stacks(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    if row.base in {"concat", "concatenate"}:
-        return op(m, "cat", what, tensors=bound["tensors"], dim=bound.get("dim", Const(0)))
-    from analyzers.machine.torch_calls import tensors_in
-
-    ranks = {_rank(m, Ref(i)) for i in tensors_in(m, bound["tensors"])}
-    if row.base == "hstack" and len(ranks) == 1 and None not in ranks:
-        return op(m, "cat", what, tensors=bound["tensors"], dim=Const(0 if ranks == {1} else 1))
-    return None
+@composite("concat", "concatenate")
+def _concat(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return op(m, "cat", what, tensors=bound["tensors"], dim=bound.get("dim", Const(0)))
 
 
 @composite("item")

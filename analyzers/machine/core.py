@@ -163,6 +163,7 @@ class Machine:
         self.walked: set[int] = set()
         self.unmodelled: dict[str, int] = {}
         self.default_dtype = "float32"
+        self.within = ""
         self.probe: Callable[[Machine, n.Node, Value], None] | None = None
 
     # --- heap -----------------------------------------------------------------------------------------------

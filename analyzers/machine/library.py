@@ -517,7 +517,21 @@ def _availability(m: Machine, args: Args) -> Value:
     return Unknown("bool", "cuda")
 
 
-@native("torch.equal", "torch.allclose", "torch.is_floating_point", "torch.is_complex", "torch.is_nonzero")
+@native("torch.is_floating_point")
+def _is_floating_point(m: Machine, args: Args) -> Value:
+    from analyzers.machine.calls import call_method
+
+    return call_method(m, args.get(0, "input"), "is_floating_point", Args())
+
+
+@native("torch.is_complex")
+def _is_complex(m: Machine, args: Args) -> Value:
+    from analyzers.machine.calls import call_method
+
+    return call_method(m, args.get(0, "input"), "is_complex", Args())
+
+
+@native("torch.equal", "torch.allclose", "torch.is_nonzero")
 def _verdicts(m: Machine, args: Args) -> Value:
     return Unknown("bool")
 

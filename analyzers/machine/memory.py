@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
+from analyzers.domain import truth
 from analyzers.domain.objects import Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Ref, Value
 from analyzers.machine.core import Machine, PyRaise
@@ -26,6 +28,13 @@ _CARELESS = frozenset(
 _HEEDLESS = frozenset({"masked_fill_", "addmm_"})
 # Operators that refuse to read from where they write to, even element by element.
 _STRICT = frozenset({"index_add_", "index_copy_", "index_put_", "put_", "scatter_", "scatter_add_"})
+# Operators that lay out their results in an order of their own, and those among them that do so column by column.
+_OWN_ORDER = re.compile(
+    r"_?linalg_(?!vector_norm|cross)|_?fft_|(ormqr|geqrf|cholesky|cholesky_inverse|cholesky_solve|triangular_solve|qr|svd"
+    r"|lu_unpack|argwhere|nonzero|rot90|new_empty_strided|empty_strided|empty_permuted|unique_dim|orgqr|lstsq)$"
+    r"|mkldnn|unsafe_split"
+)
+_BY_COLUMN = frozenset({"linalg_inv_ex"})
 
 
 def layout_of(tensor: Tensor) -> Layout | None:
@@ -74,9 +83,21 @@ def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], v
             lay_out(tensor_at(m, view.id), layout)
 
 
+def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence[int]) -> truth.Truth:
+    """Whether a result with memory of its own lies row by row."""
+    if memory_format == Builtin("torch.contiguous_format"):
+        return True
+    if memory_format not in (NONE, Builtin("torch.preserve_format")) or _OWN_ORDER.match(name):
+        return None
+    return True if all(tensor_at(m, i).contiguous is True for i in ids) else None
+
+
 def lay_out_results(m: Machine, step: Step, memory_format: Value, results: Sequence[Ref]) -> None:
     """Elements of new tensors keep the order that they have in the operands, unless another is asked for."""
     operands = [tensor_at(m, i) for ids in step.inputs.values() for i in ids]
+    if step.name in _BY_COLUMN:
+        _lay_out_by_column(tensor_at(m, results[0].id))
+        return
     if all(operand.contiguous is True for operand in operands):
         return
     known = [layout for operand in operands for layout in (layout_of(operand),) if layout is not None]
@@ -89,6 +110,14 @@ def lay_out_results(m: Machine, step: Step, memory_format: Value, results: Seque
             layout = layouts.produced(step.name, sizes, known)
             if layout is not None:
                 lay_out(tensor, layout)
+
+
+def _lay_out_by_column(tensor: Tensor) -> None:
+    """Note that each matrix of a batch lies column by column."""
+    sizes = _sizes(tensor.shape)
+    if sizes is not None and len(sizes) > 1:
+        packed = Layout.packed((*sizes[:-2], sizes[-1], sizes[-2])).strides
+        lay_out(tensor, Layout(sizes, (*packed[:-2], packed[-1], packed[-2]), 0))
 
 
 def change_layout(m: Machine, name: str, ident: int, args: Mapping[str, object], shape: Shape) -> None:

@@ -430,7 +430,19 @@ def _is_floating_point(m: Machine, owner: Ref, args: Args) -> Value:
     return Unknown("bool") if dtype is None else Const(dtype.startswith(("float", "bfloat")))
 
 
-@method("is_contiguous", "is_complex", "is_pinned", "is_shared", "is_inference", "equal", "allclose", "is_same_size")
+@method("is_complex")
+def _is_complex(m: Machine, owner: Ref, args: Args) -> Value:
+    dtype = tensor_at(m, owner.id).dtype
+    return Unknown("bool") if dtype is None else Const(dtype.startswith("complex"))
+
+
+@method("is_contiguous")
+def _is_contiguous(m: Machine, owner: Ref, args: Args) -> Value:
+    known = tensor_at(m, owner.id).contiguous
+    return Unknown("bool") if known is None or args.all() or args.open else Const(known)
+
+
+@method("is_pinned", "is_shared", "is_inference", "equal", "allclose", "is_same_size")
 def _verdicts(m: Machine, owner: Ref, args: Args) -> Value:
     return Unknown("bool")
 
@@ -460,6 +472,8 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
     from analyzers.machine.torch_calls import dtype_of
 
     dtype: str | None = ""
+    flags = [value for value in args.pos if isinstance(value, Const) and isinstance(value.value, bool)]
+    copy = args.kw.get("copy", flags[1] if len(flags) > 1 else FALSE)
     for value in args.all():
         found = dtype_of(value)
         if found is not None:
@@ -472,7 +486,7 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
             dtype = _unknown_target(value, dtype)
     if args.open:
         dtype = None
-    return cast(m, owner, dtype, "to", args.kw.get("copy", FALSE))
+    return cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE))
 
 
 def _unknown_target(value: Unknown, dtype: str | None) -> str | None:

@@ -8,6 +8,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Edge, Instance, ListObj, Saved, Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.compositions import composed
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
 from analyzers.machine.memory import (
@@ -16,8 +17,10 @@ from analyzers.machine.memory import (
     lay_out,
     lay_out_pieces,
     lay_out_results,
+    result_contiguous,
     view_layout,
 )
+from analyzers.machine.outputs import write_out
 from analyzers.machine.tensors import (
     PRIVATE,
     Step,
@@ -216,15 +219,24 @@ def call_torch(
             bound[parameter] = Tup(tuple(args[int(key) :]))
         else:
             bound[parameter] = kwargs[str(key)]
-    row = found.row
-    others = [c for c in found.candidates if c.grad_fn != row.grad_fn or c.kind != row.kind]
-    result = apply(m, row, bound, what=name.rsplit(".", 1)[-1].strip("_"), doubtful=bool(others), count=count)
+    row = _as_cpp_calls(m, found.row, bound)
+    others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
+    what = m.within or name.rsplit(".", 1)[-1].strip("_")
+    result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
     wants = kwargs.get("requires_grad")
     if wants is not None and isinstance(result, Ref):
         from analyzers.machine.flags import flag_new
 
         flag_new(m, result, wants)
     return result
+
+
+def _as_cpp_calls(m: Machine, row: Row, bound: Mapping[str, Value]) -> Row:
+    """In a composition, arithmetic with a number is what C++ calls; from Python the number becomes a tensor first."""
+    number = kind_of(m, bound.get("other", NONE)) in {"int", "float", "bool", "complex"}
+    if m.within and number and row.overload == "Tensor":
+        return table.row(f"{row.base}.Scalar") or row
+    return row
 
 
 def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -274,6 +286,8 @@ def apply(
     from analyzers.machine.composites import COMPOSITES
 
     what = what or row.base
+    if row.out:
+        return write_out(m, row, bound, what)
     if row.alias_of is not None:
         target = table.row(row.alias_of)
         if target is not None and not doubtful:
@@ -288,8 +302,12 @@ def apply(
         result = handler(m, row, bound, what)
         if result is not None:
             return result
-    if row.kind == "composite" and not row.inplace and not row.out:
-        return _composite(m, row, bound, what, count)
+    if row.kind == "composite":
+        result = composed(m, row, bound, what)
+        if result is not None:
+            return result
+        if not row.inplace:
+            return _composite(m, row, bound, what, count)
     return run_row(m, row, bound, what=what, doubtful=doubtful, count=count)
 
 
@@ -313,8 +331,6 @@ def run_row(
     doubtful: bool = False,
     count: int | None = None,
 ) -> Value:
-    if row.out:
-        return _write_out(m, row, bound, what)
     step = step_of(m, row, bound, what)
     if row.kind == "not-implemented":
         step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
@@ -414,20 +430,11 @@ def _cut_of(m: Machine, row: Row, step: Step, dtype: str | None) -> Cut | None:
     return None
 
 
-def all_contiguous(m: Machine, ids: Sequence[int]) -> truth.Truth:
-    for ident in ids:
-        if tensor_at(m, ident).contiguous is not True:
-            return None
-    return True
-
-
-KEEPS_LAYOUT = frozenset({"clone", "abs", "neg", "exp", "log", "relu", "sigmoid", "tanh", "sin", "cos", "sqrt"})
-
-
 def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: int | None) -> Value:
     types = infer(m, row, bound)
     recorded = _recorded(m, step)
-    contiguous = all_contiguous(m, [i for ids in step.inputs.values() for i in ids])
+    operands = [i for ids in step.inputs.values() for i in ids]
+    contiguous = result_contiguous(m, row.base, bound.get("memory_format", NONE), operands)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     kinds = [r.type for r in row.returns]
     if kinds == ["Tensor[]"]:
@@ -513,6 +520,7 @@ def _save_outputs(m: Machine, row: Row, node: int, kept: list[object], results: 
 
 
 # --- views and writes -------------------------------------------------------------------------------------------
+
 
 SAME_ORDER = frozenset({"view", "unsqueeze", "squeeze", "detach", "alias", "view_as_real", "_reshape_alias"})
 
@@ -617,8 +625,8 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         step.requires = inputs_require_grad(m, step)
         step.kind, step.names = "unknown", ()
     if row.kind == "no-grad":
-        step.requires = refreshed(m, ident).requires_grad if row.differentiable else False
-        check_write(m, ident, step)
+        if not row.base.startswith("logical_"):
+            check_write(m, ident, step)
         bump(m, ident, step.what)
         return target_value
     check_write(m, ident, step)
@@ -656,26 +664,6 @@ def _save_written(m: Machine, ident: int, outputs: Sequence[object]) -> None:
     node = m.node(holder.edge.node)
     extra = tuple(save(m, ident, "result", is_output=True) for _ in outputs)
     m.st.put(holder.edge.node, replace(node, saved=(*node.saved, *extra)))
-
-
-def _write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
-    """`out=`: no differentiation, a write to the target."""
-    step = step_of(m, row, bound, what)
-    written = [a.name for a in row.args if a.written]
-    operands = [i for name, ids in step.inputs.items() for i in ids]
-    if m.st.grad is True and any(refreshed(m, i).requires_grad for i in operands):
-        if row.differentiable or row.kind in {"derivative", "composite"}:
-            raise m.throw(
-                "RuntimeError",
-                f"{row.base}(): functions with out=... arguments don't support automatic differentiation",
-                Plain(),
-            )  # fmt: skip
-    result: Value = NONE
-    for name in written:
-        for ident in step.inputs.get(name, ()):
-            bump(m, ident, what)
-        result = bound.get(name, result)
-    return result
 
 
 # --- composites without a handler -------------------------------------------------------------------------------

@@ -1,0 +1,103 @@
+"""Operators that torch makes of parts, written as Python over the parts.
+
+The prelude's folder `torch.aten` holds a function for such an operator, under the operator's base name and with the
+schema's parameter names. Running it leaves the graph that torch's own parts leave:
+
+    def square(self):
+        return torch.pow(self, 2)     # a PowBackward0, told as a step of `square`
+
+A function that asks for shapes or dtypes is run only where those of its operands are known; elsewhere the operator's
+graph stays unknown.
+"""
+
+from __future__ import annotations
+
+from analyzers.domain.values import Func, Ref, Tup, Value
+from analyzers.machine.core import Machine
+from analyzers.machine.tensors import tensor_at
+from analyzers.ops.table import Row
+from analyzers.syntax import nodes as n
+
+FOLDER = "torch.aten"
+_ASKS_SHAPE = frozenset({"dim", "ndim", "shape", "size", "numel"})
+_ASKS_DTYPE = frozenset({"dtype", "is_complex", "is_floating_point"})
+_asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}
+
+
+def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value | None:
+    """The operator's result as its parts make it; None if they are not written down, or too little is known."""
+    from analyzers.machine.calls import Args, call_function
+    from analyzers.machine.imports import library_value
+
+    place = m.program.library(f"{FOLDER}.{row.base}")
+    func = library_value(m, place) if place is not None else None
+    if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):
+        return None
+    before = m.within
+    m.within = before or what
+    try:
+        return _as_declared(m, row, bound, call_function(m, func, Args([], dict(bound))))
+    finally:
+        m.within = before
+
+
+def _as_declared(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> Value:
+    """The result with the schema's names for its parts, and with what the operator's own shape rule knows."""
+    from analyzers.machine.torch_calls import infer, tensors_in
+
+    parts = result.items if isinstance(result, Tup) else (result,)
+    types = infer(m, row, bound) or ()
+    operands = {i for value in bound.values() for i in tensors_in(m, value)}
+    for part, known in zip(parts, types, strict=False):
+        tensor = m.tensor(part)
+        if tensor is None or not isinstance(part, Ref) or part.id in operands:
+            continue
+        if tensor.shape is None or None in tensor.shape:
+            tensor.shape = known.shape if known.shape is not None else tensor.shape
+        tensor.dtype = tensor.dtype or known.dtype
+    named = isinstance(result, Tup) and len(row.returns) == len(parts) > 1 and row.returns[0].name
+    return Tup(parts, "torch.return_types", tuple(r.name or "" for r in row.returns)) if named else result
+
+
+def _takes(func: Func, bound: dict[str, Value]) -> bool:
+    names = {p.name for p in (*func.node.args.args, *func.node.args.kwonly)}
+    required = {p.name for p in func.node.args.args} - {name for name, _ in func.defaults}
+    return required <= bound.keys() <= names
+
+
+def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
+    from analyzers.machine.torch_calls import tensors_in, unknown_operand
+
+    shape, dtype = _asked(func)
+    if not shape and not dtype:
+        return True
+    if any(unknown_operand(m, value) for value in bound.values()):
+        return False
+    operands = [tensor_at(m, i) for value in bound.values() for i in tensors_in(m, value)]
+    return all((t.shape is not None or not shape) and (t.dtype is not None or not dtype) for t in operands)
+
+
+def _asked(func: Func) -> tuple[bool, bool]:
+    """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
+    key = (func.module, func.qualname, id(func.node))
+    if key not in _asks:
+        attributes: set[str] = set()
+        names: set[str] = set()
+        stack: list[object] = [func.node.body]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, n.Attribute):
+                attributes.add(node.attr)
+            elif isinstance(node, n.Name):
+                names.add(node.id)
+            if isinstance(node, tuple):
+                stack.extend(node)
+            elif isinstance(node, n.Node | n.Arguments):
+                slots = (slot for kind in type(node).__mro__ for slot in getattr(kind, "__slots__", ()))
+                stack.extend(getattr(node, slot) for slot in slots)
+        helped = any(name.startswith("_") for name in names)
+        _asks[key] = (helped or bool(attributes & _ASKS_SHAPE), helped or bool(attributes & _ASKS_DTYPE))
+    return _asks[key]
+
+
+__all__ = ["composed"]

@@ -1,0 +1,132 @@
+"""`out=`: an operator that writes its result to a tensor it was handed.
+
+A differentiable operator refuses to, in grad mode, if anything it is handed requires grad. A composite refuses in the
+name of the part that gets the `out=`; or its parts know nothing of it, and the result is copied at the end as by
+`copy_`, with a graph. An operator without a derivative of its own for the `out=` form gives the target a node whose
+backward raises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.objects import Edge
+from analyzers.domain.values import FALSE, NONE, Ref, Tup, Value
+from analyzers.machine.core import Machine
+from analyzers.machine.events import Plain
+from analyzers.machine.tensors import Step, bump, make_node, refreshed, tensor_at
+from analyzers.ops import table
+from analyzers.ops.table import Row
+
+REFUSED_BY: dict[str, str] = {
+    "kron": "mul", "outer": "mul", "ger": "mul", "diff": "sub", "linalg_multi_dot": "mm",
+    "clip": "clamp", "concat": "cat", "concatenate": "cat", "column_stack": "cat", "row_stack": "cat", "hstack": "cat",
+    "vstack": "cat", "dstack": "cat", "cross": "linalg_cross", "fft_fft2": "_fft_c2c", "fft_fftn": "_fft_c2c",
+    "fft_hfft": "_fft_c2r", "fft_hfft2": "_fft_c2r", "fft_hfftn": "_fft_c2r", "fft_ifft2": "_fft_c2c",
+    "fft_ifftn": "_fft_c2c", "fft_irfft": "_fft_c2r", "fft_irfft2": "_fft_c2r", "fft_irfftn": "_fft_c2r",
+    "fft_rfft": "_fft_r2c", "fft_rfft2": "_fft_r2c", "fft_rfftn": "_fft_r2c", "float_power": "pow",
+    "linalg_cholesky": "linalg_cholesky_ex", "linalg_det": "_linalg_det", "linalg_eigh": "_linalg_eigh",
+    "linalg_eigvalsh": "_linalg_eigh", "linalg_inv": "linalg_inv_ex", "linalg_lu_factor": "linalg_lu_factor_ex",
+    "linalg_slogdet": "_linalg_slogdet", "linalg_solve": "_linalg_solve_ex", "linalg_solve_ex": "_linalg_solve_ex",
+    "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "lu_solve": "linalg_lu_solve", "matmul": "matmul",
+    "msort": "sort", "nanmean": "nansum", "qr": "linalg_qr", "square": "pow", "std": "std", "svd": "_linalg_svd",
+    "take_along_dim": "gather", "var": "var",
+}  # fmt: skip
+"""The part of a composite that refuses, in whose name the message speaks."""
+
+COPYING = frozenset(
+    (
+        "linalg_cond", "linalg_norm", "linalg_matrix_norm", "linalg_tensorinv", "linalg_tensorsolve", "nanquantile",
+        "quantile", "special_ndtr", "tensordot",
+    )
+)  # fmt: skip
+"""Composites that compute their result anew and copy it."""
+
+UNIMPLEMENTED = frozenset(["diag", "fft_ifft", "fft_ihfft", "linalg_ldl_factor"])
+"""Composites whose last part has no derivative in its `out=` form."""
+
+
+def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
+    """Run an `out=` row; gives its targets."""
+    from analyzers.machine.torch_calls import tensors_in
+
+    targets = [a.name for a in row.args if a.written and a.name in bound]
+    inputs = {a.name: tensors_in(m, bound[a.name]) for a in row.args if a.name in bound and not a.written}
+    kind = _kind(row)
+    if kind == "composite":
+        return _written_as_parts_do(m, row, bound, what)
+    sources = tuple(i for ids in inputs.values() for i in ids)
+    written = tuple(i for name in targets for i in tensors_in(m, bound[name]))
+    if kind == "derivative":
+        refuse(m, row.base, [*(i for name in row.differentiable for i in inputs.get(name, ())), *written])
+    for ident in written:
+        bump(m, ident, what)
+        if kind == "not-implemented":
+            _lose(m, row, sources, ident, what)
+    return _result(row, bound)
+
+
+def _kind(row: Row) -> str:
+    if row.kind != "composite":
+        return row.kind
+    if row.alias_of is not None and (target := table.row(row.alias_of)) is not None:
+        return target.kind
+    return "not-implemented" if row.base in UNIMPLEMENTED else row.kind
+
+
+def refuse(m: Machine, name: str, operands: list[int]) -> None:
+    """Raise if the operator, in grad mode, is handed what requires grad."""
+    if m.st.grad is True and any(refreshed(m, i).requires_grad for i in operands):
+        message = f"{name}(): functions with out=... arguments don't support automatic differentiation"
+        raise m.throw("RuntimeError", message, Plain())
+
+
+def _lose(m: Machine, row: Row, sources: tuple[int, ...], ident: int, what: str) -> None:
+    """The target's new place in the graph, behind a node whose backward raises."""
+    step = Step(row.base, what, {"all": sources}, ("NotImplemented",), ("all",), "unimplemented")
+    requires = [refreshed(m, i).requires_grad for i in sources]
+    if m.st.grad is False or m.st.inference or not any(r is not False for r in requires):
+        return
+    tensor = tensor_at(m, ident)
+    if m.st.grad is True and any(requires) and tensor.base is None:
+        m.st.put(ident, replace(tensor, requires_grad=True, edge=Edge(make_node(m, step, ()))))
+    else:
+        m.st.put(ident, replace(tensor, requires_grad=None, edge=Edge()))
+
+
+def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
+    from analyzers.machine.composites import op
+    from analyzers.machine.torch_calls import apply, tensors_in
+
+    targets = [a.name for a in row.args if a.written and a.name in bound]
+    given = {name: value for name, value in bound.items() if name not in targets}
+    operands = [i for value in given.values() for i in tensors_in(m, value)]
+    written = [i for name in targets for i in tensors_in(m, bound[name])]
+    if row.base in REFUSED_BY:
+        refuse(m, REFUSED_BY[row.base], [*operands, *written])
+    plain = next((r for r in table.rows(row.base) if not r.out and [a.name for a in r.args] == _inputs(row)), None)
+    target = bound[targets[0]] if len(targets) == 1 else NONE
+    if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
+        op(m, "copy_", what, self=target, src=apply(m, plain, given, what=what), non_blocking=FALSE)
+        return target
+    for ident in written:
+        bump(m, ident, what)
+        if row.base not in REFUSED_BY and any(refreshed(m, i).requires_grad is not False for i in operands):
+            m.st.put(ident, replace(tensor_at(m, ident), requires_grad=None, edge=Edge()))
+    return _result(row, bound)
+
+
+def _inputs(row: Row) -> list[str]:
+    return [a.name for a in row.args if not a.written]
+
+
+def _result(row: Row, bound: dict[str, Value]) -> Value:
+    values = [bound[a.name] for a in row.args if a.written and a.name in bound]
+    # An `out=` tuple is bound to each of the outputs.
+    if len(values) > 1 and all(v == values[0] for v in values) and isinstance(values[0], Tup):
+        names = tuple(r.name or "" for r in row.returns)
+        return Tup(values[0].items, "torch.return_types", names if row.returns[0].name else ())
+    return values[0] if len(values) == 1 else Tup(tuple(values)) if values else NONE
+
+
+__all__ = ["write_out"]

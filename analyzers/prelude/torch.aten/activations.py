@@ -1,0 +1,121 @@
+import torch
+
+
+def selu(self):
+    return torch.ops.aten.elu(self, 1.6732632423543772, 1.0507009873554805)
+
+
+def selu_(self):
+    return torch.ops.aten.elu_(self, 1.6732632423543772, 1.0507009873554805)
+
+
+def relu6(self):
+    return torch.ops.aten.hardtanh(self, 0, 6)
+
+
+def relu6_(self):
+    return torch.ops.aten.hardtanh_(self, 0, 6)
+
+
+def rrelu(self, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
+    return torch.ops.aten.rrelu_with_noise(self, torch.empty_like(self), lower, upper, training)
+
+
+def rrelu_(self, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
+    return torch.ops.aten.rrelu_with_noise_(self, torch.empty_like(self), lower, upper, training)
+
+
+def prelu(self, weight):
+    if weight.dim() != self.dim():
+        sizes = [1] * self.dim()
+        if self.dim() > 1:
+            sizes[1] = weight.numel()
+        elif self.dim() == 1:
+            sizes[0] = weight.numel()
+        weight = weight.reshape(sizes)
+    return torch.ops.aten._prelu_kernel(self, weight)
+
+
+def special_ndtr(self):
+    return (torch.erf(self * 0.7071067811865476) + 1) * 0.5
+
+
+def square_(self):
+    return self.pow_(2)
+
+
+def positive(self):
+    return self
+
+
+def conj(self):
+    return torch.ops.aten._conj(self) if self.is_complex() else self
+
+
+def conj_physical(self):
+    return torch.ops.aten._conj_physical(self) if self.is_complex() else self
+
+
+def real(self):
+    if not self.is_complex():
+        return self
+    return torch.view_as_real(self).select(-1, 0)
+
+
+def imag(self):
+    return torch.view_as_real(self).select(-1, 1)
+
+
+def resolve_conj(self):
+    return self
+
+
+def resolve_neg(self):
+    return self
+
+
+def float_power(self, exponent):
+    wide = torch.float64
+    if isinstance(self, torch.Tensor) and self.is_complex() or isinstance(exponent, torch.Tensor) and exponent.is_complex():
+        wide = torch.complex128
+    if isinstance(self, torch.Tensor):
+        self = self.to(wide)
+    if isinstance(exponent, torch.Tensor):
+        exponent = exponent.to(wide)
+    return torch.pow(self, exponent)
+
+
+def float_power_(self, exponent):
+    return self.pow_(exponent.to(self.dtype) if isinstance(exponent, torch.Tensor) else exponent)
+
+
+def special_polygamma(n, self):
+    return torch.polygamma(n, self)
+
+
+def special_xlogy(self, other):
+    return torch.xlogy(self, other)
+
+
+def special_softmax(self, dim, dtype=None):
+    return torch.softmax(self, dim, dtype=dtype)
+
+
+def special_log_softmax(self, dim, dtype=None):
+    return torch.log_softmax(self, dim, dtype=dtype)
+
+
+def divide(self, other, rounding_mode=None):
+    return torch.div(self, other, rounding_mode=rounding_mode)
+
+
+def divide_(self, other, rounding_mode=None):
+    return self.div_(other, rounding_mode=rounding_mode)
+
+
+def isfinite(self):
+    return (self == self) * (self.abs() != float("inf"))
+
+
+def isreal(self):
+    return torch.imag(self) == 0 if self.is_complex() else torch.ones_like(self, dtype=torch.bool)

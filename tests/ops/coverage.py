@@ -1,0 +1,130 @@
+"""`python -m tests.ops.coverage [NAME ...] [--missing]`: the analyzer beside torch, operator by operator.
+
+Each of torch's sample inputs is called as a function, a method, in place, as an operator and with `out=`, with several
+choices of what requires grad, with grad mode on and off; and everything that the call left behind is compared
+(`tests.ops.seen`). An operator *agrees* if all its samples do; it is *wrong* where a claim of ours is not what torch
+did, and *unknown* where nothing worse than that is so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tests.ops.by_analyzer import Analyzer
+from tests.ops.by_torch import has_free_shapes, observe
+from tests.ops.cases import Case, Flags, cases, operators
+from tests.ops.seen import Difference, compare
+
+VERDICTS = ("crash", "wrong", "missed", "unknown", "agrees", "no sample")
+
+
+@dataclass(slots=True)
+class Operator:
+    """What was found about one entry of `op_db`."""
+
+    name: str
+    programs: int = 0
+    agreeing: int = 0
+    found: list[tuple[Difference, str]] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        kinds = {difference.kind for difference, _ in self.found}
+        if not self.programs:
+            return "no sample"
+        return next((verdict for verdict in VERDICTS if verdict in kinds), "agrees")
+
+
+def judge(info: Any, analyzer: Analyzer, most: int) -> Operator:
+    """Every case of one operator, under all its flags."""
+    name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
+    operator = Operator(name)
+    for case in cases(info, most):
+        code = compile(case.call, case.operator, "exec")
+        free = has_free_shapes(case, code)
+        for flags in case.flags():
+            differences = list(_differences(analyzer, case, flags, code, free))
+            operator.programs += 1
+            operator.agreeing += not differences
+            operator.found += [(difference, case.program(flags)) for difference in differences]
+    return operator
+
+
+def _differences(analyzer: Analyzer, case: Case, flags: Flags, code: Any, free_shapes: bool) -> Iterator[Difference]:
+    truth = observe(case, flags, code)
+    truth.free_shapes = free_shapes
+    try:
+        said = analyzer.observe(case, flags)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+        yield Difference("crash", "crash", text)
+        return
+    yield from compare(said, truth)
+
+
+def judge_all(names: Sequence[str] = (), most: int = 12) -> Iterator[Operator]:
+    """All operators, or those of these names."""
+    torch.set_num_threads(1)
+    analyzer = Analyzer()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for info in operators():
+            if not names or info.name in names or f"{info.name}.{info.variant_test_name}" in names:
+                yield judge(info, analyzer, most)
+
+
+def report(found: Sequence[Operator], show: int) -> Iterator[str]:
+    """The operators that do not agree, what is amiss with each, and the shares."""
+    for verdict in VERDICTS[:-2]:
+        for operator in found:
+            if operator.verdict == verdict:
+                yield f"{verdict:<8} {operator.name:<44} {operator.agreeing}/{operator.programs}"
+                yield from _details(operator, show)
+    counts = Counter(operator.verdict for operator in found)
+    judged = len(found) - counts["no sample"]
+    yield " ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS)
+    programs, agreeing = sum(o.programs for o in found), sum(o.agreeing for o in found)
+    yield f"{100 * counts['agrees'] / max(1, judged):.1f}% of {judged} operators agree on all samples"
+    yield f"{100 * agreeing / max(1, programs):.1f}% of {programs} programs agree"
+
+
+def _details(operator: Operator, show: int) -> Iterator[str]:
+    kinds = Counter((d.kind, d.field) for d, _ in operator.found)
+    yield "         " + ", ".join(f"{kind} {field} {count}" for (kind, field), count in sorted(kinds.items()))
+    order = sorted(operator.found, key=lambda item: (VERDICTS.index(item[0].kind), len(item[1])))
+    shown: set[tuple[str, str]] = set()
+    for difference, text in order:
+        if len(shown) < show and (difference.kind, difference.field) not in shown:
+            shown.add((difference.kind, difference.field))
+            yield f"    {difference.kind} {difference.field}: {difference.detail[:600]}"
+            yield "        " + text.removeprefix("import torch\n").rstrip().replace("\n", "\n        ")
+
+
+def main() -> None:
+    """Print the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--missing", action="store_true", help="list the operators that do not agree, without programs")
+    parser.add_argument("--samples", type=int, default=12, help="how many samples of each operator")
+    parser.add_argument("--show", type=int, default=2, help="how many programs to show for an operator")
+    options = parser.parse_args()
+    start = time.monotonic()
+    found = list(judge_all(options.names, options.samples))
+    for line in report(found, 0 if options.missing else options.show):
+        print(line)
+    print(f"{time.monotonic() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
