@@ -223,7 +223,10 @@ class Join:
             case Iterator(), Iterator():
                 same = x.position == y.position
                 items = x.items if x.items == y.items else None
-                return Iterator(self.value(x.source, y.source), x.position if same else None, items, x.rest)
+                source = self.value(x.source, y.source)
+                if not same:
+                    return Iterator(source, None, items, x.rest)
+                return Iterator(source, x.position, items, x.rest, x.counted)
             case Array(), Array():
                 storage = self.maybe_pair(x.storage, y.storage)
                 dtype = x.dtype if x.dtype == y.dtype else None

@@ -231,12 +231,16 @@ class Instance:
 
 @dataclass(slots=True)
 class Iterator:
-    """A half-used iterator over `source`; `position` None: somewhere."""
+    """A half-used iterator over `source`; `position` None: somewhere.
+
+    `counted` is the number in the first pair of an `enumerate`, which goes on counting where the items end.
+    """
 
     source: Value
     position: int | None = 0
     items: tuple[Value, ...] | None = None
     rest: Value | None = None
+    counted: int | None = None
 
 
 @dataclass(slots=True)

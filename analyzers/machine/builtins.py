@@ -145,7 +145,7 @@ def _enumerate(m: Machine, args: Args) -> Value:
         Tup((Const(base + i) if base is not None else Unknown("int"), item)) for i, item in enumerate(source.items)
     )
     rest = None if source.rest is None else Tup((Unknown("int"), source.make(m)()))
-    return iterator(m, pairs, rest)
+    return m.new(Iterator(NONE, 0, pairs, rest, base))
 
 
 @builtin("zip")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Array, DictObj, Env, Generator, Instance, Iterator, ListObj, SetObj, Tensor
@@ -25,6 +25,16 @@ class Stream:
     rest: Value | None = None
     fresh: Callable[[], Value] | None = None
     generator: Generator | None = None
+    counted: int | None = None
+
+    def at(self, m: Machine, index: int) -> Callable[[], Value]:
+        """Gives the element at `index`: a pair with its number, where an `enumerate` counts."""
+        if index < len(self.items):
+            return lambda: self.items[index]
+        if self.counted is None or not isinstance(self.rest, Tup):
+            return self.make(m)
+        pair = replace(self.rest, items=(Const(self.counted + index), *self.rest.items[1:]))
+        return lambda: pair
 
     def make(self, m: Machine) -> Callable[[], Value]:
         del m
@@ -114,7 +124,7 @@ def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:
         return Stream((), rest if rest is not None else Unknown())
     left = items[found.position :]
     m.st.put(ref.id, Iterator(found.source, len(items), items, rest))
-    return Stream(left, rest)
+    return Stream(left, rest, counted=None if found.counted is None else found.counted + found.position)
 
 
 def _rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -> Stream:

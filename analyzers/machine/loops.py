@@ -12,6 +12,7 @@ is not known is taken to run at least twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from analyzers.domain.state import State, touched
 from analyzers.domain.values import Unknown, Value
@@ -74,14 +75,14 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     breaks: list[State] = []
     items = stream.items
     exact = stream.rest is None and len(items) <= (LIBRARY_ROUNDS if m.frame.library else m.limits.unrolled)
-    rounds = len(items) if exact else max(m.limits.rounds, min(len(items), 2))
+    rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), 2))
     previous: list[State] = heads
     for index in range(rounds):
         if not heads:
             break
         if stream.rest is None and index >= len(items):
             break
-        make = _giver(items[index]) if index < len(items) else stream.make(m)
+        make = stream.at(m, index)
         previous = heads
         step, after = _round(m, s, heads, make, index)
         heads = _settle(m, flow, step, after, breaks)
@@ -93,6 +94,11 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     else:
         exits += heads if exact or stream.rest is None else []
     _leave(m, s.orelse, exits, breaks, flow)
+
+
+def _real_rounds(m: Machine, s: n.For | n.While) -> int:
+    """One more where backward is called: the graph that one round leaves is freed by the next, and met by the third."""
+    return m.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
 
 
 def _giver(value: Value) -> Callable[[], Value]:
@@ -171,9 +177,14 @@ def _push_through(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow
     """A loop over a fresh generator: its body runs, and each `yield` runs the loop's body in place."""
     from analyzers.machine.generators import run_pushed
 
-    exits, breaks = run_pushed(
-        m, stream, start, lambda heads, element, index: _round(m, s, heads, _giver(element), index), flow
-    )
+    limits = m.limits
+    m.limits = replace(limits, rounds=_real_rounds(m, s))
+    try:
+        exits, breaks = run_pushed(
+            m, stream, start, lambda heads, element, index: _round(m, s, heads, _giver(element), index), flow
+        )
+    finally:
+        m.limits = limits
     _leave(m, s.orelse, exits, breaks, flow)
 
 
@@ -184,7 +195,8 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
     breaks: list[State] = []
     previous = heads
     always = isinstance(s.test, n.Constant) and bool(s.test.value)
-    rounds = m.limits.rounds if always else m.limits.unrolled
+    fewest = _real_rounds(m, s)
+    rounds = fewest if always else m.limits.unrolled
     certain = True
     for index in range(rounds):
         yes: list[State] = []
@@ -194,7 +206,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
             yes += good
             exits += bad
             certain = certain and not (good and bad)
-        if not certain and index >= m.limits.rounds:
+        if not certain and index >= fewest:
             heads = yes
             break
         if not yes:

@@ -160,22 +160,7 @@ def limits_for(module: ModuleRun, func: Func) -> Limits:
 
 def trains(func: Func) -> bool:
     """Whether a function calls backward itself, which makes sense only with grad mode on."""
-    return _mentions(func.node, "backward")
-
-
-def _mentions(node: object, attr: str) -> bool:
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, n.Attribute) and current.attr == attr:
-            return True
-        if isinstance(current, tuple):
-            stack.extend(current)
-        elif isinstance(current, n.Node | n.Arguments):
-            stack.extend(
-                getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ())
-            )
-    return False
+    return n.mentions(func.node, "backward")
 
 
 def doubt_everything(machine: Machine) -> None:

@@ -527,3 +527,19 @@ class Chunk:
     key: str
     text: bytes
     body: tuple[Stmt, ...]
+
+
+def mentions(tree: object, attr: str) -> bool:
+    """Whether a node, or one of several, reads an attribute of this name anywhere."""
+    stack = [tree]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Attribute) and current.attr == attr:
+            return True
+        if isinstance(current, tuple):
+            stack.extend(current)
+        elif isinstance(current, Node | Arguments):
+            stack.extend(
+                getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ())
+            )
+    return False
