@@ -39,9 +39,10 @@ class Tensor:
     """A tensor handle.
 
     `edge` is its place in the graph: None for a leaf, `Edge()` when not known. `base` and `creation` are set for views:
-    `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`. `attr_version` is the version at which
-    a view's edge was made. `aliases` are tensors that this one may be the same object as. `strides` are None where they
-    follow from the sizes, as the elements lie row by row (`contiguous`), or where they are not known.
+    `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`; that of what `detach` made outside
+    inference mode is `detached`: torch lets it be written, even if it is an inference tensor. `attr_version` is the
+    version at which a view's edge was made. `aliases` are tensors that this one may be the same object as. `strides`
+    are None where they follow from the sizes, as the elements lie row by row (`contiguous`), or are not known.
     """
 
     storage: int

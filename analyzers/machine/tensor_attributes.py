@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, Counter, DictObj, Edge, Instance, Shape, Storage, Tensor
@@ -167,30 +168,25 @@ _NO_ATTRS_DICT: Map[Value, Value] = Map()
 
 def data_of(m: Machine, owner: Ref) -> Ref:
     """`t.data`: the same memory, a version counter and a history of its own."""
-    tensor = refreshed(m, owner.id)
     counter = m.fresh()
     m.st.put(counter, Counter())
-    cut: Cut | None = "data" if tensor.requires_grad else None
-    lineage = Lineage("data", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
-    return m.new(
-        Tensor(
-            tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset,
-            lineage=lineage,
-        )
-    )  # fmt: skip
+    return _without_history(m, owner, "data", counter)
 
 
 def detach(m: Machine, owner: Ref) -> Ref:
     """`t.detach()`: the same memory and version counter, no history."""
+    return _without_history(m, owner, "detach", tensor_at(m, owner.id).counter)
+
+
+def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], counter: int) -> Ref:
     tensor = refreshed(m, owner.id)
-    cut: Cut | None = "detach" if tensor.requires_grad else None
-    lineage = Lineage("detach", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
+    cut: Cut | None = what if tensor.requires_grad else None
+    lineage = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
     return m.new(
         Tensor(
-            tensor.storage, tensor.counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
-            inference=tensor.inference, overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset,
-            lineage=lineage,
+            tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
+            inference=tensor.inference, creation="detached" if m.st.inference is False else "default",
+            overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset, lineage=lineage,
         )
     )  # fmt: skip
 

@@ -377,7 +377,7 @@ def _attr_version(m: Machine, tensor: Tensor) -> int:
 def check_write(m: Machine, ident: int, step: Step) -> None:
     """What torch checks before it writes to a tensor."""
     tensor = refreshed(m, ident)
-    if tensor.inference and m.st.inference is False:
+    if tensor.inference and m.st.inference is False and tensor.creation != "detached":
         raise m.throw(
             "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
             Plain("inference", tensor.lineage),

@@ -76,6 +76,15 @@ def at(loc: Loc, node: n.Node) -> Loc:
     return replace(loc, start=node.start, end=node.end)
 
 
+def rebind_detached(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`h.detach_()` becomes `h = h.detach()`."""
+    statement = statement_at(facts, loc)
+    match statement:
+        case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name() | n.Attribute() as owner, attr="detach_"))):
+            name = facts.text(at(loc, owner))
+            yield FixDraft("Bind the detached tensor", True, ((at(loc, statement), f"{name} = {name}.detach()"),))
+
+
 def between(loc: Loc, start: int, end: int) -> Loc:
     return replace(loc, start=start, end=end)
 

@@ -29,11 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, statement_at
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.edits import rebind_detached
 from analyzers.rules.trace import callers, origin, said, told
-from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -41,15 +39,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         notes = told(origin(made, "the view is made here"), callers(event.site.via), besides=loc)
         message = f"{said(facts, loc)} is called on a view, which cannot leave the graph in place"
-        yield Draft(loc, message, event, related=notes, fixes=tuple(_rebind(facts, loc)))
-
-
-def _rebind(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
-    statement = statement_at(facts, loc)
-    match statement:
-        case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name() | n.Attribute() as owner, attr="detach_"))):
-            name = facts.text(at(loc, owner))
-            yield FixDraft("Bind the detached tensor", True, ((at(loc, statement), f"{name} = {name}.detach()"),))
+        yield Draft(loc, message, event, related=notes, fixes=tuple(rebind_detached(facts, loc)))
 
 
 RULE = Rule("AG122", "view-detached-in-place", "`detach_()` is called on a view", check, __doc__ or "")
