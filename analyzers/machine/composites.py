@@ -761,28 +761,6 @@ __all__ = ["COMPOSITES", "Tensor", "cast", "new_view", "number_from", "op", "res
 
 @composite("rnn_tanh", "rnn_relu", "gru", "lstm", "rnn_tanh_cell", "rnn_relu_cell", "gru_cell", "lstm_cell")
 def _recurrent(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    """One node for all time steps: each step keeps results of its own, so a second backward finds them gone.
+    from analyzers.machine.recurrent import few_steps, unknown_steps
 
-    Whether an input or a weight itself is kept depends on the length and on the layout of memory.
-    """
-    from analyzers.machine.tensors import PRIVATE, inputs_require_grad, save
-    from analyzers.machine.torch_calls import infer, tensors_in, unknown_operand
-
-    names = tuple(k for k in bound if k in {"input", "data", "hx", "params", "w_ih", "w_hh", "b_ih", "b_hh"})
-    values = [bound[k] for k in names]
-    types = infer(m, row, bound)
-    if types is None or any(unknown_operand(m, v) for v in values):
-        return None
-    inputs = {k: tensors_in(m, bound[k]) for k in names}
-    step = Step(row.base, what, inputs, (), names, "op", m.parents(values))
-    step.requires = inputs_require_grad(m, step)
-    requires = False if m.st.inference else truth.both(m.st.grad, step.requires)
-    node = None
-    if requires is not False:
-        kept = [save(m, ident, name, maybe=True) for name in names for ident in inputs[name]]
-        node = make_node(m, step, [PRIVATE, *kept])
-    results = tuple(
-        new_result(m, step, t.shape, t.dtype, node, index, requires=requires, contiguous=None)
-        for index, t in enumerate(types)
-    )
-    return results[0] if len(results) == 1 else Tup(results)
+    return None if few_steps(m, row, bound) else unknown_steps(m, row, bound, what)

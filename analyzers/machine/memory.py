@@ -34,6 +34,9 @@ _OWN_ORDER = re.compile(
     r"|lu_unpack|argwhere|nonzero|rot90|new_empty_strided|empty_strided|empty_permuted|unique_dim|orgqr|lstsq)$"
     r"|mkldnn|unsafe_split"
 )
+_ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv"})
+"""Products, which lie row by row however their factors lie."""
+
 _BY_COLUMN = frozenset({"linalg_inv_ex"})
 
 
@@ -85,7 +88,7 @@ def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], v
 
 def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence[int]) -> truth.Truth:
     """Whether a result with memory of its own lies row by row."""
-    if memory_format == Builtin("torch.contiguous_format"):
+    if memory_format == Builtin("torch.contiguous_format") or name in _ROW_BY_ROW:
         return True
     if memory_format not in (NONE, Builtin("torch.preserve_format")) or _OWN_ORDER.match(name):
         return None

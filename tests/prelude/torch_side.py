@@ -129,7 +129,9 @@ def graph(tensor: torch.Tensor, known: dict[int, str]) -> list[str]:
 
     def label(node: Any) -> str:
         name: str = node.name()
-        return f"leaf {known.get(id(node.variable))}" if name == "torch::autograd::AccumulateGrad" else name
+        if name == "torch::autograd::AccumulateGrad":
+            return f"leaf {known.get(id(node.variable))}"
+        return name.removeprefix("torch::autograd::")
 
     return lines(tensor.grad_fn, label, lambda node: [child for child, _ in node.next_functions if child is not None])
 
