@@ -8,7 +8,9 @@ class GradScaler:
     def __init__(self, device="cuda", init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
                  enabled=True):
         self._enabled = enabled and device == "cpu"
-        self._unscaled = {}
+        self._scale = None
+        self._stages = {}
+        self._checked = {}
 
     def is_enabled(self):
         return self._enabled
@@ -16,15 +18,28 @@ class GradScaler:
     def scale(self, outputs):
         if not self._enabled:
             return outputs
+        if self._scale is None:
+            self._scale = torch.full((), 65536.0)
         if isinstance(outputs, torch.Tensor):
-            return outputs * torch.full((), 65536.0)
+            return outputs * self._scale
         return type(outputs)([self.scale(o) for o in outputs])
+
+    def _check_scaled(self, name):
+        if self._scale is None:
+            raise AssertionError(
+                "Attempted " + name + " but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
 
     def unscale_(self, optimizer):
         if not self._enabled:
             return
-        if optimizer in self._unscaled:
+        self._check_scaled("unscale_")
+        stage = self._stages.get(optimizer)
+        if stage == "unscaled":
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+        if stage == "stepped":
+            raise RuntimeError("unscale_() is being called after step().")
         found = False
         with torch.no_grad():
             for group in optimizer.param_groups:
@@ -32,19 +47,34 @@ class GradScaler:
                     if p.grad is not None:
                         autograd_machine.write(p.grad)
                         found = True
-        self._unscaled[optimizer] = found
+        self._checked[optimizer] = found
+        self._stages[optimizer] = "unscaled"
 
     def step(self, optimizer, *args, **kwargs):
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
-        if optimizer not in self._unscaled:
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._check_scaled("step")
+        stage = self._stages.get(optimizer)
+        if stage == "stepped":
+            raise RuntimeError("step() has already been called since the last update().")
+        if stage is None:
             self.unscale_(optimizer)
-        if not self._unscaled[optimizer]:
+        if not self._checked[optimizer]:
             raise AssertionError("No inf checks were recorded for this optimizer.")
-        return optimizer.step(*args, **kwargs)
+        result = optimizer.step(*args, **kwargs)
+        self._stages[optimizer] = "stepped"
+        return result
 
     def update(self, new_scale=None):
-        self._unscaled = {}
+        if not self._enabled:
+            return
+        self._check_scaled("update")
+        if new_scale is None and not any(self._checked.values()):
+            raise AssertionError("No inf checks were recorded prior to update.")
+        self._stages = {}
+        self._checked = {}
 
     def get_scale(self):
         return autograd_machine.unknown_float()
