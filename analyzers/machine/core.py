@@ -144,6 +144,7 @@ class Machine:
         self.path = Path(())
         self.events: list[Event] = []
         self.bindings: dict[tuple[Loc, str], Binding] = {}
+        self.hidden_facts: set[tuple[Loc, str]] = set()
         self.visit = 0
         self.visits: dict[tuple[int, object], int] = {}
         self.passed: set[tuple[Loc, int]] = set()
@@ -395,6 +396,8 @@ class Machine:
     def bind_fact(self, frame: Frame, statement: n.Node, name: str, value: Value) -> None:
         """Note what is known of the tensor just bound to `name`."""
         found = self.obj(value)
+        if isinstance(value, Unknown) and value.type is None:
+            self._forget_fact(self.loc_of(frame, statement), name)
         if not isinstance(found, Tensor) or not isinstance(value, Ref):
             return
         from analyzers.machine.tensors import grad_fn_names, refreshed
@@ -410,6 +413,8 @@ class Machine:
                 loc, frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
                 version, tensor.lineage,
             )  # fmt: skip
+            if (loc, name) in self.hidden_facts:
+                self._forget_fact(loc, name)
             return
         old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
         old.is_leaf = truth.join(old.is_leaf, tensor.is_leaf)
@@ -420,6 +425,13 @@ class Machine:
         old.shape = join_shapes(old.shape, tensor.shape)
         old.dtype = old.dtype if old.dtype == tensor.dtype else None
         old.version = old.version if old.version == version else None
+
+    def _forget_fact(self, loc: Loc, name: str) -> None:
+        """On this visit anything may have been bound: nothing holds for all visits."""
+        self.hidden_facts.add((loc, name))
+        old = self.bindings.get((loc, name))
+        if old is not None:
+            old.requires_grad = old.is_leaf = old.grad_fn = old.shape = old.dtype = old.version = None
 
     # --- environments ---------------------------------------------------------------------------------------
 

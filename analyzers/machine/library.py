@@ -170,7 +170,7 @@ def _call_torch_name(m: Machine, name: str, rest: str, args: Args) -> Value:
             from analyzers.machine.attributes import get_attribute
 
             return call(m, get_attribute(m, args.pos[0], method), Args(args.pos[1:], args.kw, args.open))
-    if rest.startswith("nn.functional."):
+    if rest.startswith("nn.functional.") and name not in python_names():
         rest = "_C._nn." + rest[14:] if f"torch._C._nn.{rest[14:]}" in python_names() else rest[14:]
     if rest in DTYPE_NAMES:
         return Unknown()

@@ -44,7 +44,7 @@ def _fact(m: Machine, target: n.Expr, statement: n.Node | None, value: Value) ->
     frame = m.frame
     if m.probe is not None:
         m.probe(m, target, value)
-    if statement is None or frame.library or not isinstance(value, Ref):
+    if statement is None or frame.library or not isinstance(value, Ref | Unknown):
         return
     if isinstance(target, n.Name):
         m.bind_fact(frame, statement, target.id, value)

@@ -154,7 +154,7 @@ def programs(seed: int, count: int, levels: Sequence[int] = LEVELS) -> list[str]
 
 def _faults(run: Run) -> list[Raised]:
     everything = [*run.caught, *([run.raised] if run.raised else [])]
-    return [raised for raised in everything if not raised.message.startswith(_ORDINARY)]
+    return [x for x in everything if not x.message.startswith(_ORDINARY) and x.exception != "KeyError"]
 
 
 def _about(wrong: Wrong) -> str:

@@ -119,3 +119,15 @@ def isfinite(self):
 
 def isreal(self):
     return torch.imag(self) == 0 if self.is_complex() else torch.ones_like(self, dtype=torch.bool)
+
+
+def dropout_(self, p, train):
+    if not train or p == 0:
+        return self
+    return self.mul_(torch.empty_like(self))
+
+
+def feature_dropout_(self, p, train):
+    if not train or p == 0:
+        return self
+    return self.mul_(torch.empty(self.shape[:2] + (1,) * (self.dim() - 2)))

@@ -97,4 +97,7 @@ def corrcoef(self):
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    return torch.ops.aten._fused_rms_norm(input, normalized_shape, weight, eps)[0]
+    dims = [input.dim() - 1 - i for i in range(len(normalized_shape))]
+    mean = input.pow(2).mean(dims, True)
+    result = input * torch.ops.aten.add.Scalar(mean, 1e-5 if eps is None else eps).rsqrt()
+    return result if weight is None else result * weight
