@@ -245,6 +245,7 @@ class Join:
             requires_grad=truth.join(x.requires_grad, y.requires_grad),
             edge=self.edges(x.edge, y.edge),
             base=self.maybe_pair(x.base, y.base),
+            perhaps_of=self.maybe_pair(x.perhaps_of, y.perhaps_of),
             creation=x.creation if x.creation == y.creation else "unknown",
             view_op=x.view_op,
             attr_version=x.attr_version if x.attr_version == y.attr_version and i == j else -1,

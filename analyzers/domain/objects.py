@@ -39,10 +39,11 @@ class Tensor:
     """A tensor handle.
 
     `edge` is its place in the graph: None for a leaf, `Edge()` when not known. `base` and `creation` are set for views:
-    `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`; that of what `detach` made outside
-    inference mode is `detached`: torch lets it be written, even if it is an inference tensor. `attr_version` is the
-    version at which a view's edge was made. `aliases` are tensors that this one may be the same object as. `strides`
-    are None where they follow from the sizes, as the elements lie row by row (`contiguous`), or are not known.
+    `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`, `unknown`; that
+    of what `detach` made outside inference mode is `detached`: torch lets it be written, even if it is an inference
+    tensor. `perhaps_of` is the base of what may be a view or a copy. `attr_version` is the version at which a view's
+    edge was made. `aliases` are tensors that this one may be the same object as. `strides` are None where they follow
+    from the sizes, as the elements lie row by row (`contiguous`), or are not known.
     """
 
     storage: int
@@ -50,6 +51,7 @@ class Tensor:
     requires_grad: Truth = False
     edge: Edge | None = None
     base: int | None = None
+    perhaps_of: int | None = None
     creation: str = "default"
     view_op: str = ""
     attr_version: int = 0

@@ -79,6 +79,7 @@ def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[Tens
     tensor.counter = of.counter
     tensor.storage = of.storage
     tensor.inference = None if of.inference is not False else False
+    tensor.perhaps_of = of.base if of.base is not None else source.id
     from analyzers.machine.tensors import blur_tensor
 
     if tensor.counter == of.counter and row.base not in {"T", "mT", "H", "mH"}:

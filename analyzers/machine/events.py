@@ -59,10 +59,13 @@ class Modified:
 
 @dataclass(frozen=True, slots=True)
 class LeafWritten:
+    """`view`: of a leaf; `late`: a view whose base got a graph after it was made, which torch takes for a leaf."""
+
     name: str
     what: str
     view: bool
     lineage: Lineage | None
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

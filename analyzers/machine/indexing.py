@@ -183,7 +183,12 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     target: Value = owner if whole else basic_index(m, owner, items)
     if not isinstance(target, Ref):
         return
-    if m.tensor(value) is not None or (isinstance(value, Unknown) and value.type is None):
+    from analyzers.machine.tensors import tensor_at
+
+    given, to = m.tensor(value), tensor_at(m, target.id).shape
+    if given is not None and given.shape == () and to is not None and to != ():
+        op(m, "fill_.Tensor", "setitem", self=target, value=value)
+    elif given is not None or (isinstance(value, Unknown) and value.type is None):
         op(m, "copy_", "setitem", self=target, src=value)
     else:
         # Torch makes a tensor of the number first.

@@ -24,8 +24,8 @@ NO_VIEW = "view size is not compatible with input tensor's size and stride"
 _CARELESS = frozenset(
     {"fill_", "zero_", "masked_fill_", "index_put_", "index_fill_", "triu_", "tril_", "fill_diagonal_"}
 )
-# Operators that write to where they read from.
-_HEEDLESS = frozenset({"masked_fill_", "addmm_"})
+# Operators that write to where they read from, or copy it first.
+_HEEDLESS = frozenset({"masked_fill_", "addmm_", "fill_"})
 # Operators that refuse to read from where they write to, even element by element.
 _STRICT = frozenset({"index_add_", "index_copy_", "index_put_", "put_", "scatter_", "scatter_add_"})
 # Operators that lay out their results in an order of their own, and those among them that do so column by column.

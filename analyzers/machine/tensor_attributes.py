@@ -24,7 +24,7 @@ from analyzers.machine.calls import Args
 from analyzers.machine.composites import number_from
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NumpyOnGraph, Plain
-from analyzers.machine.tensors import refreshed, subject_name, tensor_at, write_hidden
+from analyzers.machine.tensors import refreshed, requires_grad_of, subject_name, tensor_at, write_hidden
 from analyzers.machine.torch_calls import call_torch
 from analyzers.ops.infer import numel
 from analyzers.ops.resolve import python_names
@@ -107,7 +107,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
 
             return read_grad(m, owner, tensor)
         case "requires_grad":
-            known = refreshed(m, owner.id).requires_grad
+            known = requires_grad_of(m, owner.id)
             return Unknown("bool") if known is None else Const(known)
         case "is_leaf":
             leaf = refreshed(m, owner.id).is_leaf

@@ -80,6 +80,14 @@ def refreshed(m: Machine, ident: int) -> Tensor:
     return tensor
 
 
+def requires_grad_of(m: Machine, ident: int) -> truth.Truth:
+    """`requires_grad`, which unlike `grad_fn` may be read of a view without giving it its place in the graph."""
+    tensor = tensor_at(m, ident)
+    if tensor.base is None:
+        return tensor.requires_grad
+    return truth.any_of((tensor.requires_grad, tensor_at(m, tensor.base).requires_grad))
+
+
 def is_stale(m: Machine, tensor: Tensor) -> bool:
     """A view made in `no_grad`, or one of several, whose base was written since: torch refuses to use it."""
     if tensor.base is None or tensor.creation in {"default", "unknown"} or tensor.attr_version < 0:
@@ -139,7 +147,7 @@ class Step:
 
 
 def inputs_require_grad(m: Machine, step: Step) -> truth.Truth:
-    return truth.any_of(refreshed(m, i).requires_grad for i in step.operands())
+    return truth.any_of(requires_grad_of(m, i) for i in step.operands())
 
 
 def check_usable(m: Machine, step: Step) -> None:
@@ -148,7 +156,7 @@ def check_usable(m: Machine, step: Step) -> None:
         return
     for ident in step.operands():
         tensor = tensor_at(m, ident)
-        if is_stale(m, tensor) and refreshed(m, ident).requires_grad:
+        if is_stale(m, tensor) and requires_grad_of(m, ident):
             raise view_error(m, tensor, step.what, indirect=True)
 
 
@@ -279,6 +287,8 @@ def new_result(
     contiguous: truth.Truth = True,
 ) -> Ref:
     """A result with memory of its own."""
+    if shape is not None and all(size == 1 for size in shape):
+        contiguous = True
     if m.st.autocast and dtype in FLOATING:
         dtype = None
     storage = m.fresh()
@@ -375,8 +385,12 @@ def _attr_version(m: Machine, tensor: Tensor) -> int:
 
 
 def check_write(m: Machine, ident: int, step: Step) -> None:
-    """What torch checks before it writes to a tensor."""
-    tensor = refreshed(m, ident)
+    """What torch checks before it writes to a tensor.
+
+    It asks whether the tensor has a `grad_fn` by now. A view made before its base got one has none until it is used,
+    so torch takes it for a leaf.
+    """
+    tensor = replace(tensor_at(m, ident), requires_grad=requires_grad_of(m, ident))
     if tensor.inference and m.st.inference is False and tensor.creation != "detached":
         raise m.throw(
             "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
@@ -397,7 +411,7 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
                 cause,
             )  # fmt: skip
     if tensor.requires_grad and tensor.edge is None and m.st.grad is True:
-        cause = LeafWritten(subject_name(m), step.what, False, tensor.lineage)
+        cause = LeafWritten(subject_name(m), step.what, False, tensor.lineage, late=tensor.base is not None)
         raise m.throw(
             "RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause
         )
@@ -459,6 +473,10 @@ def rebase(
         return
     if requires is None:
         _rebase_unknown(m, ident, tensor)
+        return
+    if tensor.perhaps_of is not None:
+        for target in (ident, tensor.perhaps_of):
+            _rebase_unknown(m, target, tensor_at(m, target))
         return
     if tensor.base is None:
         node = make_node(m, step, saved, edges)

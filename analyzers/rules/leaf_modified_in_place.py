@@ -31,6 +31,16 @@ w = torch.ones(3, requires_grad=True)
 total = torch.zeros(1)
 total += w.sum()
 ```
+## A view made before its base got a graph
+Torch gives it its place in the graph only when it is used or its `grad_fn` is read. A new view has one.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+states = torch.zeros(3)
+first = states[0]
+states.add_(w)
+first.mul_(2)  # error: [leaf-modified-in-place]  # raises: RuntimeError "a leaf Variable that requires grad"
+```
 ## Not reported
 ```python
 import torch
@@ -62,11 +72,14 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
     made = cause.lineage.loc if cause.lineage is not None else None
     related: list[Note] = []
     if made is not None and cause.lineage is not None:
-        related.append((made, "the leaf is made here"))
+        related.append((made, "the view is made here" if cause.late else "the leaf is made here"))
         related += callers(cause.lineage.via)
     kind = "a view of a leaf" if cause.view else "a leaf"
     message = f"{said(facts, loc)} writes to `{cause.name}`, {kind} that requires grad, while gradients are on"
     fixes = tuple(_fixes(facts, loc, made))
+    if cause.late:
+        message = f"{said(facts, loc)} writes to `{cause.name}`, a view older than its base's graph: to torch, a leaf"
+        fixes = ()
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
 
 
