@@ -51,6 +51,16 @@ def _rank(m: Machine, value: Value | None) -> int | None:
     return None if shape is None else len(shape)
 
 
+def size_value(size: int | None) -> Value:
+    """A size as an argument of an operator."""
+    return Unknown("int") if size is None else Const(size)
+
+
+def sizes_value(shape: tuple[int | None, ...] | None) -> Value:
+    """A shape as an argument of an operator."""
+    return Unknown() if shape is None else Tup(tuple(size_value(s) for s in shape))
+
+
 def _ints(values: tuple[int, ...] | list[int]) -> Tup:
     return Tup(tuple(Const(v) for v in values))
 
@@ -353,7 +363,7 @@ def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         return None
     return Tup(
         tuple(
-            v if s == wanted else op(m, "expand", what, self=v, size=_sizes(wanted))
+            v if s == wanted else op(m, "expand", what, self=v, size=sizes_value(wanted))
             for v, s in zip(values, shapes, strict=True)
         )
     )
@@ -364,131 +374,16 @@ def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @composite("matmul", "__matmul__", "linalg_matmul")
 def _matmul(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    return matmul(m, bound["self"], bound["other"], what)
+    from analyzers.machine.products import product
 
-
-def matmul(m: Machine, a: Value, b: Value, what: str) -> Value | None:
-    p, q = _rank(m, a), _rank(m, b)
-    if p is None or q is None:
-        return _unknown_product(m, {"self": a, "other": b}, ("self", "other"), None, what)
-    if p == 1 and q == 1:
-        return op(m, "dot", what, self=a, tensor=b)
-    if p == 2 and q == 1:
-        return op(m, "mv", what, self=a, vec=b)
-    if p == 1 and q == 2:
-        row = op(m, "unsqueeze", what, self=a, dim=Const(0))
-        product = op(m, "mm", what, self=row, mat2=b)
-        return op(m, "squeeze_.dim", what, self=product, dim=Const(0))
-    if p == 2 and q == 2:
-        return op(m, "mm", what, self=a, mat2=b)
-    return _batched_matmul(m, a, b, what, p, q)
-
-
-def _batched_matmul(m: Machine, a: Value, b: Value, what: str, p: int, q: int) -> Value | None:
-    from analyzers.ops.infer_matmul import matmul_shape
-
-    shape_a, shape_b = _shape(m, a), _shape(m, b)
-    assert shape_a is not None and shape_b is not None
-    shape = matmul_shape(shape_a, shape_b)
-    tensor_a, tensor_b = m.tensor(a), m.tensor(b)
-    assert tensor_a is not None and tensor_b is not None and isinstance(a, Ref) and isinstance(b, Ref)
-    folded = p >= 3 and q <= 2
-    if (q >= 3 and p <= 2) or (
-        p >= 3 and q >= 3 and p == q == 3 and shape_a[0] == shape_b[0] and shape_a[0] is not None
-    ):
-        folded = False
-    if (folded and tensor_b.requires_grad is False) or (folded and q == 2 and not tensor_b.requires_grad):
-        flat = op(m, "view", what, self=a, size=Tup((Const(-1), _size(shape_a[-1])))) if tensor_a.contiguous else None
-        if flat is None:
-            return None
-        product = op(m, "mm" if q == 2 else "mv", what, self=flat, **{"mat2" if q == 2 else "vec": b})
-        return op(m, "_unsafe_view", what, self=product, size=_sizes(shape))
-    if folded and q == 2 and tensor_a.contiguous:
-        flat = op(m, "view", what, self=a, size=Tup((Const(-1), _size(shape_a[-1]))))
-        product = op(m, "mm", what, self=flat, mat2=b)
-        return op(m, "_unsafe_view", what, self=product, size=_sizes(shape))
-    return None
-
-
-def _size(size: int | None) -> Value:
-    return Unknown("int") if size is None else Const(size)
-
-
-def _sizes(shape: tuple[int | None, ...] | None) -> Value:
-    return Unknown() if shape is None else Tup(tuple(_size(s) for s in shape))
+    return product(m, bound["self"], bound["other"], what)
 
 
 @composite("linear")
 def _linear(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    x, weight, bias = bound["input"], bound["weight"], bound.get("bias", NONE)
-    rank = _rank(m, x)
-    tensor = m.tensor(x)
-    if rank is None or tensor is None or not isinstance(weight, Ref):
-        return _linear_unknown(m, x, weight, bias, what)
-    if rank == 2 and bias != NONE:
-        return op(m, "addmm", what, self=bias, mat1=x, mat2=op(m, "t", what, self=weight))
-    if rank in {1, 2} and bias == NONE:
-        return matmul(m, x, op(m, "t", what, self=weight), what)
-    if (rank >= 3 or rank == 1) and bias != NONE and tensor.contiguous is True:
-        shape = tensor.shape
-        assert shape is not None
-        flat = op(m, "view", what, self=x, size=Tup((Const(-1), _size(shape[-1]))))
-        product = op(m, "addmm", what, self=bias, mat1=flat, mat2=op(m, "t", what, self=weight))
-        out = _shape(m, product)
-        return op(m, "view", what, self=product, size=_sizes((*shape[:-1], out[-1] if out else None)))
-    if rank >= 3 and bias == NONE:
-        result = matmul(m, x, op(m, "t", what, self=weight), what)
-        return result if result is not None else _linear_unknown(m, x, weight, bias, what)
-    if rank == 1:
-        vector = matmul(m, x, op(m, "t", what, self=weight), what)
-        assert vector is not None
-        return op(m, "add.Tensor", what, self=vector, other=bias)
-    return _linear_unknown(m, x, weight, bias, what)
+    from analyzers.machine.products import linear
 
-
-def _linear_unknown(m: Machine, x: Value, weight: Value, bias: Value, what: str) -> Value | None:
-    """A linear layer on input of unknown rank."""
-    shape, out = _shape(m, x), _shape(m, weight)
-    result = None if shape is None else (*shape[:-1], out[0] if out else None)
-    return _unknown_product(m, {"input": x, "weight": weight, "bias": bias}, ("input", "weight"), result, what)
-
-
-def _unknown_product(
-    m: Machine, values: Bound, factors: tuple[str, str], shape: tuple[int | None, ...] | None, what: str
-) -> Value:
-    """A product of two tensors of unknown rank: whatever the parts, each factor is kept for the other's sake."""
-    from analyzers.machine.tensors import inputs_require_grad, save
-    from analyzers.machine.torch_calls import tensors_in, unknown_operand
-
-    inputs = {k: tensors_in(m, v) for k, v in values.items()}
-    step = Step("matmul", what, inputs, (), tuple(values), "op", m.parents(list(values.values())))
-    step.requires = inputs_require_grad(m, step)
-    hidden = any(unknown_operand(m, v) for v in values.values())
-    if hidden and not step.requires:
-        step.requires = None
-    requires = truth.both(m.st.grad, step.requires)
-    if m.st.inference:
-        requires = False
-    node = None
-    if requires is not False:
-        kept = []
-        for mine, other in (factors, factors[::-1]):
-            needed = truth.any_of(refreshed(m, i).requires_grad for i in inputs[other])
-            if unknown_operand(m, values[other]) and not needed:
-                needed = None
-            if inputs[mine] and needed is not False:
-                kept.append(save(m, inputs[mine][0], mine, maybe=needed is None))
-        node = make_node(m, step, kept)
-        if hidden:
-            from dataclasses import replace
-
-            from analyzers.domain.objects import Edge
-
-            found = m.node(node)
-            m.st.put(node, replace(found, edges=(*found.edges, Edge(maybe=True))))
-    dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None}
-    dtype = dtypes.pop() if len(dtypes) == 1 else None
-    return new_result(m, step, shape, dtype, node, requires=requires, contiguous=None)
+    return linear(m, bound["input"], bound["weight"], bound.get("bias", NONE), what)
 
 
 @composite("l1_loss")
@@ -565,8 +460,8 @@ def _layer_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("group_norm")
 def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = _shape(m, bound["input"])
-    n = _size(shape[0]) if shape else Unknown("int")
-    c = _size(shape[1]) if shape and len(shape) > 1 else Unknown("int")
+    n = size_value(shape[0]) if shape else Unknown("int")
+    c = size_value(shape[1]) if shape and len(shape) > 1 else Unknown("int")
     tensor = m.tensor(bound["input"])
     if tensor is None or tensor.contiguous is not True:
         return None

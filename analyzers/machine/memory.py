@@ -34,8 +34,8 @@ _OWN_ORDER = re.compile(
     r"|lu_unpack|argwhere|nonzero|rot90|new_empty_strided|empty_strided|empty_permuted|unique_dim|orgqr|lstsq)$"
     r"|mkldnn|unsafe_split"
 )
-_ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv"})
-"""Products, which lie row by row however their factors lie."""
+_ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "native_layer_norm"})
+"""Operators whose results lie row by row, however their operands lie."""
 
 _BY_COLUMN = frozenset({"linalg_inv_ex"})
 

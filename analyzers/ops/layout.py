@@ -147,7 +147,8 @@ def viewed(name: str, of: Layout, args: _Args, shape: Sizes) -> Layout | None:
     `args` are the operator's arguments by name: numbers, tuples of numbers; `shape` are the sizes of the result.
     """
     rule = _VIEWS.get(name)
-    found = rule(of, {**args, "to": shape}) if rule is not None else None
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in args.items()}
+    found = rule(of, {**given, "to": shape}) if rule is not None else None
     return found if found is not None and found.shape == shape else None
 
 
@@ -343,6 +344,9 @@ def produced(name: str, shape: Sizes, operands: Sequence[Layout]) -> Layout | No
     if name in _LIKE:
         model = operands[0]
         return Layout(shape, model.strides) if model.shape == shape and model.dense else _iterated(shape, [model])
+    if name == "_scaled_dot_product_flash_attention_for_cpu":
+        query = operands[0]
+        return Layout(shape, query.strides) if query.shape == shape and query.dense else None
     if name not in _POINTWISE:
         return None
     return _iterated(shape, operands)

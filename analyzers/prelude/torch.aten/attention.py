@@ -1,0 +1,65 @@
+import math
+
+import torch
+
+
+def _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
+    """Whether the kernel takes them, that has one node for all."""
+    if dropout_p > 0.0 or query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
+        return False
+    if query.size(0) != key.size(0) or query.size(0) != value.size(0):
+        return False
+    if key.size(1) != value.size(1):
+        return False
+    if query.size(1) != key.size(1) and not (enable_gqa and query.size(1) % key.size(1) == 0):
+        return False
+    if query.size(3) != key.size(3) or query.size(3) != value.size(3):
+        return False
+    if query.size(2) == 0 or key.size(2) == 0 or value.size(2) == 0:
+        return False
+    if attn_mask is None:
+        return True
+    if attn_mask.requires_grad or attn_mask.size(-2) not in (1, query.size(2)):
+        return False
+    if attn_mask.size(-1) not in (1, key.size(2)):
+        return False
+    if attn_mask.dim() == 2:
+        return True
+    if attn_mask.dim() != 4:
+        return False
+    return attn_mask.size(0) in (1, query.size(0)) and attn_mask.size(1) in (1, query.size(1))
+
+
+def _additive(mask, dtype):
+    """A mask of truth values as numbers to add; any other as it is."""
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
+                                 enable_gqa=False):
+    if _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
+        mask = _additive(attn_mask, query.dtype)
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, dropout_p, is_causal, attn_mask=mask, scale=scale)[0]
+    return _by_parts(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+def _by_parts(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+    factor = math.sqrt(1.0 / math.sqrt(query.size(-1)) if scale is None else abs(scale))
+    size = (query.size(-2), key.size(-2))
+    query = query * factor
+    if is_causal:
+        attn_mask = torch.ones(size, dtype=torch.bool).tril()
+    attn_mask = _additive(attn_mask, query.dtype)
+    if enable_gqa:
+        key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
+        value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
+    weights = torch.matmul(query, key.transpose(-2, -1) * factor)
+    if attn_mask is not None:
+        weights.add_(attn_mask)
+    weights = torch.ops.aten._safe_softmax(weights, -1)
+    if dropout_p > 0.0:
+        weights = torch.ops.aten.dropout(weights, dropout_p, True)
+    return torch.matmul(weights, value)
