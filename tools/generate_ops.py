@@ -43,7 +43,7 @@ from torchgen.model import DispatchKey, SchemaKind, Variant
 from torchgen.packaged.autograd import gen_python_functions as python
 from torchgen.packaged.autograd.gen_inplace_or_view_type import get_base_name, get_view_info, is_tensor_list_type
 from torchgen.packaged.autograd.gen_trace_type import MANUAL_AUTOGRAD
-from torchgen.packaged.autograd.gen_variable_type import DONT_REQUIRE_DERIVATIVE
+from torchgen.packaged.autograd.gen_variable_type import DONT_REQUIRE_DERIVATIVE, GRADIENT_IMPLEMENTED_FOR_COMPLEX
 from torchgen.packaged.autograd.load_derivatives import load_derivatives
 
 PACKAGED = Path(torchgen.__file__).parent / "packaged"
@@ -273,6 +273,8 @@ def _autograd(fn: Any) -> dict[str, Any]:
         record["forbidden"] = forbidden
     if info.output_differentiability_conditions:
         record["condition"] = info.output_differentiability_conditions[0]
+    if f.func.kind() == SchemaKind.functional and get_base_name(f) not in GRADIENT_IMPLEMENTED_FOR_COMPLEX:
+        record["real_only"] = True
     if f.func.kind() != SchemaKind.out and (saves := _saved(f, info, edges, renamed)):
         record["saves"] = saves
     return record

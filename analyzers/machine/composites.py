@@ -292,9 +292,17 @@ def _narrow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     end: Value = Unknown("int")
     if isinstance(start, Const) and isinstance(length, Const):
         end = Const(int(start.value) + int(length.value))  # type: ignore[call-overload]
+    elif m.tensor(start) is not None:
+        start = Unknown("int")
     elif not isinstance(start, Const | Unknown):
         return None
-    return op(m, "slice.Tensor", what, self=bound["self"], dim=bound["dim"], start=start, end=end)
+    result = op(m, "slice.Tensor", what, self=bound["self"], dim=bound["dim"], start=start, end=end)
+    made, dim = m.tensor(result), bound["dim"]
+    if made is not None and made.shape and isinstance(dim, Const) and isinstance(length, Const):
+        sizes = list(made.shape)
+        sizes[int(dim.value)] = int(length.value)  # type: ignore[call-overload]
+        made.shape = tuple(sizes)
+    return result
 
 
 @composite("chunk")
@@ -496,6 +504,8 @@ def _conv(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     tensor = m.tensor(bound["input"])
     spatial = int(row.base[-2])
     if tensor is None or tensor.shape is None or len(tensor.shape) != spatial + 2:
+        return None
+    if tensor.dtype is None or tensor.dtype.startswith("complex"):
         return None
 
     def spread(name: str, default: int) -> Value:

@@ -29,6 +29,7 @@ def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value 
     from analyzers.machine.calls import Args, call_function
     from analyzers.machine.imports import library_value
 
+    bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
     place = m.program.library(f"{FOLDER}.{row.base}")
     func = library_value(m, place) if place is not None else None
     if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):

@@ -38,6 +38,7 @@ _ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "native
 """Operators whose results lie row by row, however their operands lie."""
 
 _BY_COLUMN = frozenset({"linalg_inv_ex"})
+_SOLVING = frozenset({"_linalg_solve_ex"})
 
 
 def layout_of(tensor: Tensor) -> Layout | None:
@@ -100,6 +101,10 @@ def lay_out_results(m: Machine, step: Step, memory_format: Value, results: Seque
     operands = [tensor_at(m, i) for ids in step.inputs.values() for i in ids]
     if step.name in _BY_COLUMN:
         _lay_out_by_column(tensor_at(m, results[0].id))
+        return
+    if step.name in _SOLVING:
+        solution = tensor_at(m, results[0].id)
+        solution.contiguous = True if solution.shape is not None and len(solution.shape) == 1 else None
         return
     if all(operand.contiguous is True for operand in operands):
         return

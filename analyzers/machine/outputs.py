@@ -14,11 +14,12 @@ from analyzers.domain.objects import Edge
 from analyzers.domain.values import FALSE, NONE, Ref, Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
-from analyzers.machine.tensors import Step, bump, make_node, refreshed, tensor_at
+from analyzers.machine.tensors import Step, bump, can_require_grad, make_node, refreshed, tensor_at
 from analyzers.ops import table
-from analyzers.ops.table import Row
+from analyzers.ops.table import Arg, Row
 
 REFUSED_BY: dict[str, str] = {
+    "fft_fft": "_fft_r2c", "fft_ihfft2": "_fft_c2c", "fft_ihfftn": "_fft_c2c", "max": "maximum", "min": "minimum",
     "kron": "mul", "outer": "mul", "ger": "mul", "diff": "sub", "linalg_multi_dot": "mm",
     "clip": "clamp", "concat": "cat", "concatenate": "cat", "column_stack": "cat", "row_stack": "cat", "hstack": "cat",
     "vstack": "cat", "dstack": "cat", "cross": "linalg_cross", "fft_fft2": "_fft_c2c", "fft_fftn": "_fft_c2c",
@@ -46,13 +47,19 @@ UNIMPLEMENTED = frozenset(["diag", "fft_ifft", "fft_ihfft", "linalg_ldl_factor"]
 """Composites whose last part has no derivative in its `out=` form."""
 
 
+UNCOUNTED = frozenset({"empty", "kron"})
+"""Operators whose write to a target no version counter sees."""
+
+
 def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
     """Run an `out=` row; gives its targets."""
     from analyzers.machine.torch_calls import tensors_in
 
-    targets = [a.name for a in row.args if a.written and a.name in bound]
-    inputs = {a.name: tensors_in(m, bound[a.name]) for a in row.args if a.name in bound and not a.written}
+    targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
+    inputs = {a.name: tensors_in(m, bound[a.name]) for a in row.args if a.name in bound and not _is_target(a)}
     kind = _kind(row)
+    if row.base in UNIMPLEMENTED and not _refusing(m, row, [i for ids in inputs.values() for i in ids]):
+        kind = "not-implemented"
     if kind == "composite":
         return _written_as_parts_do(m, row, bound, what)
     sources = tuple(i for ids in inputs.values() for i in ids)
@@ -60,10 +67,15 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
     if kind == "derivative":
         refuse(m, row.base, [*(i for name in row.differentiable for i in inputs.get(name, ())), *written])
     for ident in written:
-        bump(m, ident, what)
-        if kind == "not-implemented":
+        if row.base not in UNCOUNTED:
+            bump(m, ident, what)
+        if kind == "not-implemented" and can_require_grad(tensor_at(m, ident).dtype) is not False:
             _lose(m, row, sources, ident, what)
     return _result(row, bound)
+
+
+def _is_target(argument: Arg) -> bool:
+    return argument.written and argument.kwarg_only
 
 
 def _kind(row: Row) -> str:
@@ -71,7 +83,7 @@ def _kind(row: Row) -> str:
         return row.kind
     if row.alias_of is not None and (target := table.row(row.alias_of)) is not None:
         return target.kind
-    return "not-implemented" if row.base in UNIMPLEMENTED else row.kind
+    return row.kind
 
 
 def refuse(m: Machine, name: str, operands: list[int]) -> None:
@@ -98,30 +110,43 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     from analyzers.machine.composites import op
     from analyzers.machine.torch_calls import apply, tensors_in
 
-    targets = [a.name for a in row.args if a.written and a.name in bound]
+    targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     given = {name: value for name, value in bound.items() if name not in targets}
     operands = [i for value in given.values() for i in tensors_in(m, value)]
     written = [i for name in targets for i in tensors_in(m, bound[name])]
-    if row.base in REFUSED_BY:
-        refuse(m, REFUSED_BY[row.base], [*operands, *written])
+    refusing = _refusing(m, row, operands)
+    if refusing:
+        refuse(m, refusing, [*operands, *written])
     plain = next((r for r in table.rows(row.base) if not r.out and [a.name for a in r.args] == _inputs(row)), None)
     target = bound[targets[0]] if len(targets) == 1 else NONE
     if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
         op(m, "copy_", what, self=target, src=apply(m, plain, given, what=what), non_blocking=FALSE)
         return target
     for ident in written:
-        bump(m, ident, what)
-        if row.base not in REFUSED_BY and any(refreshed(m, i).requires_grad is not False for i in operands):
+        if row.base not in UNCOUNTED:
+            bump(m, ident, what)
+        able = can_require_grad(tensor_at(m, ident).dtype) is not False
+        if not refusing and able and any(refreshed(m, i).requires_grad is not False for i in operands):
             m.st.put(ident, replace(tensor_at(m, ident), requires_grad=None, edge=Edge()))
     return _result(row, bound)
 
 
+def _refusing(m: Machine, row: Row, operands: list[int]) -> str:
+    """The part that refuses to write what requires grad."""
+    if row.base.startswith("fft_") and any((tensor_at(m, i).dtype or "").startswith("complex") for i in operands):
+        return REFUSED_BY.get(row.base, "_fft_c2c").replace("_fft_r2c", "_fft_c2c")
+    plain = next((r for r in table.rows(row.base) if r.alias_of is not None), None)
+    if plain is not None and plain.alias_of is not None:
+        return plain.alias_of.split(".")[0]
+    return REFUSED_BY.get(row.base, "")
+
+
 def _inputs(row: Row) -> list[str]:
-    return [a.name for a in row.args if not a.written]
+    return [a.name for a in row.args if not _is_target(a)]
 
 
 def _result(row: Row, bound: dict[str, Value]) -> Value:
-    values = [bound[a.name] for a in row.args if a.written and a.name in bound]
+    values = [bound[a.name] for a in row.args if _is_target(a) and a.name in bound]
     # An `out=` tuple is bound to each of the outputs.
     if len(values) > 1 and all(v == values[0] for v in values) and isinstance(values[0], Tup):
         names = tuple(r.name or "" for r in row.returns)

@@ -24,7 +24,7 @@ from analyzers.machine.calls import Args
 from analyzers.machine.composites import number_from
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NumpyOnGraph, Plain
-from analyzers.machine.tensors import refreshed, requires_grad_of, subject_name, tensor_at, write_hidden
+from analyzers.machine.tensors import bump, refreshed, requires_grad_of, subject_name, tensor_at, write_hidden
 from analyzers.machine.torch_calls import call_torch
 from analyzers.ops.infer import numel
 from analyzers.ops.resolve import python_names
@@ -257,6 +257,12 @@ def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
     handler = METHODS.get(name)
     if handler is not None:
         return handler(m, owner, args)
+    in_python = m.program.library(f"torch.Tensor.{name}")
+    if in_python is not None:
+        from analyzers.machine.calls import call
+        from analyzers.machine.imports import library_value
+
+        return call(m, library_value(m, in_python), args.prepend(owner))
     if f"Tensor.{name}" in python_names():
         if args.open:
             from analyzers.machine.torch_calls import unresolved
@@ -492,7 +498,33 @@ def _unknown_target(value: Unknown, dtype: str | None) -> str | None:
     return dtype if "device" in named else None
 
 
-@method("apply_", "map_", "set_", "resize_", "resize_as_")
+@method("resize_", "resize_as_")
+def _resize(m: Machine, owner: Ref, args: Args) -> Value:
+    """A write, unless the sizes are as they were."""
+    tensor = tensor_at(m, owner.id)
+    other = m.tensor(args.get(0, "the_template"))
+    shape: Shape = None
+    if other is not None:
+        shape = other.shape
+    else:
+        given = args.pos[0] if len(args.pos) == 1 else args.kw.get("size", Tup(tuple(args.pos)))
+        items = given.items if isinstance(given, Tup) else (given,)
+        sizes = tuple(m.int_of(item) for item in items)
+        shape = sizes if all(size is not None for size in sizes) else None
+    if refreshed(m, owner.id).requires_grad and m.st.grad is not None:
+        raise m.throw("RuntimeError", "cannot resize variables that require grad", Plain("", tensor.lineage))
+    known = shape is not None and tensor.shape is not None and None not in (*shape, *tensor.shape)
+    if known and shape == tensor.shape:
+        return owner
+    if not known:
+        return _unknown_write(m, owner, args)
+    bump(m, owner.id, "resize_")
+    now = tensor_at(m, owner.id)
+    m.st.put(owner.id, replace(now, shape=shape, contiguous=True, strides=None, offset=None))
+    return owner
+
+
+@method("apply_", "map_", "set_")
 def _unknown_write(m: Machine, owner: Ref, args: Args) -> Value:
     from analyzers.machine.tensors import blur_tensor
 
@@ -557,36 +589,6 @@ def _split(m: Machine, owner: Ref, args: Args) -> Value:
     size = args.get(0, "split_size")
     kw: dict[str, Value] = {"dim": args.get(1, "dim", Const(0))}
     return call_torch(m, "Tensor.split", [owner, size], kw)
-
-
-@method("norm")
-def _norm(m: Machine, owner: Ref, args: Args) -> Value:
-    from analyzers.machine.composites import op
-
-    p = args.get(0, "p", Const("fro"))
-    if p in {NONE, Const("fro")}:
-        p = Const(2.0)
-    bound: dict[str, Value] = {"keepdim": args.get(2, "keepdim", FALSE)}
-    dim = args.get(1, "dim")
-    if dim != NONE:
-        bound["dim"] = Tup((dim,)) if isinstance(dim, Const) else dim
-    if not isinstance(p, Const) or isinstance(p.value, str):
-        from analyzers.machine.torch_calls import opaque_result
-
-        return opaque_result(m, "norm", [owner])
-    return op(m, "linalg_vector_norm", "norm", self=owner, ord=p, **bound)
-
-
-@method("unique", "unique_consecutive")
-def _unique(m: Machine, owner: Ref, args: Args) -> Value:
-    from analyzers.machine.composites import op
-
-    plain = not any(k in args.kw for k in ("return_inverse", "return_counts")) and len(args.pos) <= 1
-    result = op(m, "_unique2", "unique", self=owner)
-    first = result.items[0] if isinstance(result, Tup) else result
-    if plain:
-        return first
-    return Unknown(None, None, m.lineage(first))
 
 
 __all__ = ["Edge", "call_tensor_method", "data_of", "detach", "shape_value", "tensor_attribute", "tensor_list"]

@@ -332,6 +332,9 @@ def run_row(
     count: int | None = None,
 ) -> Value:
     step = step_of(m, row, bound, what)
+    if row.kind == "not-implemented" and row.arg("pin_memory") is not None:
+        # What makes a tensor from sizes and numbers does so below autograd.
+        return _run_plain(m, row, bound, step, count)
     if row.kind == "not-implemented":
         step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
         step.names = ("NotImplemented",)
@@ -355,7 +358,8 @@ def _check_forbidden(m: Machine, row: Row, step: Step) -> None:
     for name in row.forbidden:
         for ident in step.inputs.get(name, ()):
             if refreshed(m, ident).requires_grad and m.st.grad is True:
-                raise m.throw("RuntimeError", f"the derivative for '{name}' is not implemented", Plain())
+                message = f"The function '{row.base}' is not differentiable with respect to argument '{name}'."
+                raise m.throw("RuntimeError", message, Plain())
     if row.gradient_not_implemented and step.requires:
         bad = [i for n in row.gradient_not_implemented for i in step.inputs.get(n, ())]
         if bad and all(refreshed(m, i).requires_grad for i in bad):
@@ -447,7 +451,8 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
         for i in range(number):
             t = listed[i] if listed is not None else None
             requires = result_requires_grad(m, step, t.dtype if t else None)
-            outs.append(new_result(m, step, t.shape if t else None, t.dtype if t else None, node, i, requires=requires))
+            shape, dtype = (t.shape, t.dtype) if t else (None, None)
+            outs.append(new_result(m, step, shape, dtype, node, i, requires=requires, contiguous=None))
         return Tup(tuple(outs))
     results: list[Ref] = []
     tensor_returns = [i for i, k in enumerate(kinds) if k == "Tensor"]
@@ -466,6 +471,8 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
         if row.condition is not None and requires:
             requires = requires if _condition_holds(row) else None
         wanted.append((t, requires, _cut_of(m, row, step, dtype)))
+    if row.real_only:
+        _refuse_complex(m, row, wanted)
     made = truth.any_of(w[1] for w in wanted)
     node = _node(m, step, kept, made)
     for position, (t, requires, cut) in zip(tensor_returns, wanted, strict=True):
@@ -482,6 +489,13 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
     if len(results) == 1:
         return results[0]
     return Tup(tuple(results), "torch.return_types", names)
+
+
+def _refuse_complex(m: Machine, row: Row, wanted: Sequence[tuple[TensorType | None, truth.Truth, Cut | None]]) -> None:
+    for known, requires, _ in wanted:
+        if requires and known is not None and (known.dtype or "").startswith("complex"):
+            message = f"{row.base} does not support automatic differentiation for outputs with complex dtype."
+            raise m.throw("RuntimeError", message, Plain())
 
 
 def _common_dtype(m: Machine, step: Step) -> str | None:
@@ -646,7 +660,7 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
     else:
         bump(m, ident, step.what)
     types = infer(m, row, bound)
-    if types and row.base in {"squeeze_", "unsqueeze_", "t_", "transpose_", "resize_", "swapaxes_", "swapdims_"}:
+    if types and row.base in {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"}:
         change_layout(m, row.base, ident, types_of(m, bound), types[0].shape)
     return target_value
 

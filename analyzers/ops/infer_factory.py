@@ -111,9 +111,24 @@ def _normal(call: Call) -> Result:
     return TensorType(broadcast(*(t.shape for t in operands)), None)
 
 
-@rule("tril_indices triu_indices")
-def _triangle(call: Call) -> Result:
-    return TensorType((2, None), call.cast("int64"))
+def _count_lower(rows: int, columns: int, offset: int) -> int:
+    return sum(min(max(row + offset + 1, 0), columns) for row in range(rows))
+
+
+@rule("tril_indices")
+def _lower_triangle(call: Call) -> Result:
+    rows, columns, offset = call.number("row"), call.number("col"), call.number("offset", 0)
+    known = rows is not None and columns is not None and offset is not None and rows <= 10_000
+    count = _count_lower(rows, columns, offset) if known else None  # type: ignore[arg-type]
+    return TensorType((2, count), call.cast("int64"))
+
+
+@rule("triu_indices")
+def _upper_triangle(call: Call) -> Result:
+    rows, columns, offset = call.number("row"), call.number("col"), call.number("offset", 0)
+    if rows is None or columns is None or offset is None or rows > 10_000:
+        return TensorType((2, None), call.cast("int64"))
+    return TensorType((2, rows * columns - _count_lower(rows, columns, offset - 1)), call.cast("int64"))
 
 
 @rule("to _to_copy to_dense _to_dense")

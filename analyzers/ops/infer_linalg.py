@@ -185,7 +185,7 @@ def _eig(call: Call) -> Result:
     return TensorType(None if shape is None else shape[:-1], dtype), TensorType(shape, dtype)
 
 
-@rule("linalg_eigvals")
+@rule("linalg_eigvals _linalg_eigvals")
 def _eigvals(call: Call) -> Result:
     operand = call.tensor(*_MATRIX)
     shape = _batched(operand.shape)
@@ -218,7 +218,51 @@ def _cholesky_solve(call: Call) -> Result:
 @rule("triangular_solve")
 def _triangular_solve(call: Call) -> Result:
     solution = _solved(call.tensor("A"), call.tensor("self"), True)
-    return solution, TensorType(None, solution.dtype)
+    matrix = call.tensor("A").shape
+    batch = None if solution.shape is None else solution.shape[:-2]
+    return solution, TensorType(None if matrix is None or batch is None else (*batch, *matrix[-2:]), solution.dtype)
+
+
+@rule("linalg_ldl_solve")
+def _ldl_solve(call: Call) -> Result:
+    return _solved(call.tensor("LD"), call.tensor("B"), True)
+
+
+@rule("ormqr")
+def _ormqr(call: Call) -> Result:
+    other = call.tensor("input3")
+    return TensorType(_batched(other.shape), other.dtype)
+
+
+@rule("lu_unpack")
+def _lu_unpack(call: Call) -> Result:
+    factors, data, pivots = call.tensor("LU_data"), call.flag("unpack_data", True), call.flag("unpack_pivots", True)
+    p, lower, upper = _triangles(factors)
+    empty = TensorType((0,), factors.dtype)
+    unknown = TensorType(None, factors.dtype)
+    p = unknown if pivots is None else p if pivots else empty
+    return (p, unknown, unknown) if data is None else (p, lower, upper) if data else (p, empty, empty)
+
+
+@rule("linalg_lu")
+def _lu(call: Call) -> Result:
+    matrix, pivot = call.tensor("A"), call.flag("pivot", True)
+    p, lower, upper = _triangles(matrix)
+    p = TensorType(None, matrix.dtype) if pivot is None else p if pivot else TensorType((0,), matrix.dtype)
+    return p, lower, upper
+
+
+def _triangles(matrix: TensorType) -> tuple[TensorType, TensorType, TensorType]:
+    """A permutation, and a lower and an upper triangle, whose product has the shape of `matrix`."""
+    shape = _batched(matrix.shape)
+    if shape is None:
+        unknown = TensorType(None, matrix.dtype)
+        return unknown, unknown, unknown
+    rows, columns = shape[-2:]
+    inner = _smaller(rows, columns)
+    sizes = ((rows, rows), (rows, inner), (inner, columns))
+    p, lower, upper = (TensorType((*shape[:-2], *pair), matrix.dtype) for pair in sizes)
+    return p, lower, upper
 
 
 def _solve_shape(call: Call) -> TensorType:
@@ -230,7 +274,8 @@ def _solve_shape(call: Call) -> TensorType:
     if len(b) == 1:
         return TensorType((*a[:-2], *b), same_dtype(matrix, right))
     if len(b) == len(a) - 1:
-        return TensorType(None, same_dtype(matrix, right))
+        vectors = None not in a[:-1] and None not in b
+        return TensorType(b if vectors and b == a[:-1] else None, same_dtype(matrix, right))
     return _solved(matrix, right, call.flag("left", True))
 
 

@@ -48,8 +48,10 @@ def _check_normalized_shape(call: Call, shape: Shape) -> None:
 
 @rule("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training")
 def _native_batch_norm(call: Call) -> Result:
-    operand = call.tensor("input")
-    return TensorType(operand.shape, operand.dtype), TensorType(None, None), TensorType(None, None)
+    operand, training = call.tensor("input"), call.flag("training", True)
+    channels = operand.shape[1] if operand.shape is not None and len(operand.shape) > 1 else None
+    stat = TensorType(None if training is None else (channels,) if training else (0,), _of_statistics(operand.dtype))
+    return TensorType(operand.shape, operand.dtype), stat, stat
 
 
 @rule("_batch_norm_with_update _batch_norm_no_update cudnn_batch_norm")
@@ -67,8 +69,13 @@ def _native_layer_norm(call: Call) -> Result:
     stat = None
     if shape is not None and tail is not None:
         stat = (*shape[: len(shape) - len(tail)], *(1,) * len(tail))
-    rest = TensorType(stat, None)
+    rest = TensorType(stat, _of_statistics(operand.dtype))
     return TensorType(shape, operand.dtype), rest, rest
+
+
+def _of_statistics(dtype: str | None) -> str | None:
+    """A narrow input's statistics may be wider than it is."""
+    return dtype if dtype in ("float32", "float64") else None
 
 
 @rule("_fused_rms_norm")
@@ -80,7 +87,7 @@ def _fused_rms_norm(call: Call) -> Result:
 @rule("native_group_norm")
 def _native_group_norm(call: Call) -> Result:
     operand = call.tensor("input")
-    stat = TensorType((call.number("N"), call.number("group")), None)
+    stat = TensorType((call.number("N"), call.number("group")), _of_statistics(operand.dtype))
     return TensorType(operand.shape, operand.dtype), stat, stat
 
 

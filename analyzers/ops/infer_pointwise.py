@@ -243,6 +243,12 @@ def _log_sigmoid_forward(call: Call) -> Result:
     return TensorType(operand.shape, operand.dtype), TensorType(None, operand.dtype)
 
 
+@rule("_unsafe_masked_index_put_accumulate")
+def _accumulated(call: Call) -> Result:
+    operand = call.tensor("self")
+    return TensorType(operand.shape, operand.dtype)
+
+
 @rule("softmax log_softmax _softmax _log_softmax _safe_softmax special_softmax special_log_softmax softmin")
 def _softmax(call: Call) -> Result:
     operand = call.tensor("self")

@@ -223,7 +223,9 @@ def _pixel_shuffle(call: Call) -> Result:
 def _pixel_unshuffle(call: Call) -> Result:
     operand, r = call.tensor("self"), call.number("downscale_factor")
     shape = operand.shape
-    if not shape or len(shape) < 3 or not r or not numel(shape):  # an empty one comes back as it is
+    if shape is not None and len(shape) > 2 and r and numel(shape) == 0:
+        return TensorType(shape, operand.dtype)  # an empty one comes back as it is
+    if not shape or len(shape) < 3 or not r or not numel(shape):
         return TensorType(unknown_sizes(shape), operand.dtype)
     height, width = (None if size is None else size // r for size in shape[-2:])
     return TensorType((*shape[:-3], numel((shape[-3], r * r)), height, width), operand.dtype)

@@ -15,6 +15,7 @@ from analyzers.ops.infer_core import (
     ShapeError,
     TensorType,
     broadcast,
+    list_rule,
     promote,
     rule,
     wrap_dim,
@@ -227,3 +228,43 @@ def _check_dim(call: Call, shape: Shape, default: int) -> None:
     dim = call.number("dim", default)
     if shape is not None and dim is not None:
         wrap_dim(dim, len(shape))
+
+
+@rule("histogram")
+def _histogram(call: Call) -> Result:
+    operand, edges = call.tensor("self"), call.args.get("bins", 100)
+    given = edges.shape if isinstance(edges, TensorType) else None
+    bins = edges if isinstance(edges, int) else None
+    if given is not None and len(given) == 1 and given[0] is not None:
+        bins = given[0] - 1
+    more = None if bins is None else bins + 1
+    return TensorType((bins,), operand.dtype), TensorType((more,), operand.dtype)
+
+
+@rule("_histogramdd_from_bin_cts")
+def _histogram_by_counts(call: Call) -> Result:
+    return TensorType(call.ints("bins"), call.tensor("self").dtype)
+
+
+@rule("_histogramdd_from_bin_tensors")
+def _histogram_by_edges(call: Call) -> Result:
+    edges = call.tensors("bins")
+    dtype = call.tensor("self").dtype
+    if edges is None or any(edge.shape is None or len(edge.shape) != 1 for edge in edges):
+        return TensorType(None, dtype)
+    sizes = [edge.shape[0] for edge in edges if edge.shape is not None]
+    return TensorType(tuple(None if size is None else size - 1 for size in sizes), dtype)
+
+
+@list_rule("_histogramdd_bin_edges")
+def _bin_edges(call: Call) -> tuple[TensorType, ...] | None:
+    bins = call.ints("bins")
+    if bins is None:
+        return None
+    dtype = call.tensor("self").dtype
+    return tuple(TensorType((None if size is None else size + 1,), dtype) for size in bins)
+
+
+@rule("hash_tensor")
+def _hash(call: Call) -> Result:
+    return TensorType(reduced(call, call.tensor("self").shape), "uint64")

@@ -297,6 +297,7 @@ def _as_strided(of: Layout, args: _Args) -> Layout | None:
 _VIEWS: dict[str, _Rule] = {
     "alias": _same,
     "detach": _same,
+    "_conj": _same,
     "view": _reshape,
     "_reshape_alias": _reshape,
     "t": _t,

@@ -82,6 +82,7 @@ class Row:
         `maybe`: a composite that returns a view, the same tensor or a copy, as the arguments' shapes and types ask.
     bumps: the arguments whose version counter goes up. A batch norm writes its running statistics without that.
     out: an out= schema. In grad mode it raises if a differentiable argument or the target requires grad.
+    real_only: in grad mode the call raises where a result would be complex and require grad.
     alias_of: the one row that a composite only forwards its arguments to; that row's node appears.
     """
 
@@ -105,6 +106,7 @@ class Row:
     method: bool
     function: bool
     alias_of: str | None
+    real_only: bool
 
     def arg(self, name: str) -> Arg | None:
         return next((a for a in self.args if a.name == name), None)
@@ -168,6 +170,7 @@ def _row(base: str, record: dict[str, Any]) -> Row:
         method="m" in record["variants"],
         function="f" in record["variants"],
         alias_of=record.get("alias_of"),
+        real_only=record.get("real_only", False),
     )
 
 

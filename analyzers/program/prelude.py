@@ -64,7 +64,8 @@ def find(dotted: str) -> tuple[str, str] | None:
     if not folder:
         return None
     found = symbols(folder).get(name)
-    return (found, name) if found is not None and not name.startswith("_") else None
+    private = name.startswith("_") and folder != "torch.aten"
+    return (found, name) if found is not None and not private else None
 
 
 __all__ = ["find", "is_prelude", "read"]

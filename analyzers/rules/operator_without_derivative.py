@@ -31,7 +31,7 @@ from analyzers.rules.trace import callers, origin, said, told
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event in facts.of(Raised):
-        refused = "don't support automatic differentiation" in event.message
+        refused = any(part in event.message for part in ("support automatic differentiation", "is not differentiable"))
         if refused or event.message.startswith(
             ("derivative for", "the derivative for", "trying to differentiate twice")
         ):

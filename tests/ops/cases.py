@@ -166,12 +166,14 @@ def _recorded(speller: _Speller, info: Any, sample: Any) -> str:
             with torch._C.DisableTorchFunction():
                 return func(*args, **(kwargs or {}))
 
+    value, args, kwargs = _copied(sample.input), _copied(sample.args), _copied(sample.kwargs)
     try:
         with torch.no_grad(), Mode():
-            info.op(_copied(sample.input), *_copied(sample.args), **_copied(sample.kwargs))
+            info.op(value, *args, **kwargs)
     except Exception as error:
         raise UnspellableError from error
-    calls = [call for call in calls if "seed" not in getattr(call[0], "__name__", "")]
+    # A wrapper that seeds the generators asks the result for its device.
+    calls = [call for call in calls if resolve_name(call[0]) != "torch.Tensor.device.__get__"]
     if len(calls) != 1:
         raise UnspellableError
     func, args, kwargs = calls[0]

@@ -65,7 +65,7 @@ def fft_ifft(self, n=None, dim=-1, norm=None):
         return torch.ops.aten._fft_c2c(x, [dim], 2, False)
     x = _floating(self)
     x = x if n is None else _resized(x, [dim], [n])
-    return torch.ops.aten._conj_physical(torch.ops.aten._fft_r2c(x, [dim], 2, False))
+    return torch.ops.aten._conj(torch.ops.aten._fft_r2c(x, [dim], 2, False))
 
 
 def fft_rfft(self, n=None, dim=-1, norm=None):
@@ -91,7 +91,7 @@ def fft_hfft(self, n=None, dim=-1, norm=None):
 def fft_ihfft(self, n=None, dim=-1, norm=None):
     x = _floating(self)
     x = x if n is None else _resized(x, [dim], [n])
-    return torch.ops.aten._conj_physical(torch.ops.aten._fft_r2c(x, [dim], 2, True))
+    return torch.ops.aten._conj(torch.ops.aten._fft_r2c(x, [dim], 2, True))
 
 
 def fft_fftn(self, s=None, dim=None, norm=None):
@@ -171,7 +171,7 @@ def _ihfftn(x, s, dim):
     dims = _dims_of(x, dim, s)
     x = _floating(x)
     x = _resized(x, dims, _sizes_of(x, s, dims))
-    half = torch.ops.aten._conj_physical(torch.ops.aten._fft_r2c(x, [dims[-1]], 2, True))
+    half = torch.ops.aten._conj(torch.ops.aten._fft_r2c(x, [dims[-1]], 2, True))
     if len(dims) == 1:
         return half
     return torch.ops.aten._fft_c2c(half, dims[:-1], 2, False)

@@ -109,7 +109,7 @@ def linalg_pinv(self, rcond=None, atol=None, rtol=None, hermitian=False):
 
 def _matrix_power(self, n):
     if n == 0:
-        return torch.ops.aten.eye(self.shape[-1], dtype=self.dtype).expand(self.shape).clone()
+        return self.clone().copy_(torch.eye(self.shape[-1], dtype=self.dtype))
     if n == 1:
         return self.clone()
     if n == -1:

@@ -76,7 +76,9 @@ def multilabel_margin_loss(self, target, reduction=1):
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
     lengths = target_lengths
     if isinstance(target_lengths, torch.Tensor):
-        loss = torch.ops.aten._ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)[0]
+        loss = torch.ops.aten._ctc_loss(
+            log_probs, targets, input_lengths.tolist(), target_lengths.tolist(), blank, zero_infinity
+        )[0]
     else:
         loss = torch.ops.aten._ctc_loss(
             log_probs, targets, list(input_lengths), list(target_lengths), blank, zero_infinity
@@ -105,6 +107,69 @@ def nll_loss(self, target, weight=None, reduction=1, ignore_index=-100):
 
 def nll_loss2d(self, target, weight=None, reduction=1, ignore_index=-100):
     return torch.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
+
+
+def _class_weights(weight, rank, dim):
+    sizes = [1] * rank
+    sizes[dim] = weight.shape[0]
+    return weight.view(sizes)
+
+
+def _cross_entropy_of_probabilities(self, target, weight, reduction, smoothing):
+    dim = 0 if self.dim() == 1 else 1
+    logs = torch.ops.aten._log_softmax(self, dim, False)
+    classes = logs.shape[dim]
+    if smoothing > 0.0:
+        target = target * (1 - smoothing) + smoothing / classes
+    product = logs * target
+    if weight is not None:
+        product = product * _class_weights(weight, logs.dim(), dim)
+    if reduction == _MEAN:
+        return -product.sum() / (max(logs.numel(), 1) // classes)
+    if reduction == _SUM:
+        return -product.sum()
+    return -product.sum(dim)
+
+
+def _smoothed_cross_entropy(self, target, weight, reduction, ignore_index, smoothing):
+    dim = 0 if self.dim() == 1 else 1
+    logs = torch.ops.aten._log_softmax(self, dim, False)
+    plain = torch.ops.aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
+    if weight is None:
+        smooth = -logs.sum(dim)
+    else:
+        smooth = -(logs * _class_weights(weight, logs.dim(), dim)).sum(dim)
+    ignored = target == ignore_index
+    smooth.masked_fill_(ignored, 0.0)
+    if reduction == _MEAN:
+        if weight is None:
+            smooth = smooth.masked_select(~ignored).mean()
+        else:
+            smooth = smooth.sum() / weight.gather(0, target.masked_select(~ignored).flatten()).sum()
+    elif reduction == _SUM:
+        smooth = smooth.sum()
+    return plain * (1 - smoothing) + smooth * (smoothing / logs.shape[dim])
+
+
+def cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+    if target.is_floating_point() or target.is_complex():
+        return _cross_entropy_of_probabilities(self, target, weight, reduction, label_smoothing)
+    if label_smoothing > 0.0:
+        return _smoothed_cross_entropy(self, target, weight, reduction, ignore_index, label_smoothing)
+    logs = torch.ops.aten._log_softmax(self, 0 if self.dim() == 1 else 1, False)
+    return torch.ops.aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
+
+
+def nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100):
+    if self.dim() < 3:
+        return torch.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
+    if self.dim() == 4:
+        return torch.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
+    sizes = [self.shape[0]] + list(self.shape[2:])
+    flat = self.contiguous().view([self.shape[0], self.shape[1], 1, -1])
+    labels = target.contiguous().view([self.shape[0], 1, -1])
+    loss = torch.ops.aten.nll_loss2d_forward(flat, labels, weight, reduction, ignore_index)[0]
+    return loss.view(sizes) if reduction == 0 else loss
 
 
 def log_sigmoid(self):

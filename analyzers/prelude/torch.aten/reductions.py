@@ -13,6 +13,22 @@ def std_mean(self, dim=None, unbiased=True, keepdim=False):
     return torch.ops.aten.std_mean.correction(self, dim, correction=_correction(unbiased), keepdim=keepdim)
 
 
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    batch, channels = input.shape[0], input.shape[1]
+    wide = []
+    for each in (weight, bias, running_mean, running_var):
+        wide.append(None if each is None else each.repeat(batch))
+    flat = input.contiguous().view([1, batch * channels] + list(input.shape[2:]))
+    out = torch.ops.aten.batch_norm(
+        flat, wide[0], wide[1], wide[2], wide[3], use_input_stats, momentum, eps, cudnn_enabled
+    )
+    if running_mean is not None:
+        torch.ops.aten.alias(running_mean).copy_(wide[2].view(batch, channels).mean(0, False))
+    if running_var is not None:
+        torch.ops.aten.alias(running_var).copy_(wide[3].view(batch, channels).mean(0, False))
+    return out.view(input.shape)
+
+
 def nanmean(self, dim=None, keepdim=False, dtype=None):
     count = torch.isnan(self.detach()).logical_not_().sum(dim, keepdim)
     return torch.nansum(self, dim, keepdim, dtype=dtype).div(count)
@@ -35,7 +51,7 @@ def _before(y, dim):
 
 
 def _steps(x, y, dim):
-    if x.dim() == 1 and y.dim() != 1:
+    if x.dim() == 1:
         sizes = [1] * y.dim()
         sizes[dim] = x.shape[0]
         x = x.view(sizes)
@@ -97,7 +113,57 @@ def corrcoef(self):
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    dims = [input.dim() - 1 - i for i in range(len(normalized_shape))]
-    mean = input.pow(2).mean(dims, True)
-    result = input * torch.ops.aten.add.Scalar(mean, 1e-5 if eps is None else eps).rsqrt()
+    dims = list(range(input.dim() - len(normalized_shape), input.dim()))
+    scale = torch.rsqrt(torch.pow(input, 2).mean(dims, True).add_(1e-6 if eps is None else eps))
+    result = input * scale
     return result if weight is None else result * weight
+
+
+def _slice(x, dim, start, length):
+    return x.narrow(dim, start, length)
+
+
+def _evenly(x, step, d, edge_order):
+    size = x.shape[d]
+    center = (_slice(x, d, 2, size - 2) - _slice(x, d, 0, size - 2)) / 2 / step
+    if edge_order == 1:
+        first = (_slice(x, d, 1, 1) - _slice(x, d, 0, 1)) / step
+        last = (_slice(x, d, size - 1, 1) - _slice(x, d, size - 2, 1)) / step
+    else:
+        first = (_slice(x, d, 0, 1) * -1.5 + _slice(x, d, 1, 1) * 2 - _slice(x, d, 2, 1) * 0.5) / step
+        last = (_slice(x, d, size - 3, 1) * 0.5 - _slice(x, d, size - 2, 1) * 2 + _slice(x, d, size - 1, 1) * 1.5) / step
+    return torch.cat([first, center, last], d)
+
+
+def _at_places(x, places, d, edge_order):
+    size = x.shape[d]
+    sizes = [1] * x.dim()
+    sizes[d] = -1
+    gaps = places.diff().reshape(sizes)
+    near = _slice(gaps, d, 0, size - 2)
+    center = near * _slice(x, d, 0, size - 2) + near * _slice(x, d, 1, size - 2) + near * _slice(x, d, 2, size - 2)
+    if edge_order == 1:
+        edge = _slice(gaps, d, 0, 1)
+        first = (_slice(x, d, 1, 1) - _slice(x, d, 0, 1)) / edge
+        last = (_slice(x, d, size - 1, 1) - _slice(x, d, size - 2, 1)) / edge
+    else:
+        edge = _slice(gaps, d, 0, 1)
+        first = edge * _slice(x, d, 0, 1) + edge * _slice(x, d, 1, 1) + edge * _slice(x, d, 2, 1)
+        last = edge * _slice(x, d, size - 3, 1) + edge * _slice(x, d, size - 2, 1) + edge * _slice(x, d, size - 1, 1)
+    return torch.cat([first, center, last], d)
+
+
+def gradient(self, spacing=None, dim=None, edge_order=1):
+    dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    found = []
+    for i in range(len(dims)):
+        d = dims[i] % self.dim()
+        if spacing is None:
+            found.append(_evenly(self, 1, d, edge_order))
+        elif isinstance(spacing, (int, float, complex)):
+            found.append(_evenly(self, spacing, d, edge_order))
+        elif isinstance(spacing[i], torch.Tensor):
+            found.append(_at_places(self, spacing[i], d, edge_order))
+        else:
+            found.append(_evenly(self, spacing[i], d, edge_order))
+    return tuple(found)

@@ -188,7 +188,7 @@ def sum_to_size(self, size):
     shape = self.shape
     lead = len(shape) - len(size)
     dims = list(range(lead)) + [i for i in range(lead, len(shape)) if size[i - lead] == 1 and shape[i] != 1]
-    if not dims:
+    if not dims and lead == 0 and len(shape) > 0:
         return self
     result = self.sum(dims, True)
     return result.view(size) if lead > 0 else result

@@ -14,9 +14,21 @@ def einsum(*args):
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if p == "nuc":
-        return torch.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        return torch.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     order = 2.0 if p == "fro" or p is None else p
-    return torch.linalg.vector_norm(input, order, dim, keepdim, dtype=dtype)
+    return torch.linalg.vector_norm(input, order, dim, keepdim, dtype=dtype, out=out)
+
+
+def block_diag(*tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return torch.ops.aten.block_diag(list(tensors))
+
+
+def cartesian_prod(*tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return torch.ops.aten.cartesian_prod(list(tensors))
 
 
 def broadcast_tensors(*tensors):
@@ -60,11 +72,14 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 def tensordot(a, b, dims=2, out=None):
     if isinstance(dims, int):
-        return torch.ops.aten.tensordot(a, b, list(range(-dims, 0)), list(range(dims)))
-    left, right = dims
-    left = [left] if isinstance(left, int) else list(left)
-    right = [right] if isinstance(right, int) else list(right)
-    return torch.ops.aten.tensordot(a, b, left, right)
+        left, right = list(range(-dims, 0)), list(range(dims))
+    else:
+        left, right = dims
+        left = [left] if isinstance(left, int) else list(left)
+        right = [right] if isinstance(right, int) else list(right)
+    if out is None:
+        return torch.ops.aten.tensordot(a, b, left, right)
+    return torch.ops.aten.tensordot(a, b, left, right, out=out)
 
 
 def chain_matmul(*matrices, out=None):
@@ -105,7 +120,28 @@ def _unique(found, return_inverse, return_counts):
 
 def lu(A, pivot=True, get_infos=False, out=None):
     factors, pivots, infos = torch.ops.aten._lu_with_info(A, pivot, not get_infos)
-    return (factors, pivots, infos) if get_infos else (factors, pivots)
+    result = (factors, pivots, infos) if get_infos else (factors, pivots)
+    if out is None:
+        return result
+    for i in range(len(result)):
+        out[i].resize_as_(result[i]).copy_(result[i])
+    return out
+
+
+def unravel_index(indices, shape):
+    dims = 1 if isinstance(shape, int) else len(shape)
+    return (indices.unsqueeze(-1) % torch.ones(dims, dtype=torch.int64)).unbind(-1)
+
+
+def histogramdd(input, bins, *, range=None, weight=None, density=False):
+    if isinstance(bins, int):
+        bins = [bins] * input.shape[-1]
+    if isinstance(bins[0], torch.Tensor):
+        found = torch.ops.aten._histogramdd_from_bin_tensors(input, bins, weight=weight, density=density)
+        return found, tuple(bins)
+    edges = torch.ops.aten._histogramdd_bin_edges(input, bins, range=range, weight=weight, density=density)
+    found = torch.ops.aten._histogramdd_from_bin_cts(input, bins, range=range, weight=weight, density=density)
+    return found, edges
 
 
 def pca_lowrank(A, q=None, center=True, niter=2):
@@ -118,3 +154,9 @@ def svd_lowrank(A, q=6, niter=2, M=None):
     """Not the graph of the real one, but with the same tensors behind it."""
     U, S, V = torch.linalg.svd(A if M is None else A - M, full_matrices=False)
     return U[..., :q], S[..., :q], V[..., :q]
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    if as_tuple:
+        return torch.ops.aten.nonzero_numpy(input)
+    return torch.ops.aten.nonzero(input) if out is None else torch.ops.aten.nonzero(input, out=out)
