@@ -1,6 +1,6 @@
 """Operators that torch makes of parts, written as Python over the parts.
 
-The prelude's folder `torch.aten` holds a function for such an operator, under the operator's base name and with the
+The prelude's folder `aten-composites` holds a function for such an operator, under the operator's base name and with the
 schema's parameter names. Running it leaves the graph that torch's own parts leave:
 
     def square(self):
@@ -18,7 +18,7 @@ from analyzers.machine.tensors import tensor_at
 from analyzers.ops.table import Row
 from analyzers.syntax import nodes as n
 
-FOLDER = "torch.aten"
+FOLDER = "aten-composites"
 _ASKS_SHAPE = frozenset({"dim", "ndim", "shape", "size", "numel"})
 _ASKS_DTYPE = frozenset({"dtype", "is_complex", "is_floating_point"})
 _asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}

@@ -257,7 +257,7 @@ def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
     handler = METHODS.get(name)
     if handler is not None:
         return handler(m, owner, args)
-    in_python = m.program.library(f"torch.Tensor.{name}")
+    in_python = m.program.library(f"tensor-methods.{name}")
     if in_python is not None:
         from analyzers.machine.calls import call
         from analyzers.machine.imports import library_value

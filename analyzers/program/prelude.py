@@ -1,7 +1,8 @@
 """The prelude: torch's Python layer, written anew in the Python that the machine runs.
 
 A folder of the prelude is named after the module that it models; every top-level name of its files is a name of that
-module. A prelude module's path begins with `<prelude>/`, which no file's does.
+module. Two folders model no module, and have names that none can have: `aten-composites` holds operators that torch's
+C++ makes of parts, `tensor-methods` the methods of tensors that are Python. A prelude module's path begins with `<prelude>/`, which no file's does.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def find(dotted: str) -> tuple[str, str] | None:
     if not folder:
         return None
     found = symbols(folder).get(name)
-    private = name.startswith("_") and folder != "torch.aten"
+    private = name.startswith("_") and folder != "aten-composites"
     return (found, name) if found is not None and not private else None
 
 

@@ -129,8 +129,12 @@ def lu(A, pivot=True, get_infos=False, out=None):
 
 
 def unravel_index(indices, shape):
-    dims = 1 if isinstance(shape, int) else len(shape)
-    return (indices.unsqueeze(-1) % torch.ones(dims, dtype=torch.int64)).unbind(-1)
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    steps = [1]
+    for i in range(len(sizes) - 1, 0, -1):
+        steps.insert(0, steps[0] * sizes[i])
+    places = indices.unsqueeze(-1).floor_divide(torch.tensor(steps)) % torch.tensor(sizes)
+    return places.unbind(-1)
 
 
 def histogramdd(input, bins, *, range=None, weight=None, density=False):
@@ -138,7 +142,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
         bins = [bins] * input.shape[-1]
     if isinstance(bins[0], torch.Tensor):
         found = torch.ops.aten._histogramdd_from_bin_tensors(input, bins, weight=weight, density=density)
-        return found, tuple(bins)
+        return found, bins
     edges = torch.ops.aten._histogramdd_bin_edges(input, bins, range=range, weight=weight, density=density)
     found = torch.ops.aten._histogramdd_from_bin_cts(input, bins, range=range, weight=weight, density=density)
     return found, edges

@@ -61,7 +61,7 @@ def bilinear(input1, input2, weight, bias=None):
     return output if bias is None else output + bias
 
 
-def _spread(input, output_size, scale_factors):
+def _upsampled_sizes(input, output_size, scale_factors):
     if output_size is not None:
         return list(output_size)
     return [int(input.shape[i + 2] * scale_factors[i]) for i in range(len(scale_factors))]
@@ -73,45 +73,45 @@ def _scale(scale_factors, i):
 
 def upsample_nearest1d(input, output_size=None, scale_factors=None):
     return torch.ops.aten.upsample_nearest1d.default(
-        input, _spread(input, output_size, scale_factors), _scale(scale_factors, 0)
+        input, _upsampled_sizes(input, output_size, scale_factors), _scale(scale_factors, 0)
     )
 
 
 def upsample_nearest2d(input, output_size=None, scale_factors=None):
     return torch.ops.aten.upsample_nearest2d.default(
-        input, _spread(input, output_size, scale_factors), _scale(scale_factors, 0), _scale(scale_factors, 1)
+        input, _upsampled_sizes(input, output_size, scale_factors), _scale(scale_factors, 0), _scale(scale_factors, 1)
     )
 
 
 def upsample_nearest3d(input, output_size=None, scale_factors=None):
     return torch.ops.aten.upsample_nearest3d.default(
-        input, _spread(input, output_size, scale_factors), _scale(scale_factors, 0), _scale(scale_factors, 1),
+        input, _upsampled_sizes(input, output_size, scale_factors), _scale(scale_factors, 0), _scale(scale_factors, 1),
         _scale(scale_factors, 2),
     )
 
 
 def upsample_linear1d(input, output_size=None, align_corners=False, scale_factors=None):
     return torch.ops.aten.upsample_linear1d.default(
-        input, _spread(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0)
+        input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0)
     )
 
 
 def upsample_bilinear2d(input, output_size=None, align_corners=False, scale_factors=None):
     return torch.ops.aten.upsample_bilinear2d.default(
-        input, _spread(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
+        input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
         _scale(scale_factors, 1),
     )
 
 
 def upsample_bicubic2d(input, output_size=None, align_corners=False, scale_factors=None):
     return torch.ops.aten.upsample_bicubic2d.default(
-        input, _spread(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
+        input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
         _scale(scale_factors, 1),
     )
 
 
 def upsample_trilinear3d(input, output_size=None, align_corners=False, scale_factors=None):
     return torch.ops.aten.upsample_trilinear3d.default(
-        input, _spread(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
+        input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
         _scale(scale_factors, 1), _scale(scale_factors, 2),
     )

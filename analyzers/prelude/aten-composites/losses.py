@@ -174,22 +174,3 @@ def nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100):
 
 def log_sigmoid(self):
     return torch.ops.aten.log_sigmoid_forward(self)[0]
-
-
-def cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
-    """Of class probabilities, or with the labels smoothed."""
-    dim = 0 if self.dim() == 1 else 1
-    logs = torch.log_softmax(self, dim)
-    if target.is_floating_point():
-        total = logs * target if weight is None else logs * target * weight
-        if reduction == 0:
-            return -total.sum(dim)
-        return -total.sum() if reduction == 2 else torch.ops.aten.div.Scalar(-total.sum(), 2)
-    loss = torch.ops.aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
-    smooth = -(logs if weight is None else logs * weight).sum(dim)
-    smooth = torch.ops.aten.masked_fill(smooth, target == ignore_index, 0.0)
-    if reduction != 0:
-        smooth = smooth.sum()
-    if reduction == 1:
-        smooth = smooth / torch.ones(())
-    return torch.ops.aten.mul.Scalar(loss, 1 - label_smoothing) + torch.ops.aten.mul.Scalar(smooth, label_smoothing)
