@@ -1,6 +1,6 @@
 """Operators that torch makes of parts, written as Python over the parts.
 
-The prelude's folder `aten-composites` holds a function for such an operator, under the operator's base name and with the
+The prelude's folder `aten-composites` holds a function for such an operator, with the operator's base name and the
 schema's parameter names. Running it leaves the graph that torch's own parts leave:
 
     def square(self):

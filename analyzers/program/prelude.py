@@ -2,7 +2,8 @@
 
 A folder of the prelude is named after the module that it models; every top-level name of its files is a name of that
 module. Two folders model no module, and have names that none can have: `aten-composites` holds operators that torch's
-C++ makes of parts, `tensor-methods` the methods of tensors that are Python. A prelude module's path begins with `<prelude>/`, which no file's does.
+C++ makes of parts, `tensor-methods` the methods of tensors that are Python. A prelude module's path begins with
+`<prelude>/`, which no file's does.
 """
 
 from __future__ import annotations
