@@ -530,8 +530,10 @@ def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @composite("adaptive_avg_pool2d")
 def _adaptive_avg(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    from analyzers.machine.torch_calls import types_of
+
     size = bound.get("output_size")
-    if (isinstance(size, Tup) and size.items == (Const(1), Const(1))) or size == Const(1):
+    if types_of(m, {"size": size or Unknown()}).get("size") in (1, [1], [1, 1], (1,), (1, 1)):
         return op(m, "mean.dim", what, self=bound["self"], dim=_ints([-1, -2]), keepdim=TRUE)
     return op(m, "_adaptive_avg_pool2d", what, self=bound["self"], output_size=size or Unknown())
 

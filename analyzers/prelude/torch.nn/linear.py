@@ -61,11 +61,6 @@ class Bilinear(Module):
         return F.bilinear(input1, input2, self.weight, self.bias)
 
 
-class LazyLinear(Linear):
-    def __init__(self, out_features, bias=True, device=None, dtype=None):
-        super().__init__(autograd_machine.unknown_int(), out_features, bias, device, dtype)
-
-
 class Flatten(Module):
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()

@@ -119,36 +119,6 @@ class InstanceNorm3d(_InstanceNorm):
     _batched = 5
 
 
-class LazyBatchNorm1d(BatchNorm1d):
-    def __init__(self, *args, **kwargs):
-        super().__init__(autograd_machine.unknown_int(), *args, **kwargs)
-
-
-class LazyBatchNorm2d(BatchNorm2d):
-    def __init__(self, *args, **kwargs):
-        super().__init__(autograd_machine.unknown_int(), *args, **kwargs)
-
-
-class LazyBatchNorm3d(BatchNorm3d):
-    def __init__(self, *args, **kwargs):
-        super().__init__(autograd_machine.unknown_int(), *args, **kwargs)
-
-
-class LazyInstanceNorm1d(InstanceNorm1d):
-    def __init__(self, *args, **kwargs):
-        super().__init__(autograd_machine.unknown_int(), *args, **kwargs)
-
-
-class LazyInstanceNorm2d(InstanceNorm2d):
-    def __init__(self, *args, **kwargs):
-        super().__init__(autograd_machine.unknown_int(), *args, **kwargs)
-
-
-class LazyInstanceNorm3d(InstanceNorm3d):
-    def __init__(self, *args, **kwargs):
-        super().__init__(autograd_machine.unknown_int(), *args, **kwargs)
-
-
 class LayerNorm(Module):
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
