@@ -22,6 +22,7 @@ from analyzers.domain.objects import (
     Iterator,
     ListObj,
     SetObj,
+    Shape,
     Storage,
     Tensor,
 )
@@ -686,6 +687,46 @@ def _delayed_error(m: Machine, args: Args) -> Value:
     result = m.new_tensor(tensor.shape, tensor.dtype, requires_grad=True, parents=m.parents([source]))
     step = Step("error", "error", {}, ("Error",), (), "unimplemented", payload=args.get(1, "message"))
     tensor_at(m, result.id).edge = Edge(make_node(m, step, ()))
+    return result
+
+
+@native("autograd_machine.outside")
+def _outside(m: Machine, args: Args) -> Value:
+    """A tensor as those see it who do not know the leaves `inputs`: without graph, if it leads nowhere else."""
+    from analyzers.machine.iteration import stream_of
+    from analyzers.machine.tensors import leaves_behind
+
+    tensor = m.tensor(value := args.get(0, "tensor"))
+    if tensor is None or not isinstance(value, Ref):
+        return value
+    inner = {i.id for i in stream_of(m, args.get(1, "inputs")).items if isinstance(i, Ref)}
+    reached = leaves_behind(m, value.id)
+    if reached is None or not reached & inner:
+        return value
+    if reached <= inner:
+        return call(m, BoundBuiltin(value, "detach"), Args())
+    return opaque_like(m, value, tensor.shape)
+
+
+@native("autograd_machine.spread")
+def _spread(m: Machine, args: Args) -> Value:
+    """Something computed of a tensor, with more dimensions in front."""
+    tensor = m.tensor(value := args.get(0, "tensor"))
+    sizes = args.get(1, "shape")
+    if tensor is None or not isinstance(value, Ref):
+        return value
+    if not isinstance(sizes, Tup) or tensor.shape is None:
+        return opaque_like(m, value, None)
+    return opaque_like(m, value, (*(m.int_of(size) for size in sizes.items), *tensor.shape))
+
+
+def opaque_like(m: Machine, value: Ref, shape: Shape) -> Ref:
+    """Something computed of one tensor in a way that the machine does not follow."""
+    result = opaque_result(m, "func", [value])
+    made, source = tensor_at(m, result.id), refreshed(m, value.id)
+    made.shape, made.dtype = shape, source.dtype
+    if source.requires_grad is False:
+        made.requires_grad, made.edge = False, None
     return result
 
 

@@ -109,6 +109,25 @@ def edge_to(m: Machine, ident: int) -> Edge | None:
     return replace(tensor.edge, maybe=True) if maybe else tensor.edge
 
 
+def leaves_behind(m: Machine, ident: int) -> set[int] | None:
+    """The leaves that a tensor's graph leads to; None where some of it is not known."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = [edge_to(m, ident)]
+    while stack:
+        edge = stack.pop()
+        if edge is None:
+            continue
+        if edge.node is None:
+            if edge.leaf is None:
+                return None
+            found.add(edge.leaf)
+        elif edge.node not in seen:
+            seen.add(edge.node)
+            stack += m.node(edge.node).edges
+    return found
+
+
 def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
     """The names that `grad_fn` may have; empty for none, None when not known."""
     if tensor.requires_grad is False:

@@ -47,7 +47,7 @@ class Custom(Higher):
         for _ in range(self.rng.randint(1, 3)):
             self.create()
         scenes = [*self.functions, *self.functions, *self.hooking, *self.differentiating]
-        for _ in range(self.rng.randint(2, 5)):
+        for _ in range(self.rng.randint(2, 4)):
             kind = self.rng.random()
             if kind < 0.65:
                 self.rng.choice(scenes)()
@@ -75,7 +75,7 @@ class Custom(Higher):
             self.emit(f"{made.name}{self.one_of('.add_(1)', '.mul_(2)', ' += 1', '[...] = 0.5')}")
         if grad and self.rng.random() < 0.4:
             self.walk(f"{made.name}.sum()")
-            if self.rng.random() < 0.3:
+            if self.rng.random() < 0.2:
                 self.walk(f"{made.name}.sum()")
         return made
 

@@ -41,7 +41,7 @@ class Hooking(Containing):
 
     def walk(self, text: str) -> None:
         """A backward of an expression of one element."""
-        self.emit(f"{text}.backward({self.one_of('', 'retain_graph=True')})")
+        self.emit(f"{text}.backward({self.one_of('', 'retain_graph=True', 'retain_graph=True')})")
 
     def tensor_hook(self) -> None:
         """A hook of a tensor, that looks, changes or writes."""
@@ -181,7 +181,7 @@ class Hooking(Containing):
         """Anomaly mode."""
         x = self.intermediate()
         self.emit(f"with torch.autograd.{self.one_of('detect_anomaly()', 'set_detect_anomaly(False)')}:")
-        self.emit(f"    {x.name}.sum().backward({self.one_of('', 'retain_graph=True')})")
+        self.emit(f"    {x.name}.sum().backward({self.one_of('', 'retain_graph=True', 'retain_graph=True')})")
 
     def graph_walk(self) -> None:
         """The graph, as Python sees it."""

@@ -243,6 +243,18 @@ def stub(world):
         return torch._C._functions.DelayedError(message.encode(), 1)(t.detach().requires_grad_())
 
     machine.delayed_error = delayed_error
+
+    def outside(t, inputs):
+        stack, leaves = [t.grad_fn], set()
+        while stack:
+            node = stack.pop()
+            if hasattr(node, "variable"):
+                leaves.add(node.variable)
+            stack += [] if node is None else [below for below, _ in node.next_functions]
+        return t.detach() if leaves and leaves <= set(inputs) else t
+
+    machine.outside = outside
+    machine.spread = lambda t, shape: t * torch.ones(*shape, *[1] * t.dim())
     machine.named_modules = named_modules
     machine.named_parameters = lambda module: members(module, "_parameters")
     machine.named_buffers = lambda module: members(module, "_buffers")

@@ -18,13 +18,28 @@ def _result(values, create_graph, single):
     return values[0] if single else tuple(values)
 
 
-def _gradients(outputs, inputs, grads, create_graph):
+def _found(outputs, inputs, grads, create_graph, retain_graph):
+    """The gradients; None where an input had no part in it."""
     wanted = [o for o in outputs if o.requires_grad]
     given = None if grads is None else [g for o, g in zip(outputs, grads) if o.requires_grad]
     if len(wanted) == 0:
-        return tuple([torch.zeros_like(i) for i in inputs])
-    found = torch.autograd.grad(wanted, inputs, given, create_graph=create_graph, allow_unused=True)
+        return [None for _ in inputs]
+    return torch.autograd.grad(wanted, inputs, given, retain_graph, create_graph, allow_unused=True)
+
+
+def _gradients(outputs, inputs, grads, create_graph, retain_graph=None):
+    found = _found(outputs, inputs, grads, create_graph, retain_graph)
     return tuple([torch.zeros_like(i) if g is None else g for g, i in zip(found, inputs)])
+
+
+def _rows(out, given, create_graph):
+    """One backward for each element of an output."""
+    parts = [[] for _ in given]
+    for j in range(out.nelement()):
+        found = _gradients((out.reshape(-1)[j],), given, None, create_graph, True)
+        for part, g in zip(parts, found):
+            part.append(g)
+    return [torch.stack(part, 0).view(out.size() + i.size()) for part, i in zip(parts, given)]
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
@@ -32,28 +47,18 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     with torch.enable_grad():
         given = _inputs(_as_tuple(inputs), create_graph)
         result = func(*given)
-        outputs = _as_tuple(result)
-        rows = []
-        for out in outputs:
-            row = []
-            for i, g in zip(given, _gradients((out.sum(),), given, None, create_graph or True)):
-                full = (g * torch.ones_like(out).reshape(*out.shape, *[1] * i.dim()))
-                row.append(full)
-            rows.append(_result(row, create_graph, single))
+        rows = [_result(_rows(out, given, create_graph), create_graph, single) for out in _as_tuple(result)]
     return tuple(rows) if isinstance(result, tuple) else rows[0]
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
     single = isinstance(inputs, torch.Tensor)
-    with torch.enable_grad():
-        given = _inputs(_as_tuple(inputs), create_graph)
-        first = _gradients((func(*given),), given, None, True)
-        rows = []
-        for g, i in zip(first, given):
-            second = _gradients((g.sum(),), given, None, True)
-            row = [s * torch.ones_like(i).reshape(*i.shape, *[1] * s.dim()) for s in second]
-            rows.append(_result(row, create_graph, single))
-    return rows[0] if single else tuple(rows)
+
+    def slope(*given):
+        return jacobian(lambda *inner: func(*inner).squeeze(), given, create_graph=True)
+
+    rows = jacobian(slope, _as_tuple(inputs), create_graph=create_graph)
+    return rows[0][0] if single else rows
 
 
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
@@ -66,15 +71,19 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return _result(outputs, create_graph, not isinstance(result, tuple)), _result(found, create_graph, single)
 
 
+def _forward_by_backward(outputs, given, v, create_graph):
+    """The gradient is linear in what it is given, and that is differentiated in turn."""
+    zeros = tuple([torch.zeros_like(o, requires_grad=True) for o in outputs])
+    first = _gradients(outputs, given, zeros, True)
+    return _gradients(first, zeros, None if v is None else _as_tuple(v), create_graph)
+
+
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """By two backwards: the gradient is linear in what it is given, and that is differentiated in turn."""
     with torch.enable_grad():
         given = _inputs(_as_tuple(inputs), create_graph)
         result = func(*given)
         outputs = _as_tuple(result)
-        zeros = tuple([torch.zeros_like(o, requires_grad=True) for o in outputs])
-        first = _gradients(outputs, given, zeros, True)
-        found = _gradients(first, zeros, None if v is None else _as_tuple(v), create_graph)
+        found = _forward_by_backward(outputs, given, v, create_graph)
     single = not isinstance(result, tuple)
     return _result(outputs, create_graph, single), _result(found, create_graph, single)
 
@@ -90,4 +99,10 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    return vhp(func, inputs, v, create_graph, strict)
+    single = isinstance(inputs, torch.Tensor)
+    with torch.enable_grad():
+        given = _inputs(_as_tuple(inputs), create_graph)
+        output = func(*given)
+        first = _gradients((output,), given, None, True)
+        found = _forward_by_backward(first, given, v, create_graph)
+    return _result((output,), create_graph, True), _result(found, create_graph, single)

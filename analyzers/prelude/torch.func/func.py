@@ -45,13 +45,18 @@ def _like(value, tensors):
     return tuple([_like(v, tensors) for v in value])
 
 
+def _inside(tensors):
+    """What the function sees: nobody outside asks for the gradients of these."""
+    return [t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in tensors]
+
+
 def grad_and_value(func, argnums=0, has_aux=False):
     """Results keep the graph to whatever required grad outside."""
 
     def wrapped(*args, **kwargs):
         with torch.enable_grad():
             picked = _picked(args, argnums)
-            inputs = [t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in _leaves(picked)]
+            inputs = _inside(_leaves(picked))
             replaced = _like(picked, iter(inputs))
             args = list(args)
             if isinstance(argnums, tuple):
@@ -62,7 +67,10 @@ def grad_and_value(func, argnums=0, has_aux=False):
             result = func(*args, **kwargs)
             value = result[0] if has_aux else result
             found = torch.autograd.grad(value, inputs, create_graph=True, allow_unused=True)
-            found = _like(picked, iter(list(found)))
+            found = [torch.zeros_like(i) if g is None else autograd_machine.outside(g, inputs)
+                     for g, i in zip(found, inputs)]
+            found = _like(picked, iter(found))
+            value = autograd_machine.outside(value, inputs)
         return (found, (value, result[1])) if has_aux else (found, value)
 
     return wrapped
@@ -87,12 +95,35 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     return wrapped
 
 
-def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    def summed(*args, **kwargs):
-        result = func(*args, **kwargs)
-        return (result[0].sum(), result[1]) if has_aux else result.sum()
+def _shaped(value, shape):
+    """Each tensor behind an operator that is not known, with the sizes of the function's result in front."""
+    if isinstance(value, torch.Tensor):
+        return autograd_machine.spread(value, shape)
+    if isinstance(value, dict):
+        return {k: _shaped(v, shape) for k, v in value.items()}
+    return tuple([_shaped(v, shape) for v in value])
 
-    return grad(summed, argnums, has_aux)
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """The gradient of the sum says which graph there is; a result that is no single tensor is not followed."""
+
+    def wrapped(*args, **kwargs):
+        shapes = []
+
+        def summed(*args, **kwargs):
+            result = func(*args, **kwargs)
+            first = result[0] if has_aux else result
+            if not isinstance(first, torch.Tensor):
+                return autograd_machine.unknown()
+            shapes.append(first.shape)
+            return (first.sum(), result[1]) if has_aux else first.sum()
+
+        found = grad(summed, argnums, has_aux)(*args, **kwargs)
+        if len(shapes) == 0:
+            return autograd_machine.unknown()
+        return (_shaped(found[0], shapes[0]), found[1]) if has_aux else _shaped(found, shapes[0])
+
+    return wrapped
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
@@ -104,14 +135,20 @@ def hessian(func, argnums=0):
 
 
 def vjp(func, *primals, has_aux=False):
-    result = func(*primals)
+    with torch.enable_grad():
+        inputs = _inside(_leaves(primals))
+        result = func(*_like(primals, iter(inputs)))
     output = result[0] if has_aux else result
 
     def pull(cotangents):
-        found = torch.autograd.grad(output, primals, cotangents, create_graph=True, allow_unused=True)
-        return tuple(found)
+        with torch.enable_grad():
+            found = torch.autograd.grad(output, inputs, cotangents, create_graph=True, allow_unused=True)
+            found = [torch.zeros_like(i) if g is None else autograd_machine.outside(g, inputs)
+                     for g, i in zip(found, inputs)]
+        return _like(primals, iter(found))
 
-    return (output, pull, result[1]) if has_aux else (output, pull)
+    told = autograd_machine.outside(output, inputs) if isinstance(output, torch.Tensor) else output
+    return (told, pull, result[1]) if has_aux else (told, pull)
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
