@@ -299,6 +299,10 @@ class Positions:
                     for alias in statement.names:
                         if alias.name == dotted and (alias.asname or "." not in dotted):
                             return alias.asname or dotted
+                elif isinstance(statement, n.ImportFrom) and not statement.level:
+                    for alias in statement.names:
+                        if f"{statement.module}.{alias.name}" == dotted:
+                            return alias.asname or alias.name
         return None
 
 

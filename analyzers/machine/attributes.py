@@ -377,6 +377,10 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
         from analyzers.machine.flags import note_misspelt
 
         note_misspelt(m, name, module=True)
+        if tensor is not None and isinstance(value, Ref):
+            from analyzers.machine.registration import look_at_attribute
+
+            look_at_attribute(m, found, name, value)
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
 
 

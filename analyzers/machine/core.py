@@ -159,6 +159,7 @@ class Machine:
         self.functions: list[Func] = []
         self.retainers: set[int] = set()
         self.doubts = 0
+        self.looks = 0
         self.used_gradients: dict[tuple[int, int | None], Site] = {}
         self.stale_gradients: dict[tuple[int, int | None], tuple[Site, Site]] = {}
         self.walked: set[int] = set()

@@ -168,6 +168,34 @@ class StepCall:
 
 
 @dataclass(slots=True)
+class LeftOut:
+    """A step leaves out what it should train. `how`:
+
+    `container`: a parameter that got a gradient, of a module in the plain container `owner.attr`;
+    `late`: a parameter that got a gradient, made after the optimizer, in a module that the optimizer trains;
+    `unreached`: a parameter of the optimizer, which backward never reached though it reached others.
+    """
+
+    site: Site
+    optimizer: int
+    how: str
+    owner: str
+    attr: str
+    parameter: int
+    lineage: Lineage | None
+
+
+@dataclass(slots=True)
+class ParameterLost:
+    """A module was given, as an attribute, what was computed of a parameter that no one else holds."""
+
+    site: Site
+    owner: str
+    attr: str
+    lineage: Lineage | None
+
+
+@dataclass(slots=True)
 class ZeroCall:
     site: Site
     optimizer: int | None
@@ -226,7 +254,7 @@ class Misspelt:
 
 Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
-    | HiddenWrite
+    | HiddenWrite | LeftOut | ParameterLost
 )  # fmt: skip
 
 

@@ -346,9 +346,10 @@ def run_row(
         step.kind, step.names = "unknown", ()
     if row.kind != "no-grad":
         _check_forbidden(m, row, step)
-        check_usable(m, step)
     if row.inplace:
         return _run_in_place(m, row, bound, step)
+    if row.kind != "no-grad":
+        check_usable(m, step)
     if row.view in {"view", "multi"}:
         return _run_view(m, row, bound, step, count)
     return _run_plain(m, row, bound, step, count)
@@ -644,6 +645,7 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         bump(m, ident, step.what)
         return target_value
     check_write(m, ident, step)
+    check_usable(m, step)
     check_memory(m, ident, step)
     recorded = _recorded(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []

@@ -10,17 +10,33 @@ from analyzers.machine.events import GradAccumulated, StepCall, ZeroCall
 
 def parameters_of(m: Machine, optimizer: Value) -> list[int]:
     """The tensors in an optimizer's parameter groups."""
+    items = [item for params in _groups(m, optimizer) for item in params.items]
+    return [p.id for p in items if isinstance(p, Ref) and isinstance(m.obj(p), Tensor)]
+
+
+def all_known(m: Machine, optimizer: Value) -> bool:
+    """Whether nothing but known tensors is in an optimizer's parameter groups."""
+    found = m.obj(optimizer)
+    groups = m.obj(found.attrs["param_groups"]) if isinstance(found, Instance) else None
+    if not isinstance(groups, ListObj) or groups.rest is not None:
+        return False
+    lists = _groups(m, optimizer)
+    return len(lists) == len(groups.items) and all(
+        params.rest is None and all(isinstance(m.obj(p), Tensor) for p in params.items) for params in lists
+    )
+
+
+def _groups(m: Machine, optimizer: Value) -> list[ListObj]:
     found = m.obj(optimizer)
     if not isinstance(found, Instance) or "param_groups" not in found.attrs:
         return []
     groups = m.obj(found.attrs["param_groups"])
-    out: list[int] = []
-    if isinstance(groups, ListObj):
-        for group in groups.items:
-            entries = m.obj(group)
-            params = m.obj(entries.items.get(Const("params"), NONE)) if isinstance(entries, DictObj) else None
-            if isinstance(params, ListObj):
-                out += [p.id for p in params.items if isinstance(p, Ref) and isinstance(m.obj(p), Tensor)]
+    out: list[ListObj] = []
+    for group in groups.items if isinstance(groups, ListObj) else ():
+        entries = m.obj(group)
+        params = m.obj(entries.items.get(Const("params"), NONE)) if isinstance(entries, DictObj) else None
+        if isinstance(params, ListObj):
+            out.append(params)
     return out
 
 
@@ -40,6 +56,9 @@ def note(m: Machine, what: str, subject: Value) -> None:
             else:
                 unknown += 1
         m.note(StepCall(m.site(), subject.id, with_grad, without, unknown))
+        from analyzers.machine.registration import look
+
+        look(m, subject)
     elif what == "note_zero":
         fresh = []
         for ident in parameters_of(m, subject):
