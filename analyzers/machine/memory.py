@@ -91,6 +91,9 @@ def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence
     """Whether a result with memory of its own lies row by row."""
     if memory_format == Builtin("torch.contiguous_format") or name in _ROW_BY_ROW:
         return True
+    if name == "stack" and all(len(tensor_at(m, i).shape or (0,) * 9) < 3 for i in ids):
+        # What has four dimensions may lie channel by channel.
+        return True
     if memory_format not in (NONE, Builtin("torch.preserve_format")) or _OWN_ORDER.match(name):
         return None
     return True if all(tensor_at(m, i).contiguous is True for i in ids) else None

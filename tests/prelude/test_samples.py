@@ -1,17 +1,18 @@
-"""On torch's own samples of optimizers, the machine agrees with torch: a part of the whole coverage."""
+"""On torch's own samples of modules and optimizers, the machine agrees with torch: a part of the whole coverage."""
 
 import itertools
 import warnings
 
 import pytest
 
-from tests.prelude import cases, optimizers
+from tests.prelude import cases, modules, optimizers
 from tests.prelude.machine_side import Analyzer
 from tests.prelude.report import score
 
 ANALYZER = Analyzer()
+MODULES = 3
 OPTIMIZERS = 12
-"""Programs of each; `python -m tests.prelude.optimizers` runs all."""
+"""Programs of each; `python -m tests.prelude.modules` and `python -m tests.prelude.optimizers` run all."""
 
 
 def check(name, programs, lived_with):
@@ -23,6 +24,11 @@ def check(name, programs, lived_with):
         assert result.verdict == lived_with[name], told
     else:
         assert result.verdict == "agrees", told or result.crashes
+
+
+@pytest.mark.parametrize("name", modules.INFOS)
+def test_module(name):
+    check(name, itertools.islice(modules.programs(name), MODULES), {})
 
 
 OPTIMIZERS_LIVED_WITH = {

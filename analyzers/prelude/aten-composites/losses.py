@@ -75,6 +75,7 @@ def multilabel_margin_loss(self, target, reduction=1):
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
     lengths = target_lengths
+    targets = targets.to(torch.int64)
     if isinstance(target_lengths, torch.Tensor):
         loss = torch.ops.aten._ctc_loss(
             log_probs, targets, input_lengths.tolist(), target_lengths.tolist(), blank, zero_infinity
@@ -143,7 +144,7 @@ def _smoothed_cross_entropy(self, target, weight, reduction, ignore_index, smoot
     smooth.masked_fill_(ignored, 0.0)
     if reduction == _MEAN:
         if weight is None:
-            smooth = smooth.masked_select(~ignored).mean()
+            smooth = smooth.sum() / (~ignored).sum()
         else:
             smooth = smooth.sum() / weight.gather(0, target.masked_select(~ignored).flatten()).sum()
     elif reduction == _SUM:

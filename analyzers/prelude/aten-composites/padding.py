@@ -14,21 +14,22 @@ def pad(self, pad, mode="constant", value=None):
 
 
 def _pad_circular(self, pad):
-    n = self.dim() - 2
+    n = len(pad) // 2
+    first = self.dim() - n
     before = list(self.shape)
     after = list(self.shape)
     for i in range(n):
-        after[i + 2] = before[i + 2] + pad[2 * (n - i - 1)] + pad[2 * (n - i - 1) + 1]
+        after[first + i] = before[first + i] + pad[2 * (n - i - 1)] + pad[2 * (n - i - 1) + 1]
     out = torch.empty(after, dtype=self.dtype)
     target, source = out, self
     for i in range(n):
-        dim = n - i + 1
+        dim = first + n - i - 1
         left, right = pad[2 * i], pad[2 * i + 1]
         target = torch.ops.aten.slice(target, dim, max(left, 0), after[dim] - max(right, 0))
         source = torch.ops.aten.slice(source, dim, max(-left, 0), before[dim] - max(-right, 0))
     target.copy_(source)
     for i in range(n):
-        dim = n - i + 1
+        dim = first + n - i - 1
         left, right = pad[2 * i], pad[2 * i + 1]
         if left > 0:
             edge = after[dim] - max(right, 0)

