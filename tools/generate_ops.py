@@ -343,7 +343,10 @@ MANUAL_SIGNATURES: dict[str, list[list[Any]] | str] = {
     **{f"Tensor.{cast}": [_by_hand("to.dtype", _MEMORY_FORMAT)] for cast in _CASTS},
     "Tensor.__rfloordiv__": [_by_hand("floor_divide", "Tensor other", self="other", other="self")],
     "Tensor.__rmatmul__": [_by_hand("matmul", "Tensor other", self="other", other="self")],
-    "Tensor.__rmod__": [_by_hand("remainder.Scalar_Tensor", "Scalar other", self="other", other="self")],
+    "Tensor.__rmod__": [
+        _by_hand("remainder.Tensor", "Tensor other", self="other", other="self"),
+        _by_hand("remainder.Scalar_Tensor", "Scalar other", self="other", other="self"),
+    ],
     "Tensor.__rpow__": [
         _by_hand("pow.Tensor_Tensor", "Tensor other", self="exponent", other="self"),
         _by_hand("pow.Scalar", "Scalar other", self="exponent", other="self"),

@@ -344,11 +344,17 @@ def _swap(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 def _transposes(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     rank = _rank(m, bound["self"])
     tensor = m.tensor(bound["self"])
-    if tensor is None or rank is None or tensor.dtype is None or tensor.dtype.startswith("complex"):
+    if tensor is None or rank is None:
         return None
     if row.base == "numpy_T":
         return op(m, "permute", what, self=bound["self"], dims=_ints(list(range(rank))[::-1]))
-    return op(m, "transpose.int", what, self=bound["self"], dim0=Const(-2), dim1=Const(-1))
+    conjugates = row.base in {"matrix_H", "mH", "adjoint"}
+    if conjugates and tensor.dtype is None:
+        return None
+    turned = op(m, "transpose.int", what, self=bound["self"], dim0=Const(-2), dim1=Const(-1))
+    if conjugates and tensor.dtype is not None and tensor.dtype.startswith("complex"):
+        return op(m, "_conj", what, self=turned)
+    return turned
 
 
 @composite("broadcast_tensors")
@@ -442,12 +448,12 @@ def _softmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "_" + row.base, what, self=value, dim=bound.get("dim", Unknown()), half_to_float=FALSE)
 
 
-@composite("dropout", "feature_dropout", "alpha_dropout")
+@composite("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
 def _dropout(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     train, p = bound.get("train", Unknown()), bound.get("p", Unknown())
     if train == FALSE:
         return bound["input"]
-    if isinstance(p, Const) and p.value == 0 and row.base == "dropout":
+    if isinstance(p, Const) and p.value == 0:
         return bound["input"]
     if train == TRUE and isinstance(p, Const) and row.base in {"dropout", "feature_dropout"}:
         source = m.tensor(bound["input"])

@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Edge
-from analyzers.domain.values import FALSE, NONE, Ref, Tup, Value
+from analyzers.domain.values import FALSE, NONE, Const, Ref, Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
-from analyzers.machine.tensors import Step, bump, can_require_grad, make_node, refreshed, tensor_at
+from analyzers.machine.tensors import Step, blur_tensor, bump, can_require_grad, make_node, refreshed, tensor_at
 from analyzers.ops import table
 from analyzers.ops.table import Arg, Row
 
 REFUSED_BY: dict[str, str] = {
-    "fft_fft": "_fft_r2c", "fft_ihfft2": "_fft_c2c", "fft_ihfftn": "_fft_c2c", "max": "maximum", "min": "minimum",
-    "kron": "mul", "outer": "mul", "ger": "mul", "diff": "sub", "linalg_multi_dot": "mm",
+    "fft_fft": "_fft_r2c", "max": "maximum", "min": "minimum",
+    "log_sigmoid": "log_sigmoid_forward", "kron": "mul", "outer": "mul", "ger": "mul", "linalg_multi_dot": "mm",
     "clip": "clamp", "concat": "cat", "concatenate": "cat", "column_stack": "cat", "row_stack": "cat", "hstack": "cat",
     "vstack": "cat", "dstack": "cat", "cross": "linalg_cross", "fft_fft2": "_fft_c2c", "fft_fftn": "_fft_c2c",
     "fft_hfft": "_fft_c2r", "fft_hfft2": "_fft_c2r", "fft_hfftn": "_fft_c2r", "fft_ifft2": "_fft_c2c",
@@ -37,15 +37,25 @@ REFUSED_BY: dict[str, str] = {
 
 COPYING = frozenset(
     (
-        "linalg_cond", "linalg_norm", "linalg_matrix_norm", "linalg_tensorinv", "linalg_tensorsolve", "nanquantile",
+        "inner", "linalg_cond", "linalg_pinv", "linalg_norm", "linalg_matrix_norm", "linalg_tensorinv",
+        "linalg_tensorsolve", "nanquantile",
         "quantile", "special_ndtr", "tensordot",
     )
 )  # fmt: skip
 """Composites that compute their result anew and copy it."""
 
-UNIMPLEMENTED = frozenset(["diag", "fft_ifft", "fft_ihfft", "linalg_ldl_factor"])
+UNIMPLEMENTED = frozenset({"diag", "linalg_ldl_factor"})
 """Composites whose last part has no derivative in its `out=` form."""
 
+
+_VAGUE = frozenset({"fft_ihfft2", "fft_ihfftn"})
+"""Composites that write to the target in one way or another, as the number of dimensions asks."""
+
+_BY_RANK = {"inner": ("mul", 0), "linalg_vecdot": ("vdot", 1)}
+"""The part that refuses if an operand has this many dimensions."""
+
+_REPEATING = {"diff": ("sub", 1), "linalg_matrix_power": ("matmul", 2), "matrix_power": ("matmul", 2)}
+"""The part that refuses if the operator does it at least so many times."""
 
 UNCOUNTED = frozenset({"empty", "kron"})
 """Operators whose write to a target no version counter sees."""
@@ -57,13 +67,13 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
 
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     inputs = {a.name: tensors_in(m, bound[a.name]) for a in row.args if a.name in bound and not _is_target(a)}
+    sources = tuple(i for ids in inputs.values() for i in ids)
     kind = _kind(row)
-    if row.base in UNIMPLEMENTED and not _refusing(m, row, [i for ids in inputs.values() for i in ids]):
+    if row.base in UNIMPLEMENTED and not _refusing(m, row, bound, list(sources)):
         kind = "not-implemented"
     if kind == "composite":
         return _written_as_parts_do(m, row, bound, what)
-    sources = tuple(i for ids in inputs.values() for i in ids)
-    written = tuple(i for name in targets for i in tensors_in(m, bound[name]))
+    written = tuple(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
     if kind == "derivative":
         refuse(m, row.base, [*(i for name in row.differentiable for i in inputs.get(name, ())), *written])
     for ident in written:
@@ -113,8 +123,8 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     given = {name: value for name, value in bound.items() if name not in targets}
     operands = [i for value in given.values() for i in tensors_in(m, value)]
-    written = [i for name in targets for i in tensors_in(m, bound[name])]
-    refusing = _refusing(m, row, operands)
+    written = list(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
+    refusing = _refusing(m, row, bound, operands)
     if refusing:
         refuse(m, refusing, [*operands, *written])
     plain = next((r for r in table.rows(row.base) if not r.out and [a.name for a in r.args] == _inputs(row)), None)
@@ -123,7 +133,9 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
         op(m, "copy_", what, self=target, src=apply(m, plain, given, what=what), non_blocking=FALSE)
         return target
     for ident in written:
-        if row.base not in UNCOUNTED:
+        if row.base in _VAGUE:
+            blur_tensor(m, ident)
+        elif row.base not in UNCOUNTED:
             bump(m, ident, what)
         able = can_require_grad(tensor_at(m, ident).dtype) is not False
         if not refusing and able and any(refreshed(m, i).requires_grad is not False for i in operands):
@@ -131,10 +143,23 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     return _result(row, bound)
 
 
-def _refusing(m: Machine, row: Row, operands: list[int]) -> str:
+def _refusing(m: Machine, row: Row, bound: dict[str, Value], operands: list[int]) -> str:
     """The part that refuses to write what requires grad."""
+    times = bound.get("n", Const(1))
+    if row.base in _REPEATING:
+        name, least = _REPEATING[row.base]
+        return name if isinstance(times, Const) and isinstance(times.value, int) and times.value >= least else ""
     if row.base.startswith("fft_") and any((tensor_at(m, i).dtype or "").startswith("complex") for i in operands):
         return REFUSED_BY.get(row.base, "_fft_c2c").replace("_fft_r2c", "_fft_c2c")
+    if row.base.startswith("fft_i") and row.base in {"fft_ifft", "fft_ihfft", *_VAGUE}:
+        return ""
+    if row.base in _BY_RANK:
+        name, rank = _BY_RANK[row.base]
+        return (
+            name
+            if any(tensor_at(m, i).shape == () or len(tensor_at(m, i).shape or ()) == rank for i in operands)
+            else ""
+        )
     plain = next((r for r in table.rows(row.base) if r.alias_of is not None), None)
     if plain is not None and plain.alias_of is not None:
         return plain.alias_of.split(".")[0]

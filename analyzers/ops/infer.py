@@ -48,7 +48,7 @@ RULE_MODULES = (
 )  # fmt: skip
 # In place, these change the shape of `self`; all others leave its shape and dtype alone.
 _RESHAPING = frozenset(
-    ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims", "as_strided", "resize", "resize_as")
+    ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims", "as_strided", "resize", "resize_as", "addbmm")
 )
 _OPERATORS = frozenset(["__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__"])
 

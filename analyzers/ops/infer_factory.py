@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from analyzers.ops.infer_core import Call, Result, TensorType, as_tensor, broadcast, rule
+from analyzers.ops.infer_core import Call, Result, TensorType, as_tensor, broadcast, promote, rule
 from analyzers.ops.promote import complex_of, is_integral, real_of
 
 
@@ -108,7 +108,8 @@ def _normal(call: Call) -> Result:
     tensors = [operand for operand in operands if not operand.wrapped]
     if len(tensors) == 1:
         return TensorType(tensors[0].shape, tensors[0].dtype)
-    return TensorType(broadcast(*(t.shape for t in operands)), None)
+    dtype = promote(*tensors, default=call.default) if len({t.dtype for t in tensors}) == 1 else None
+    return TensorType(broadcast(*(t.shape for t in operands)), dtype)
 
 
 def _count_lower(rows: int, columns: int, offset: int) -> int:

@@ -21,6 +21,7 @@ from analyzers.ops.infer_core import (
     numel,
     promote,
     rule,
+    same_dtype,
     show,
     unknown_sizes,
     wrap_dim,
@@ -164,6 +165,26 @@ def _column_stack(call: Call) -> Result:
     shapes = [t.shape if t.shape is None or len(t.shape) > 1 else (numel(t.shape), 1) for t in tensors]
     dtype = promote(*tensors, default=call.default)
     return TensorType(None if None in shapes else cat_shape(shapes, 1), dtype)
+
+
+@rule("_chunk_cat")
+def _chunk_cat(call: Call) -> Result:
+    tensors, dim, chunks = call.tensors("tensors"), call.number("dim"), call.number("num_chunks")
+    dtype = same_dtype(*tensors) if tensors else None
+    shapes = [t.shape for t in tensors or ()]
+    if not shapes or dim is None or not chunks or any(s is None or None in s for s in shapes):
+        return TensorType(None, dtype)
+    dim = dim % max(len(shapes[0] or ()), 1)
+    total = 0
+    for shape in shapes:
+        assert shape is not None
+        size = shape[dim]
+        rest = numel(shape[dim + 1 :])
+        assert size is not None and rest is not None
+        total += -(-size // chunks) * rest
+    first = shapes[0]
+    assert first is not None
+    return TensorType((*first[:dim], chunks, total), dtype)
 
 
 @rule("block_diag")

@@ -62,9 +62,18 @@ def _checked(call: Call) -> Result:
 def _pinv(call: Call) -> Result:
     operand = call.tensor("self")
     shape = _batched(operand.shape)
-    if shape is None or call.given("atol") or call.given("rtol") or call.given("rcond"):
-        return TensorType(None, operand.dtype)  # a tensor of tolerances adds its own batch
-    return TensorType((*shape[:-2], shape[-1], shape[-2]), operand.dtype)
+    tolerances = [call.tensor(name) for name in ("atol", "rtol", "rcond") if call.given(name)]
+    batch = None if shape is None else broadcast(shape[:-2], *(t.shape for t in tolerances))
+    if shape is None or batch is None:
+        return TensorType(None, operand.dtype)
+    return TensorType((*batch, shape[-1], shape[-2]), operand.dtype)
+
+
+@rule("linalg_lstsq")
+def _lstsq(call: Call) -> Result:
+    dtype = call.tensor("self").dtype
+    real = TensorType(None, real_of(dtype))
+    return TensorType(None, dtype), real, TensorType(None, "int64"), real
 
 
 @rule("det linalg_det logdet")

@@ -18,7 +18,7 @@ from analyzers.ops.infer_core import (
     unknown_sizes,
     wrap_dim,
 )
-from analyzers.ops.promote import real_of
+from analyzers.ops.promote import float_of, real_of
 
 
 def reduced_loss(call: Call, each: Shape, default: int = 1) -> Shape:
@@ -54,11 +54,50 @@ def _native_batch_norm(call: Call) -> Result:
     return TensorType(operand.shape, operand.dtype), stat, stat
 
 
+@rule("_softmax_backward_data _log_softmax_backward_data")
+def _softmax_backward(call: Call) -> Result:
+    return TensorType(call.tensor("grad_output").shape, call.cast(call.args.get("input_dtype")))  # type: ignore[arg-type]
+
+
+@rule("native_dropout_backward")
+def _dropout_backward(call: Call) -> Result:
+    operand = call.tensor("grad_output")
+    return TensorType(operand.shape, float_of(operand.dtype, call.default))
+
+
+@rule("_embedding_bag _embedding_bag_forward_only")
+def _embedding_bag(call: Call) -> Result:
+    weight, offsets, closed = call.tensor("weight"), call.tensor("offsets"), call.flag("include_last_offset")
+    rest = TensorType(None, None)
+    if not weight.shape or not offsets.shape or len(weight.shape) != 2 or closed is None:
+        return TensorType(None, weight.dtype), rest, rest, rest
+    bags = offsets.shape[0]
+    if bags is not None and closed:
+        bags -= 1
+    return TensorType((bags, weight.shape[1]), weight.dtype), rest, rest, rest
+
+
+@rule("segment_reduce")
+def _segment_reduce(call: Call) -> Result:
+    operand, axis = call.tensor("data"), call.number("axis", 0)
+    lengths, offsets = call.optional("lengths"), call.optional("offsets")
+    index = lengths if lengths is not None else offsets
+    if operand.shape is None or index is None or not index.shape or axis is None or axis != len(index.shape) - 1:
+        return TensorType(unknown_sizes(operand.shape), operand.dtype)
+    count = index.shape[-1]
+    if count is not None and lengths is None:
+        count -= 1
+    return TensorType((*index.shape[:-1], count, *operand.shape[axis + 1 :]), operand.dtype)
+
+
 @rule("_batch_norm_with_update _batch_norm_no_update cudnn_batch_norm")
 def _batch_norm_with_reserve(call: Call) -> Result:
     operand = call.tensor("input")
-    rest = TensorType(None, None)
-    return TensorType(operand.shape, operand.dtype), rest, rest, TensorType(None, None)
+    channels = operand.shape[1] if operand.shape is not None and len(operand.shape) > 1 else None
+    update = "momentum" in call.args and operand.dtype in ("float32", "float64")
+    stat = TensorType((channels,) if update else None, _of_statistics(operand.dtype) if update else None)
+    reserve = TensorType((0,), "uint8") if update else TensorType(None, None)
+    return TensorType(operand.shape, operand.dtype), stat, stat, reserve
 
 
 @rule("native_layer_norm")

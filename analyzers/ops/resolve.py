@@ -165,7 +165,7 @@ def _chosen(signature: Signature, kwargs: Mapping[str, Kind]) -> str:
 def _bind_outputs(row: Row, binding: dict[str, Source]) -> dict[str, Source]:
     if row.out and "out" in binding:
         source = binding.pop("out")
-        binding.update((a.name, source) for a in row.args if a.written)
+        binding.update((a.name, source) for a in row.args if a.written and a.kwarg_only)
     return binding
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -165,10 +165,19 @@ class _Tags(TorchDispatchMode):  # type: ignore[misc]
 def has_free_shapes(case: Case, code: types.CodeType) -> bool:
     """Whether what the operands hold decides on a shape."""
     mode = _Tags()
-    space: dict[str, Any] = {"torch": torch, **{f"t{i}": t.clone() for i, t in enumerate(case.operands)}}
     try:
-        with torch.no_grad(), mode:
-            exec(code, space)
+        with mode:
+            given = _shapes(case.operands, code)
     except Exception:
         return True
-    return mode.found
+    try:
+        return mode.found or given != _shapes([t if t.is_floating_point() else t * 0 for t in case.operands], code)
+    except Exception:
+        return mode.found
+
+
+def _shapes(operands: Sequence[torch.Tensor], code: types.CodeType) -> list[Any]:
+    space: dict[str, Any] = {"torch": torch, **{f"t{i}": t.clone() for i, t in enumerate(operands)}}
+    with torch.no_grad():
+        exec(code, space)
+    return [getattr(value, "shape", None) for _, value in flat("r", space["r"])]

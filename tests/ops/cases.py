@@ -104,11 +104,11 @@ def operators() -> list[Any]:
     return [info for info in op_db if not info.name.startswith("jiterator")]
 
 
-def cases(info: Any, most: int) -> Iterator[Case]:
+def cases(info: Any, most: int, dtypes: int = len(DTYPES)) -> Iterator[Case]:
     """The cases of one operator, none twice: `most` samples of its first dtype, a few of each other."""
     seen: set[tuple[object, ...]] = set()
     takes = [dtype for dtype in DTYPES if dtype in info.dtypes] or list(info.dtypes)[:1]
-    for order, dtype in enumerate(takes):
+    for order, dtype in enumerate(takes[:dtypes]):
         torch.manual_seed(0)
         # Not `info.sample_inputs`: that reads the source of every caller on the stack, ten times the cost.
         samples = info.sample_inputs_func(info, "cpu", dtype, requires_grad=False)
@@ -151,9 +151,10 @@ def _function(speller: _Speller, info: Any, sample: Any) -> str:
 def _named(info: Any) -> str | None:
     """The operator's own name, if what it leads to is what the samples are for."""
     value: Any = torch
-    for part in info.name.split("."):
+    name = info.name.removeprefix("torch.")
+    for part in name.split("."):
         value = getattr(value, part, None)
-    return f"torch.{info.name}" if value is not None and value is info.op else None
+    return f"torch.{name}" if value is not None and value is info.op else None
 
 
 def _recorded(speller: _Speller, info: Any, sample: Any) -> str:

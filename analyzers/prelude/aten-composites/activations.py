@@ -131,3 +131,46 @@ def feature_dropout_(self, p, train):
     if not train or p == 0:
         return self
     return self.mul_(torch.empty(self.shape[:2] + (1,) * (self.dim() - 2)))
+
+
+def _alpha(input, p, noise, in_place):
+    """Noise that keeps the mean, and a shift."""
+    shift = noise + 1.0
+    product = input.mul_(noise) if in_place else input * noise
+    return product.add_(shift)
+
+
+def _channels(input):
+    return torch.empty(list(input.shape[:2]) + [1] * (input.dim() - 2), dtype=input.dtype)
+
+
+def alpha_dropout(input, p, train):
+    if p == 1:
+        return input * torch.zeros((), dtype=input.dtype)
+    return _alpha(input, p, torch.empty_like(input), False)
+
+
+def feature_alpha_dropout(input, p, train):
+    if p == 1:
+        return input * torch.zeros((), dtype=input.dtype)
+    return _alpha(input, p, _channels(input), False)
+
+
+def alpha_dropout_(self, p, train):
+    if p == 0 or not train or self.numel() == 0:
+        return self
+    if p == 1:
+        return self.mul_(torch.zeros((), dtype=self.dtype))
+    return _alpha(self, p, torch.empty_like(self), True)
+
+
+def feature_alpha_dropout_(self, p, train):
+    if p == 0 or not train or self.numel() == 0:
+        return self
+    if p == 1:
+        return self.mul_(torch.zeros((), dtype=self.dtype))
+    return _alpha(self, p, _channels(self), True)
+
+
+def chalf(self, memory_format=None):
+    return self.to(torch.complex32)

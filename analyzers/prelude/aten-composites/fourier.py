@@ -171,10 +171,10 @@ def _ihfftn(x, s, dim):
     dims = _dims_of(x, dim, s)
     x = _floating(x)
     x = _resized(x, dims, _sizes_of(x, s, dims))
-    half = torch.ops.aten._conj(torch.ops.aten._fft_r2c(x, [dims[-1]], 2, True))
+    half = torch.ops.aten._fft_r2c(x, [dims[-1]], 2, True)
     if len(dims) == 1:
-        return half
-    return torch.ops.aten._fft_c2c(half, dims[:-1], 2, False)
+        return torch.ops.aten._conj(half)
+    return torch.ops.aten._fft_c2c(torch.ops.aten._conj_physical(half), dims[:-1], 2, False)
 
 
 def fft_ihfftn(self, s=None, dim=None, norm=None):

@@ -115,3 +115,36 @@ def upsample_trilinear3d(input, output_size=None, align_corners=False, scale_fac
         input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
         _scale(scale_factors, 1), _scale(scale_factors, 2),
     )
+
+
+def _upsample_nearest_exact1d(input, output_size=None, scale_factors=None):
+    return torch.ops.aten._upsample_nearest_exact1d.default(
+        input, _upsampled_sizes(input, output_size, scale_factors), _scale(scale_factors, 0)
+    )
+
+
+def _upsample_nearest_exact2d(input, output_size=None, scale_factors=None):
+    return torch.ops.aten._upsample_nearest_exact2d.default(
+        input, _upsampled_sizes(input, output_size, scale_factors), _scale(scale_factors, 0), _scale(scale_factors, 1)
+    )
+
+
+def _upsample_nearest_exact3d(input, output_size=None, scale_factors=None):
+    return torch.ops.aten._upsample_nearest_exact3d.default(
+        input, _upsampled_sizes(input, output_size, scale_factors), _scale(scale_factors, 0), _scale(scale_factors, 1),
+        _scale(scale_factors, 2),
+    )
+
+
+def _upsample_bilinear2d_aa(input, output_size=None, align_corners=False, scale_factors=None):
+    return torch.ops.aten._upsample_bilinear2d_aa.default(
+        input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
+        _scale(scale_factors, 1),
+    )
+
+
+def _upsample_bicubic2d_aa(input, output_size=None, align_corners=False, scale_factors=None):
+    return torch.ops.aten._upsample_bicubic2d_aa.default(
+        input, _upsampled_sizes(input, output_size, scale_factors), align_corners, _scale(scale_factors, 0),
+        _scale(scale_factors, 1),
+    )

@@ -128,6 +128,10 @@ def tensor_split(self, sections=None, indices=None, dim=0, tensor_indices_or_sec
             parts.append(_section(self, dim, start, start + length))
             start = start + length
         return tuple(parts)
+    if tensor_indices_or_sections is not None:
+        if tensor_indices_or_sections.dim() == 0:
+            return torch.ops.aten.unsafe_chunk(self, tensor_indices_or_sections.item(), dim)
+        indices = tensor_indices_or_sections.tolist()
     for end in indices:
         parts.append(_section(self, dim, start, end))
         start = end
@@ -188,7 +192,9 @@ def sum_to_size(self, size):
     shape = self.shape
     lead = len(shape) - len(size)
     dims = list(range(lead)) + [i for i in range(lead, len(shape)) if size[i - lead] == 1 and shape[i] != 1]
-    if not dims and lead == 0 and len(shape) > 0:
+    if len(size) == 0:
+        return self.sum()
+    if not dims and lead == 0:
         return self
     result = self.sum(dims, True)
     return result.view(size) if lead > 0 else result
