@@ -21,6 +21,9 @@ from analyzers.syntax import nodes as n
 FOLDER = "aten-composites"
 _ASKS_SHAPE = frozenset({"dim", "ndim", "shape", "size", "numel"})
 _ASKS_DTYPE = frozenset({"dtype", "is_complex", "is_floating_point"})
+_ASKS_SIZES = frozenset({"cdist", "chain_matmul", "einsum", "kron", "linalg_multi_dot", "tensordot"})
+"""Operators whose parts are others for a size of one, or for other sizes: run only where all sizes are known."""
+
 _asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}
 
 
@@ -75,6 +78,8 @@ def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
     if any(unknown_operand(m, value) for value in bound.values()):
         return False
     operands = [tensor_at(m, i) for value in bound.values() for i in tensors_in(m, value)]
+    if func.node_name in _ASKS_SIZES and any(t.shape is None or None in t.shape for t in operands):
+        return False
     return all((t.shape is not None or not shape) and (t.dtype is not None or not dtype) for t in operands)
 
 
