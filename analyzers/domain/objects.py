@@ -42,7 +42,8 @@ class Tensor:
     `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`, `unknown`; that
     of what `detach` made outside inference mode is `detached`: torch lets it be written, even if it is an inference
     tensor. `perhaps_of` is the base of what may be a view or a copy. `attr_version` is the version at which a view's
-    edge was made. `aliases` are tensors that this one may be the same object as. `strides` are None where they follow
+    edge was made. `aliases` are tensors that this one may be the same object as;
+    `shared_grad` says that other processes add to the gradient. `strides` are None where they follow
     from the sizes, as the elements lie row by row (`contiguous`), or are not known.
     """
 
@@ -61,7 +62,7 @@ class Tensor:
     retains_grad: Truth = False
     inference: Truth = False
     parameter: bool = False
-    hooks: bool = False
+    shared_grad: bool = False
     overlapping: Truth = False
     contiguous: Truth = True
     strides: tuple[int, ...] | None = None

@@ -202,6 +202,12 @@ class Machine:
     def loc_of(self, frame: Frame, node: n.Node) -> Loc:
         return Loc(frame.module, frame.chunk, node.start, node.end)
 
+    def spend(self) -> None:
+        """Count a statement, or what costs as much."""
+        self.steps += 1
+        if self.steps > self.limits.steps:
+            raise OutOfFuel
+
     def user_frame(self) -> Frame:
         for frame in reversed(self.frames):
             if not frame.library:

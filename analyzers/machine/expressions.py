@@ -456,6 +456,10 @@ def _error(m: Machine, node: n.Node) -> Value:
 # --- comprehensions ---------------------------------------------------------------------------------------------
 
 
+_ELEMENTS = 128
+"""Of a comprehension whose clauses multiply, the others are summed up."""
+
+
 def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
     """Run a comprehension's clauses; gives whether some round stands for an unknown number of rounds."""
     from analyzers.machine.iteration import stream_of
@@ -464,10 +468,13 @@ def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Calla
     frame = m.frame
     outer = frame.env
     loose = False
+    count = 0
 
     def clause(index: int) -> None:
-        nonlocal loose
+        nonlocal loose, count
         if index == len(generators):
+            count += 1
+            m.spend()
             emit()
             return
         generator = generators[index]
@@ -482,6 +489,9 @@ def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Calla
             items.append(stream.rest)
             loose = True
         for at, item in enumerate(items):
+            if count >= _ELEMENTS:
+                loose = True
+                return
             before = m.enter((id(generator), at))
             assign(m, generator.target, item, None)
             keep = True

@@ -17,7 +17,7 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
         trail = Lineage("none-grad", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
         if tensor.requires_grad and tensor.is_leaf is not None and not tensor.retains_grad:
             m.note(GradRead(m.site(), subject_name(m), tensor))
-        if tensor.aliases or tensor.requires_grad is None:
+        if tensor.aliases or tensor.shared_grad or tensor.requires_grad is None:
             return Unknown("grad", reach=(ref.id,))
         return Const(None, trail)
     return tensor.grad

@@ -627,6 +627,15 @@ def _write(m: Machine, args: Args) -> Value:
     return NONE
 
 
+@native("autograd_machine.share_gradient")
+def _share_gradient(m: Machine, args: Args) -> Value:
+    target = args.get(0, "t")
+    tensor = m.tensor(target)
+    if tensor is not None and isinstance(target, Ref):
+        m.st.put(target.id, replace(tensor, shared_grad=True))
+    return NONE
+
+
 def _library_caller(m: Machine) -> str:
     """The library function that the user's own code called."""
     inner = None

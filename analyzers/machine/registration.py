@@ -43,7 +43,7 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
         return
     for ident in sorted(trained):
         tensor = tensor_at(m, ident)
-        if tensor.grad == NONE and tensor.requires_grad is True:
+        if tensor.grad == NONE and tensor.requires_grad is True and not tensor.shared_grad:
             m.note(LeftOut(m.site(), optimizer.id, "unreached", "", "", ident, tensor.lineage))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from analyzers.domain.join import interchangeable
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
-from analyzers.machine.core import Infeasible, Machine, OutOfFuel, Path, PyRaise
+from analyzers.machine.core import Infeasible, Machine, Path, PyRaise
 from analyzers.machine.events import Plain
 from analyzers.syntax import nodes as n
 
@@ -76,9 +76,7 @@ def join_all(m: Machine, states: Sequence[State]) -> State:
 
 
 def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
-    m.steps += 1
-    if m.steps > m.limits.steps:
-        raise OutOfFuel
+    m.spend()
     frame = m.frame
     frame.statement = frame.node = statement
     frame.visit = m.visit

@@ -459,7 +459,6 @@ def _hook(m: Machine, owner: Ref, args: Args) -> Value:
             "cannot register a hook on a tensor that doesn't require gradient",
             Plain("", tensor.lineage),
         )
-    m.st.put(owner.id, replace(tensor, hooks=True))
     return Unknown()
 
 

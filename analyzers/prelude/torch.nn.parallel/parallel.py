@@ -1,5 +1,6 @@
 import contextlib
 
+import autograd_machine
 from torch import nn
 
 
@@ -13,9 +14,13 @@ class DataParallel(nn.Module):
 
 
 class DistributedDataParallel(nn.Module):
+    """Gradients are averaged over processes: one that did not arrive here may have arrived elsewhere."""
+
     def __init__(self, module, *args, **kwargs):
         super().__init__()
         self.module = module
+        for p in module.parameters():
+            autograd_machine.share_gradient(p)
 
     def forward(self, *inputs, **kwargs):
         return self.module(*inputs, **kwargs)
