@@ -255,6 +255,7 @@ class Join:
             retains_grad=truth.join(x.retains_grad, y.retains_grad),
             inference=truth.join(x.inference, y.inference),
             parameter=x.parameter and y.parameter,
+            hooks=x.hooks or y.hooks,
             shared_grad=x.shared_grad or y.shared_grad,
             overlapping=truth.join(x.overlapping, y.overlapping),
             contiguous=truth.join(x.contiguous, y.contiguous),

@@ -62,6 +62,7 @@ class Tensor:
     retains_grad: Truth = False
     inference: Truth = False
     parameter: bool = False
+    hooks: bool = False
     shared_grad: bool = False
     overlapping: Truth = False
     contiguous: Truth = True

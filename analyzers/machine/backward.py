@@ -15,10 +15,10 @@ from typing import TypeVar
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor, Write
+from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Storage, Tensor, Write
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.derivatives import Term, gradients
+from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
@@ -112,6 +112,7 @@ class Walk:
             _, ident = heapq.heappop(queue)
             certain = sure[ident]
             node = self.m.node(ident)
+            self._meet_hooks(ident)
             grads = self.given(ident)
             if node.kind == "custom":
                 from analyzers.machine.custom import run_user_backward
@@ -129,6 +130,17 @@ class Walk:
             for onward, gradient in zip(node.edges, flowing, strict=True):
                 follow(onward, certain, gradient)
 
+    def _meet_hooks(self, ident: int) -> None:
+        """A hook may have put anything in the place of a gradient."""
+        for output, value in self.arriving.get(ident, {}).items():
+            if (ident, output) in self.m.hooked and isinstance(value, Ref):
+                found = tensor_at(self.m, value.id)
+                self.arriving[ident][output] = self._replaced(value, found)
+
+    def _replaced(self, value: Ref, found: Tensor) -> Value:
+        unknown = Node((), (Edge(node=None),), kind="unknown")
+        return opaque_gradient(self.m, unknown, [value], Operand(found.shape, found.dtype))
+
     def given(self, ident: int) -> list[Value]:
         """The gradients of a node's results, by output; None for those that nothing came to."""
         found = self.arriving.get(ident, {})
@@ -145,10 +157,13 @@ class Walk:
     def came_to(self, ident: int, tensor: Tensor) -> Value:
         """The gradient that arrived at a tensor."""
         if tensor.edge is None:
-            return self.at_leaf.get(ident, NONE)
+            arrived = self.at_leaf.get(ident, NONE)
+            return self._replaced(arrived, tensor) if tensor.hooks and isinstance(arrived, Ref) else arrived
         if tensor.edge.node is None:
             return Unknown()
-        return self.arriving.get(tensor.edge.node, {}).get(tensor.edge.output, NONE)
+        arrived = self.arriving.get(tensor.edge.node, {}).get(tensor.edge.output, NONE)
+        hooked = (tensor.edge.node, tensor.edge.output) in self.m.hooked
+        return self._replaced(arrived, tensor) if hooked and isinstance(arrived, Ref) else arrived
 
     def summed(self, one: Value, other: Value) -> Value:
         """Two gradients that arrive at one place."""
@@ -313,6 +328,8 @@ def run_backward(
     name: str,
 ) -> None:
     """`roots` are tensors with the gradients given for them (None: none given)."""
+    if inputs is not None and not inputs:
+        raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
     checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     if any(tensor is None for _, tensor in checked):
@@ -326,7 +343,7 @@ def run_backward(
     walk = Walk(m, retain, name, create, aim)
     walk.run(_rooted(m, walk, edges, known, roots))
     for leaf, certain in walk.leaves.items():
-        gradient = walk.at_leaf[leaf]
+        gradient = walk.came_to(leaf, tensor_at(m, leaf))
         if gradient != NONE:
             accumulate(m, leaf, certain, create, gradient)
     _retained(m, walk)

@@ -145,6 +145,7 @@ class Machine:
         self.events: list[Event] = []
         self.bindings: dict[tuple[Loc, str], Binding] = {}
         self.hidden_facts: set[tuple[Loc, str]] = set()
+        self.hooked: set[tuple[int, int]] = set()
         self.visit = 0
         self.visits: dict[tuple[int, object], int] = {}
         self.passed: set[tuple[Loc, int]] = set()

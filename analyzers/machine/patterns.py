@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.domain import truth
-from analyzers.domain.objects import DictObj, ListObj
+from analyzers.domain.objects import DictObj, ListObj, SetObj, Tensor
 from analyzers.domain.values import Const, Tup, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.expressions import evaluate, truth_of
@@ -80,6 +80,8 @@ def _mapping(
 ) -> truth.Truth:
     found = m.obj(subject)
     verdict: truth.Truth = True if isinstance(found, DictObj) else None
+    if isinstance(subject, Const | Tup) or isinstance(found, ListObj | SetObj | Tensor):
+        return False
     for key_node, p in zip(keys, patterns, strict=True):
         key = evaluate(m, key_node)
         item = found.items.get(key) if isinstance(found, DictObj) else None

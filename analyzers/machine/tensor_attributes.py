@@ -459,6 +459,9 @@ def _hook(m: Machine, owner: Ref, args: Args) -> Value:
             "cannot register a hook on a tensor that doesn't require gradient",
             Plain("", tensor.lineage),
         )
+    m.st.put(owner.id, replace(tensor, hooks=True))
+    if now.edge is not None and now.edge.node is not None:
+        m.hooked.add((now.edge.node, now.edge.output))
     return Unknown()
 
 

@@ -24,7 +24,16 @@ from tests.support.analyzer import WAYS, Analysis, Sources, Way, analyze_or_tell
 from tests.support.judge import FactScore, Wrong, false_errors, foretold, judge_facts
 
 # What torch says when the fault is not one of autograd; the analyzer need not foretell these.
-_ORDINARY = ("view size is not", "The size of tensor", "mat1 and mat2", "Index", "index", "shape '", "name '")
+_ORDINARY = (
+    "view size is not",
+    "The size of tensor",
+    "mat1 and mat2",
+    "Index",
+    "index",
+    "shape '",
+    "name '",
+    "`inputs`",
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
