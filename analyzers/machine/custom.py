@@ -27,6 +27,7 @@ from analyzers.machine.tensors import (
     subject_name,
     tensor_at,
     version_of,
+    view_error,
 )
 from analyzers.syntax import nodes as n
 
@@ -152,6 +153,8 @@ class _Call:
         lineage = m.trail(self.cls.name, step.parents)
         bump(m, value.id, self.cls.name)
         if found.base is not None:
+            if found.creation not in {"default", "unknown"} and found.requires_grad and self.recorded:
+                raise view_error(m, found, self.cls.name, indirect=False)
             blurred = Edge() if self.recorded is not False else None
             m.st.put(value.id, replace(found, requires_grad=self.recorded, edge=blurred, lineage=lineage))
             base = tensor_at(m, found.base)
