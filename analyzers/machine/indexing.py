@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import Array, ListObj, Tensor
+from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.composites import op
 from analyzers.machine.core import Machine
@@ -189,10 +189,20 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     if given is not None and given.shape == () and to is not None and to != ():
         op(m, "fill_.Tensor", "setitem", self=target, value=value)
     elif given is not None or (isinstance(value, Unknown) and value.type is None):
+        if given is not None and _broadcasts(given.shape, to):
+            value = op(m, "expand", "setitem", self=value, size=Tup(tuple(Const(size) for size in to or ())))
         op(m, "copy_", "setitem", self=target, src=value)
     else:
         # Torch makes a tensor of the number first.
         op(m, "fill_.Tensor", "setitem", self=target, value=m.new_tensor((), None, what="number"))
+
+
+def _broadcasts(shape: Shape, to: Shape) -> bool:
+    """Whether sizes, all known, are to be expanded: torch does so before it copies."""
+    if shape is None or to is None or None in shape or None in to or len(shape) > len(to):
+        return False
+    tail = to[len(to) - len(shape) :]
+    return shape != to and all(size in {1, wanted} for size, wanted in zip(shape, tail, strict=True))
 
 
 def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:

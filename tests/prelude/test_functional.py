@@ -17,6 +17,10 @@ LIVED_WITH = {
 }
 
 
+DTYPES = (torch.float64, torch.complex128, torch.int64)
+"""The first of these that an operator takes is what it is run on."""
+
+
 UNLIKE = {"svd_lowrank", "pca_lowrank"}
 """Modelled by an operator with the same inputs and outputs."""
 
@@ -35,6 +39,7 @@ def modelled():
         name = info.name.removeprefix("nn.functional.")
         if (
             name not in UNLIKE
+            and info.dtypes.intersection(DTYPES)
             and info.variant_test_name[:7] != "chunked"
             and name in (functional if info.name.startswith("nn.functional.") else plain)
         ):
@@ -58,8 +63,9 @@ def test_function(key):
     dotted = "torch." + info.name
     mine, theirs = WORLD.lookup(dotted), real(dotted)
     agreed = 0
-    dtype = torch.float64 if torch.float64 in info.dtypes else torch.int64
-    samples = info.sample_inputs("cpu", dtype, requires_grad=dtype.is_floating_point)
+    dtype = next(dtype for dtype in DTYPES if dtype in info.dtypes)
+    floating = dtype.is_floating_point or dtype.is_complex
+    samples = info.sample_inputs("cpu", dtype, requires_grad=floating and info.supports_autograd)
     for sample in itertools.islice(samples, SAMPLES):
         if tensors_in(sample.input)[0].dim() == 0 and info.name in LIVED_WITH:
             continue
