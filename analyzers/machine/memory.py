@@ -146,7 +146,7 @@ def change_layout(m: Machine, name: str, ident: int, args: Mapping[str, object],
 def check_memory(m: Machine, ident: int, step: Step) -> None:
     """Refuse a write in place to elements that share memory with each other, or partly with what is read."""
     target = tensor_at(m, ident)
-    if step.name == "copy_" and step.inputs.get("src") == (ident,):
+    if step.name == "copy_" and _copies_nothing(m, ident, step):
         return
     copies = step.name == "fill_" and step.inputs.get("value")
     if (copies or step.name not in _CARELESS) and target.overlapping is not False:
@@ -168,6 +168,17 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
         if overlap is None and not _copies_item(m, step):
             # Where exactly the operands lie is not known.
             m.st.doubtful = True
+
+
+def _copies_nothing(m: Machine, ident: int, step: Step) -> bool:
+    """A copy between two names of the same elements: torch does not look any further."""
+    target = tensor_at(m, ident)
+    place = layout_of(target)
+    for source in step.inputs.get("src", ()):
+        other = tensor_at(m, source)
+        if source == ident or (place is not None and other.storage == target.storage and layout_of(other) == place):
+            return True
+    return False
 
 
 def _copies_item(m: Machine, step: Step) -> bool:
