@@ -230,7 +230,11 @@ class Join:
             case Array(), Array():
                 storage = self.maybe_pair(x.storage, y.storage)
                 dtype = x.dtype if x.dtype == y.dtype else None
-                return Array(storage or x.storage, join_shapes(x.shape, y.shape), dtype, x.lineage or y.lineage)
+                return Array(
+                    storage or x.storage, join_shapes(x.shape, y.shape), dtype,
+                    truth.join(x.contiguous, y.contiguous), x.strides if x.strides == y.strides else None,
+                    truth.join(x.overlapping, y.overlapping), x.lineage or y.lineage,
+                )  # fmt: skip
             case ClassObj(), ClassObj():
                 return replace(x, attrs=self.maps(x.attrs, y.attrs)[0])
         return x
@@ -257,6 +261,7 @@ class Join:
             parameter=x.parameter and y.parameter,
             hooks=x.hooks or y.hooks,
             shared_grad=x.shared_grad or y.shared_grad,
+            wrapper=x.wrapper if x.wrapper == y.wrapper else -1,
             overlapping=truth.join(x.overlapping, y.overlapping),
             contiguous=truth.join(x.contiguous, y.contiguous),
             strides=x.strides if x.strides == y.strides else None,

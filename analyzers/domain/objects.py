@@ -42,9 +42,10 @@ class Tensor:
     `creation` is one of `default`, `no-grad`, `inference`, `multi`, `custom`, `unknown`; that
     of what `detach` made outside inference mode is `detached`: torch lets it be written, even if it is an inference
     tensor. `perhaps_of` is the base of what may be a view or a copy. `attr_version` is the version at which a view's
-    edge was made. `aliases` are tensors that this one may be the same object as;
-    `shared_grad` says that other processes add to the gradient. `strides` are None where they follow
-    from the sizes, as the elements lie row by row (`contiguous`), or are not known.
+    edge was made. `aliases` are tensors that this one may be the same object as; `wrapper` tells apart those who own
+    the same memory, as after `from_numpy`: torch sees no overlap across. `shared_grad` says that other processes add
+    to the gradient. `strides` are None where they follow from the sizes, as the elements lie row by row
+    (`contiguous`), or are not known.
     """
 
     storage: int
@@ -64,6 +65,7 @@ class Tensor:
     parameter: bool = False
     hooks: bool = False
     shared_grad: bool = False
+    wrapper: int = 0
     overlapping: Truth = False
     contiguous: Truth = True
     strides: tuple[int, ...] | None = None
@@ -259,11 +261,14 @@ class Generator:
 
 @dataclass(slots=True)
 class Array:
-    """A numpy array: shares `storage` with a tensor when it came from one."""
+    """A numpy array: shares `storage` with a tensor when it came from one, and lies in it as that does."""
 
     storage: int
     shape: Shape = None
     dtype: str | None = None
+    contiguous: Truth = None
+    strides: tuple[int, ...] | None = None
+    overlapping: Truth = False
     lineage: Lineage | None = None
 
 

@@ -18,7 +18,7 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Storage, Tensor, Write
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.derivatives import Term, gradients, opaque_gradient
+from analyzers.machine.derivatives import Term, fresh_memory, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
@@ -535,33 +535,30 @@ def differentiate(
     return results
 
 
-# Their backward makes memory of its own for the gradient.
-_FRESH = frozenset(
-    f"{name}Backward0"
-    for name in (
-        *("Abs", "Addmm", "Bmm", "Cos", "Div", "Exp", "Log", "LogSoftmax", "Mean", "Mm", "Mul", "Mv", "Neg", "Pow"),
-        *("Relu", "Sigmoid", "Sin", "Softmax", "Sqrt", "Tanh"),
-    )
-)
-
-
-def _overlaps_itself(m: Machine, tensor: Tensor, walk: Walk, key: int) -> truth.Truth:
-    """Whether elements of a gradient share memory, as in that of a sum: one number, seen as many."""
-    if tensor.shape is not None and numel(tensor.shape) == 1:
-        return False
+def _repeats(m: Machine, tensor: Tensor, walk: Walk, key: int) -> truth.Truth:
+    """Whether a gradient is one number, seen as many, as that of a sum is; None where it may be a view of some kind."""
     sources = [node for i in walk.reached for node in (m.node(i),) for e in node.edges if e and key in (e.node, e.leaf)]
     if len(sources) > 1:
         return None if any(node.kind == "unknown" for node in sources) else False
-    if not sources or sources[0].kind != "op" or m.st.saved_hooks is not False:
+    if not sources or m.st.saved_hooks is not False:
         return None
-    names = set(sources[0].names)
-    return True if names == {"SumBackward0"} and tensor.shape is not None else False if names <= _FRESH else None
+    if fresh_memory(sources[0]):
+        return False
+    plain = sources[0].kind == "op" and sources[0].names == ("SumBackward0",)
+    return True if plain and tensor.shape is not None else None
 
 
 def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, key: int) -> Ref:
     grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
     made = tensor_at(m, grad.id)
-    made.overlapping = _overlaps_itself(m, tensor, walk, key)
+    repeats = _repeats(m, tensor, walk, key)
+    if repeats is None:
+        made.creation = "unknown"
+    elif repeats:
+        made.base = m.new_tensor((), tensor.dtype, what="grad").id
+        made.creation, made.view_op = "no-grad", "expand"
+    one = tensor.shape is not None and numel(tensor.shape) == 1
+    made.overlapping = False if one else repeats
     if create is not False and walk.keeps_graph():
         made.requires_grad = None
         made.contiguous = None

@@ -188,6 +188,25 @@ def summed_to(term: Term, shape: tuple[int | None, ...]) -> Term:
     return term.method("view", shape) if leading else term
 
 
+# Their backward makes memory of its own for the gradient; that of others may hand on, or look into, what came to it.
+_FRESH = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Abs", "Amax", "Amin", "Bmm", "Celu", "Clamp", "ClampMin", "Convolution", "Cos", "Cumsum", "Diagonal", "Div"),
+        *("Dot", "Elu", "Embedding", "Erf", "Exp", "Flip", "Gather", "Gelu", "Index", "IndexSelect", "LeakyRelu"),
+        *("LinalgVectorNorm", "Log", "Log1P", "LogSigmoid", "LogSoftmax", "Logsumexp", "MaskedFill", "Max", "Mean"),
+        *("Min", "MseLoss", "Mul", "Mv", "NativeLayerNorm", "Neg", "NllLoss", "Pow", "Prod", "Reciprocal", "Relu"),
+        *("Roll", "Rsqrt", "Select", "Sigmoid", "Silu", "Sin", "Slice", "SmoothL1Loss", "Softmax", "Softplus", "Split"),
+        *("Sqrt", "Std", "Tan", "Tanh", "Tril", "Triu", "Var", "Where"),
+    )
+) | {"DivBackward1", "MaxBackward1", "MeanBackward1", "MinBackward1", "MulBackward1", "PowBackward1", "ProdBackward1"}
+
+
+def fresh_memory(node: Node) -> bool:
+    """Whether the gradient that a node hands on is surely no view."""
+    return node.kind == "op" and bool(node.names) and _FRESH.issuperset(node.names)
+
+
 def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Operand) -> Value:
     """A gradient by a formula that is not known: it may have a graph if anything that it is made of has one."""
     sources = [g.id for g in grads if isinstance(g, Ref) and m.tensor(g) is not None]
@@ -199,7 +218,7 @@ def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Ope
     grad = m.new_tensor(operand.shape, operand.dtype, what="grad")
     made = tensor_at(m, grad.id)
     made.contiguous = None
-    made.overlapping = None
+    made.overlapping = False if fresh_memory(node) else None
     if requires is False and not hidden:
         return grad
     edges = [replace(edge, maybe=True) for i in sources if (edge := edge_to(m, i)) is not None]

@@ -104,8 +104,11 @@ def from_array(m: Machine, value: Value) -> Value:
     m.st.put(counter, Counter())
     trail = Lineage("from_numpy", m.here(), (found.lineage,) if found.lineage else (), None, m.via())
     return m.new(
-        Tensor(found.storage, counter, shape=found.shape, dtype=found.dtype, lineage=trail, inference=m.st.inference)
-    )
+        Tensor(
+            found.storage, counter, shape=found.shape, dtype=found.dtype, inference=m.st.inference, wrapper=counter,
+            contiguous=found.contiguous, strides=found.strides, overlapping=found.overlapping, lineage=trail,
+        )
+    )  # fmt: skip
 
 
 def parameter(m: Machine, args: Args) -> Value:
@@ -137,7 +140,8 @@ def parameter(m: Machine, args: Args) -> Value:
     return m.new(
         Tensor(
             source.storage, counter, requires_grad=on, shape=source.shape, dtype=source.dtype,
-            contiguous=source.contiguous, strides=source.strides, offset=source.offset, parameter=True, lineage=trail,
+            contiguous=source.contiguous, strides=source.strides, offset=source.offset, wrapper=source.wrapper,
+            parameter=True, lineage=trail,
         )
     )  # fmt: skip
 

@@ -158,7 +158,7 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
     place = layout_of(target)
     for other in {i for name, ids in step.inputs.items() if name != "self" for i in ids}:
         source = tensor_at(m, other)
-        if source.storage != target.storage:
+        if source.storage != target.storage or source.wrapper != target.wrapper:
             continue
         lies = layout_of(source)
         overlap = "full" if other == ident else place.overlap(lies) if place is not None and lies is not None else None

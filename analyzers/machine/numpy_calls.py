@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from analyzers.domain.objects import Array, ListObj, Tensor
 from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
@@ -22,8 +23,17 @@ def array_attribute(m: Machine, owner: Ref, array: Array, name: str) -> Value:
             from analyzers.machine.tensor_attributes import shape_value
 
             return shape_value(array.shape)
-        case "T" | "flat" | "real" | "imag":
-            return owner
+        case "T":
+            return m.new(
+                replace(
+                    array,
+                    shape=None if array.shape is None else array.shape[::-1],
+                    strides=None if array.strides is None else array.strides[::-1],
+                    contiguous=array.contiguous if array.shape is not None and len(array.shape) < 2 else None,
+                )
+            )
+        case "flat" | "real" | "imag":
+            return m.new(Array(array.storage, None, array.dtype, lineage=array.lineage))
         case "dtype" | "size" | "ndim":
             return Unknown()
     return BoundBuiltin(owner, name)
@@ -42,7 +52,7 @@ def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Arg
     if name in SCALARS and not args.pos and not args.kw:
         return Unknown(None, None, array.lineage)
     if name in {"reshape", "view", "transpose", "squeeze", "ravel"}:
-        return m.new(Array(array.storage, None, array.dtype, array.lineage))
+        return m.new(Array(array.storage, None, array.dtype, overlapping=array.overlapping, lineage=array.lineage))
     if name == "astype":
         return array_of(m, [owner])
     return array_of(m, [owner, *args.pos])
@@ -93,7 +103,10 @@ def call_numpy(m: Machine, name: str, args: Args) -> Value:
     if short in {"array", "asarray", "ascontiguousarray"} and first is not None:
         found = m.obj(first)
         if isinstance(found, Tensor | Array) and short != "array":
-            return m.new(Array(found.storage, found.shape, found.dtype, m.trail("numpy", m.parents([first]))))
+            from analyzers.machine.tensor_attributes import array_over
+
+            array = array_over(found) if isinstance(found, Tensor) else found
+            return m.new(replace(array, lineage=m.trail("numpy", m.parents([first]))))
         return array_of(m, args.pos)
     if len(numbers) == len(args.pos) and all(isinstance(a, Const) for a in args.pos) and len(args.pos) == 1:
         assert isinstance(first, Const)

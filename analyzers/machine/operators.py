@@ -108,7 +108,7 @@ def array_of(m: Machine, sources: list[Value]) -> Value:
 
     storage = m.fresh()
     m.st.put(storage, Storage())
-    return m.new(Array(storage, None, None, m.trail("numpy", m.parents(sources))))
+    return m.new(Array(storage, lineage=m.trail("numpy", m.parents(sources))))
 
 
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:

@@ -186,7 +186,8 @@ def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], co
         Tensor(
             tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
             inference=tensor.inference, creation="detached" if m.st.inference is False else "default",
-            overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset, lineage=lineage,
+            overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset, wrapper=tensor.wrapper,
+            lineage=lineage,
         )
     )  # fmt: skip
 
@@ -227,6 +228,7 @@ def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
             contiguous=given.contiguous,
             strides=given.strides,
             offset=given.offset,
+            wrapper=given.wrapper,
             overlapping=given.overlapping,
         ),
     )
@@ -354,7 +356,15 @@ def _numpy(m: Machine, owner: Ref, args: Args) -> Value:
             NumpyOnGraph(subject_name(m), tensor.lineage),
         )
     trail = Lineage("numpy", m.here(), (tensor.lineage,) if tensor.lineage else (), _left(tensor), m.via())
-    return m.new(Array(tensor.storage, tensor.shape, tensor.dtype, trail))
+    return m.new(replace(array_over(tensor), lineage=trail))
+
+
+def array_over(tensor: Tensor) -> Array:
+    """A numpy array of the same elements, at the same places."""
+    return Array(
+        tensor.storage, tensor.shape, tensor.dtype, tensor.contiguous, tensor.strides, tensor.overlapping,
+        tensor.lineage,
+    )  # fmt: skip
 
 
 def _left(tensor: Tensor):  # type: ignore[no-untyped-def]

@@ -358,7 +358,7 @@ def new_view(
     else:
         creation = "multi" if multi else "default"
     if creation == "default":
-        creation = source.creation if source.base is not None else "default"
+        creation = source.creation if source.base is not None or source.creation == "unknown" else "default"
     requires: truth.Truth
     if node is not None:
         requires = source.requires_grad
@@ -388,6 +388,7 @@ def new_view(
             dtype=dtype or source.dtype,
             inference=source.inference,
             contiguous=contiguous,
+            wrapper=source.wrapper,
             overlapping=source.overlapping,
             offset=None,
             lineage=lineage,
@@ -419,6 +420,10 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
     if requires is False or m.st.grad is False:
         return
     sure = requires is True and m.st.grad is True
+    if tensor.creation == "unknown" and sure:
+        # It raises if the tensor is a view of some kind, or for another reason if it is not.
+        m.st.doubtful = True
+        return
     if tensor.base is not None:
         if tensor.creation not in {"default", "unknown"} and sure:
             raise view_error(m, tensor, step.what, indirect=False)
