@@ -182,6 +182,8 @@ def summed_to(term: Term, shape: tuple[int | None, ...]) -> Term:
     assert given is not None
     if given == shape or len(given) < len(shape):
         return term
+    if not shape:
+        return term.method("sum")
     leading = len(given) - len(shape)
     dims = [i for i in range(len(given)) if i < leading or (shape[i - leading] == 1 and given[i] != 1)]
     term = term.method("sum", dims, keepdim=True)

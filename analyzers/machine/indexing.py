@@ -83,6 +83,22 @@ def _full_slice(item: Value) -> bool:
     return isinstance(item, SliceValue) and python_slice(item) == slice(None, None, None)
 
 
+def _widened(shape: Shape, items: list[Value]) -> list[Value]:
+    """The items of an assignment: torch does not slice where a slice from 0 on takes in a whole dimension."""
+    if shape is None or ELLIPSIS in items:
+        return items
+    out: list[Value] = []
+    sizes = iter(shape)
+    for item in items:
+        size = None if item == NONE else next(sizes, None)
+        taken = python_slice(item) if isinstance(item, SliceValue) else None
+        if taken is not None and taken.start in (None, 0) and taken.step in (None, 1):
+            if taken.stop is None or (size is not None and taken.stop >= size):
+                item = SliceValue(NONE, NONE, NONE)
+        out.append(item)
+    return out
+
+
 def _basic_part(m: Machine, owner: Ref, items: list[Value]) -> Ref:
     tensor = m.tensor(owner)
     if tensor is not None:
@@ -175,7 +191,7 @@ def basic_index(m: Machine, owner: Ref, items: list[Value]) -> Value:
 
 
 def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Value) -> None:
-    items = _items(m, index)
+    items = _widened(tensor.shape, _items(m, index))
     if not all(_is_basic(i) for i in items):
         _put(m, owner, items, value)
         return
