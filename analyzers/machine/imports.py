@@ -58,14 +58,12 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
 
 def outside(m: Machine, dotted: str) -> Value:
     """A name outside the workspace: modelled, or unknown."""
-    from analyzers.machine.library import NATIVE
+    from analyzers.machine.library import CONSTANTS, is_native
 
-    place = m.program.library(dotted) if dotted not in NATIVE else None
+    place = m.program.library(dotted) if not is_native(dotted) else None
     if place is not None:
         return library_value(m, place)
     if dotted.split(".", 1)[0] in MODELLED:
-        from analyzers.machine.library import CONSTANTS
-
         constant = CONSTANTS.get(dotted)
         return constant if constant is not None else Builtin(dotted)
     return Unknown(symbol=("import", dotted))

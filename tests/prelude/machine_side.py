@@ -18,7 +18,7 @@ from analyzers.host import Program as Door
 from analyzers.machine.backward import run_backward
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import Raised
-from analyzers.machine.library import members as members_of
+from analyzers.machine.prelude_calls import members as members_of
 from analyzers.machine.runs import run_module
 from analyzers.machine.tensors import grad_fn_names, refreshed, tensor_at, version_of
 from analyzers.syntax import nodes as n

@@ -1,0 +1,303 @@
+"""torch's Python entry points: grad modes, functions that make tensors, and the two ways into backward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from immutables import Map
+
+from analyzers.domain import truth
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import Instance
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.calls import Args
+from analyzers.machine.core import Machine
+from analyzers.machine.expressions import truth_of
+from analyzers.machine.natives import called, native
+
+# --- torch: grad modes ------------------------------------------------------------------------------------------
+
+
+@native("torch.no_grad", "torch.enable_grad", "torch.autograd.no_grad", "torch.autograd.enable_grad",
+        "torch.autograd.grad_mode.no_grad", "torch.autograd.grad_mode.enable_grad")  # fmt: skip
+def _plain_mode(m: Machine, args: Args) -> Value:
+    name = called(m)
+    kind = "torch.enable_grad" if name.endswith("enable_grad") else "torch.no_grad"
+    made = m.new(Instance(kind, Map()))
+    if args.pos:
+        from analyzers.machine.classes import decorate
+
+        return decorate(m, made, args.pos[0])
+    return made
+
+
+@native("torch.inference_mode")
+def _inference_mode(m: Machine, args: Args) -> Value:
+    mode = args.get(0, "mode", TRUE)
+    if mode not in {TRUE, FALSE} and not isinstance(mode, Unknown):
+        from analyzers.machine.classes import decorate
+
+        return decorate(m, m.new(Instance("torch.inference_mode", Map())), mode)
+    return m.new(Instance("torch.inference_mode", Map({"mode": mode})))
+
+
+@native("torch.set_grad_enabled", "torch._C._set_grad_enabled", "torch.autograd.set_grad_enabled")
+def _set_grad_enabled(m: Machine, args: Args) -> Value:
+    mode = args.get(0, "mode")
+    before = Tup((Const(m.st.grad) if m.st.grad is not None else Unknown("bool"), Const(m.st.inference)))
+    m.st.grad = truth_of(m, mode)[0]
+    shown = Const(m.st.grad) if m.st.grad is not None else Unknown("bool")
+    return m.new(Instance("torch.set_grad_enabled", Map({"mode": shown, "previous": before})))
+
+
+@native("torch.is_grad_enabled")
+def _is_grad_enabled(m: Machine, args: Args) -> Value:
+    return Unknown("bool") if m.st.grad is None else Const(m.st.grad)
+
+
+@native("torch.is_inference_mode_enabled")
+def _is_inference(m: Machine, args: Args) -> Value:
+    return Unknown("bool") if m.st.inference is None else Const(m.st.inference)
+
+
+@native("torch.autograd.graph.saved_tensors_hooks", "torch.autograd.graph.save_on_cpu")
+def _saved_hooks(m: Machine, args: Args) -> Value:
+    return m.new(Instance("torch.saved_tensors_hooks", Map()))
+
+
+@native("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast")
+def _autocast(m: Machine, args: Args) -> Value:
+    return m.new(Instance("torch.autocast", Map()))
+
+
+@native(
+    "torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.set_multithreading_enabled"
+)
+def _anomaly(m: Machine, args: Args) -> Value:
+    return m.new(Instance("contextlib.nullcontext", Map()))
+
+
+# --- torch: making tensors --------------------------------------------------------------------------------------
+
+
+@native("torch.tensor", "torch.scalar_tensor")
+def _tensor(m: Machine, args: Args) -> Value:
+    from analyzers.machine.factories import tensor_from_data
+
+    return tensor_from_data(m, args)
+
+
+@native("torch.as_tensor", "torch.asarray")
+def _as_tensor(m: Machine, args: Args) -> Value:
+    from analyzers.machine.factories import as_tensor
+
+    return as_tensor(m, args)
+
+
+@native("torch.from_numpy")
+def _from_numpy(m: Machine, args: Args) -> Value:
+    from analyzers.machine.factories import from_array
+
+    return from_array(m, args.get(0, "array"))
+
+
+@native("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+def _parameter(m: Machine, args: Args) -> Value:
+    from analyzers.machine.factories import parameter
+
+    return parameter(m, args)
+
+
+@native("torch.nn.Buffer")
+def _buffer(m: Machine, args: Args) -> Value:
+    return args.get(0, "data")
+
+
+@native("torch.autograd.Variable", "torch.autograd.variable.Variable")
+def _variable(m: Machine, args: Args) -> Value:
+    """`Variable(t)` is an alias of `t`, or a leaf of its own where `requires_grad=True` is given."""
+    value = args.get(0, "data")
+    wants = args.get(1, "requires_grad", FALSE)
+    tensor = m.tensor(value)
+    if tensor is None or not isinstance(value, Ref):
+        return m.unknown_tensor(m.lineage(value))
+    from analyzers.machine.flags import flag_new
+    from analyzers.machine.tensor_attributes import detach
+
+    made = detach(m, value)
+    flag_new(m, made, wants)
+    return made
+
+
+@native(
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch.cuda.FloatTensor",
+    "torch.DoubleTensor",
+    "torch.LongTensor",
+    "torch.cuda.LongTensor",
+    "torch.IntTensor",
+    "torch.BoolTensor",
+)
+def _legacy_tensor(m: Machine, args: Args) -> Value:
+    name = called(m)
+    dtype = {
+        "FloatTensor": "float32",
+        "DoubleTensor": "float64",
+        "LongTensor": "int64",
+        "IntTensor": "int32",
+        "BoolTensor": "bool",
+    }
+    kind = dtype.get(name.rsplit(".", 1)[-1], "float32")
+    if args.pos and all(isinstance(a, Const) and isinstance(a.value, int) for a in args.pos):
+        return m.new_tensor(tuple(m.int_of(a) for a in args.pos), kind, what="Tensor")
+    if args.pos and m.tensor(args.pos[0]) is not None:
+        return m.unknown_tensor(m.lineage(args.pos[0]))
+    from analyzers.machine.factories import data_type
+
+    shape = data_type(m, args.pos[0])[0] if args.pos else (0,)
+    return m.new_tensor(shape, kind, what="Tensor", parents=m.parents(args.pos))
+
+
+@native("torch.is_tensor")
+def _is_tensor(m: Machine, args: Args) -> Value:
+    from analyzers.machine.builtins import is_instance
+
+    verdict = is_instance(m, args.get(0, "obj"), Builtin("torch.Tensor"))
+    return Unknown("bool") if verdict is None else Const(verdict)
+
+
+@native("torch.device")
+def _device(m: Machine, args: Args) -> Value:
+    return m.new(Instance("torch.device", Map({"type": args.get(0, "type", Unknown("str"))})))
+
+
+@native("torch.Generator")
+def _generator(m: Machine, args: Args) -> Value:
+    return m.new(Instance("torch.Generator", Map()))
+
+
+@native("torch.Size")
+def _torch_size(m: Machine, args: Args) -> Value:
+    from analyzers.machine.iteration import stream_of
+
+    source = stream_of(m, args.get(0, "sizes", Tup(()))).drained(m)
+    return Tup(source.items, "torch.Size") if source.rest is None else Unknown("torch.Size")
+
+
+@native("torch.manual_seed", "torch.seed", "torch.set_printoptions", "torch.use_deterministic_algorithms",
+        "torch.set_num_threads", "torch.cuda.manual_seed_all", "torch.cuda.manual_seed", "torch.save",
+        "torch.cuda.empty_cache", "torch.set_float32_matmul_precision", "torch.random.manual_seed")  # fmt: skip
+def _settings(m: Machine, args: Args) -> Value:
+    return Unknown()
+
+
+@native("torch.set_default_dtype")
+def _default_dtype(m: Machine, args: Args) -> Value:
+    from analyzers.machine.torch_calls import dtype_of
+
+    m.default_dtype = dtype_of(args.get(0, "d")) or m.default_dtype
+    return NONE
+
+
+@native("torch.cuda.is_available", "torch.cuda.is_bf16_supported", "torch.backends.mps.is_available")
+def _availability(m: Machine, args: Args) -> Value:
+    return Unknown("bool", "cuda")
+
+
+@native("torch.is_floating_point")
+def _is_floating_point(m: Machine, args: Args) -> Value:
+    from analyzers.machine.calls import call_method
+
+    return call_method(m, args.get(0, "input"), "is_floating_point", Args())
+
+
+@native("torch.is_complex")
+def _is_complex(m: Machine, args: Args) -> Value:
+    from analyzers.machine.calls import call_method
+
+    return call_method(m, args.get(0, "input"), "is_complex", Args())
+
+
+@native("torch.equal", "torch.allclose", "torch.is_nonzero")
+def _verdicts(m: Machine, args: Args) -> Value:
+    return Unknown("bool")
+
+
+@native("torch.numel")
+def _numel(m: Machine, args: Args) -> Value:
+    from analyzers.machine.calls import call_method
+
+    return call_method(m, args.get(0, "input"), "numel", Args())
+
+
+# --- torch: autograd --------------------------------------------------------------------------------------------
+
+
+def _many(m: Machine, value: Value) -> list[Value]:
+    from analyzers.machine.tensor_attributes import tensor_list
+
+    return tensor_list(m, value) or []
+
+
+def _paired(m: Machine, tensors: Sequence[Value], gradients: Value) -> list[tuple[Value, Value]]:
+    given = _many(m, gradients)
+    return [(t, given[i] if i < len(given) else NONE) for i, t in enumerate(tensors)]
+
+
+@native("torch.autograd.backward")
+def _autograd_backward(m: Machine, args: Args) -> Value:
+    from analyzers.machine.backward import run_backward, truth_value
+
+    tensors = _many(m, args.get(0, "tensors"))
+    create = truth_value(m, args.get(3, "create_graph", FALSE))
+    retain_value = args.get(2, "retain_graph", NONE)
+    retain = create if retain_value == NONE else truth_value(m, retain_value)
+    inputs = args.kw.get("inputs", NONE)
+    name = _argument_source(m)
+    run_backward(
+        m,
+        _paired(m, tensors, args.get(1, "grad_tensors")),
+        retain,
+        create,
+        None if inputs == NONE else _many(m, inputs),
+        name,
+    )
+    return NONE
+
+
+def _argument_source(m: Machine) -> str:
+    from analyzers.syntax import nodes as n
+
+    node = m.user_frame().node
+    if isinstance(node, n.Call) and node.args:
+        return m.source(node.args[0])
+    return m.source(node)
+
+
+@native("torch.autograd.grad")
+def _autograd_grad(m: Machine, args: Args) -> Value:
+    from analyzers.machine.backward import differentiate, truth_value
+
+    outputs = _many(m, args.get(0, "outputs"))
+    inputs_value = args.get(1, "inputs")
+    inputs = _many(m, inputs_value)
+    create = truth_value(m, args.get(4, "create_graph", FALSE))
+    retain_value = args.get(3, "retain_graph", NONE)
+    retain = create if retain_value == NONE else truth_value(m, retain_value)
+    materialize = args.kw.get("materialize_grads", FALSE) == TRUE
+    allow_value = args.get(5, "allow_unused", NONE)
+    if len(args.pos) <= 5 and "allow_unused" in args.kw:
+        allow_value = args.kw["allow_unused"]
+    allow: truth.Truth = materialize if allow_value == NONE else truth_value(m, allow_value)
+    pairs = _paired(m, outputs, args.get(2, "grad_outputs"))
+    if "is_grads_batched" in args.kw:
+        pairs = [(t, Unknown()) for t, _ in pairs]
+    if args.open or any(isinstance(i, Unknown) for i in inputs):
+        for value in [*outputs, *inputs]:
+            from analyzers.machine.havoc import havoc_value
+
+            havoc_value(m, value)
+        return Unknown(None, None, m.trail("grad", m.parents(outputs)), reach_of(*outputs))
+    results = differentiate(m, pairs, inputs, retain, create, allow, materialize, _argument_source(m))
+    return Tup(tuple(results))
