@@ -15,7 +15,7 @@ from analyzers.machine.core import Machine
 from analyzers.machine.memory import layout_of
 from analyzers.machine.tensors import Step, make_node, new_result, new_view, refreshed, tensor_at
 from analyzers.ops import table
-from analyzers.ops.infer import TensorType
+from analyzers.ops.infer import TensorType, numel
 from analyzers.ops.table import Row
 
 Bound = dict[str, Value]
@@ -493,6 +493,9 @@ def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @composite("batch_norm")
 def _batch_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    tensor = m.tensor(bound["input"])
+    if tensor is not None and numel(tensor.shape) == 0:
+        return None
     result = op(
         m, "native_batch_norm", what, input=bound["input"], weight=bound.get("weight", NONE),
         bias=bound.get("bias", NONE), running_mean=bound.get("running_mean", NONE),

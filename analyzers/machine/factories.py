@@ -12,7 +12,7 @@ from analyzers.machine.core import Machine
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.flags import flag_new
 from analyzers.machine.tensors import refreshed, tensor_at
-from analyzers.machine.torch_calls import dtype_of
+from analyzers.machine.torch_calls import call_torch, dtype_of, kind_of
 
 
 def data_type(m: Machine, value: Value) -> tuple[Shape, str | None]:
@@ -74,6 +74,23 @@ def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Valu
     elif args.open:
         m.st.put(ref.id, replace(tensor_at(m, ref.id), requires_grad=None))
     return ref
+
+
+def legacy_tensor(m: Machine, args: Args, dtype: str | None) -> Value:
+    """`torch.FloatTensor(...)` and `t.new(...)`: of a size, of data, or a view of the tensor it is given."""
+    first = args.get(0, "size", Tup((Const(0),), "torch.Size"))
+    if m.tensor(first) is not None:
+        return call_torch(m, "aten.alias", [first], {})
+    shape: Shape
+    if isinstance(first, Tup) and first.kind == "torch.Size":
+        shape = tuple(m.int_of(size) for size in first.items)
+    elif kind_of(m, first) == "int":
+        shape = tuple(m.int_of(size) for size in args.pos)
+    elif isinstance(first, Unknown):
+        shape = None
+    else:
+        shape = data_type(m, first)[0]
+    return m.new_tensor(shape, dtype, what="Tensor", parents=m.parents(args.pos))
 
 
 def _tensors_inside(m: Machine, value: Value) -> tuple[int, ...]:

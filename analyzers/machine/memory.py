@@ -39,6 +39,7 @@ _ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "native
 
 _BY_COLUMN = frozenset({"linalg_inv_ex"})
 _SOLVING = frozenset({"_linalg_solve_ex"})
+_STRIDED = frozenset({"empty_strided", "new_empty_strided"})
 
 
 def layout_of(tensor: Tensor) -> Layout | None:
@@ -99,8 +100,13 @@ def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence
     return True if all(tensor_at(m, i).contiguous is True for i in ids) else None
 
 
-def lay_out_results(m: Machine, step: Step, memory_format: Value, results: Sequence[Ref]) -> None:
+def lay_out_results(
+    m: Machine, step: Step, memory_format: Value, results: Sequence[Ref], args: Mapping[str, object]
+) -> None:
     """Elements of new tensors keep the order that they have in the operands, unless another is asked for."""
+    if step.name in _STRIDED:
+        _lay_out_strided(tensor_at(m, results[0].id), args.get("stride"))
+        return
     operands = [tensor_at(m, i) for ids in step.inputs.values() for i in ids]
     if step.name in _BY_COLUMN:
         _lay_out_by_column(tensor_at(m, results[0].id))
@@ -121,6 +127,14 @@ def lay_out_results(m: Machine, step: Step, memory_format: Value, results: Seque
             layout = layouts.produced(step.name, sizes, known)
             if layout is not None:
                 lay_out(tensor, layout)
+
+
+def _lay_out_strided(tensor: Tensor, given: object) -> None:
+    """Note the strides that the program has named."""
+    sizes = _sizes(tensor.shape)
+    strides = tuple(s for s in given if isinstance(s, int)) if isinstance(given, list) else ()
+    if sizes is not None and len(sizes) == len(strides):
+        lay_out(tensor, Layout(sizes, strides))
 
 
 def _lay_out_by_column(tensor: Tensor) -> None:

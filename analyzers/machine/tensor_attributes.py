@@ -552,6 +552,13 @@ def _new_tensor(m: Machine, owner: Ref, args: Args) -> Value:
     return tensor_from_data(m, args, default=tensor_at(m, owner.id).dtype)
 
 
+@method("new")
+def _new(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.factories import legacy_tensor
+
+    return legacy_tensor(m, args, tensor_at(m, owner.id).dtype)
+
+
 @method("as_subclass")
 def _as_subclass(m: Machine, owner: Ref, args: Args) -> Value:
     return owner

@@ -483,7 +483,7 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
                 requires=requires, cut=cut, contiguous=contiguous,
             )
         )  # fmt: skip
-    lay_out_results(m, step, bound.get("memory_format", NONE), results)
+    lay_out_results(m, step, bound.get("memory_format", NONE), results, types_of(m, bound))
     if node is not None:
         _save_outputs(m, row, node, kept, results)
     names = tuple(r.name or "" for r in row.returns) if len(results) > 1 and row.returns[0].name else ()

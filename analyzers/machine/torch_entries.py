@@ -14,6 +14,7 @@ from analyzers.machine.calls import Args
 from analyzers.machine.core import Machine
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.natives import called, native
+from analyzers.machine.torch_calls import dtype_of
 
 # --- torch: grad modes ------------------------------------------------------------------------------------------
 
@@ -140,23 +141,10 @@ def _variable(m: Machine, args: Args) -> Value:
     "torch.BoolTensor",
 )
 def _legacy_tensor(m: Machine, args: Args) -> Value:
-    name = called(m)
-    dtype = {
-        "FloatTensor": "float32",
-        "DoubleTensor": "float64",
-        "LongTensor": "int64",
-        "IntTensor": "int32",
-        "BoolTensor": "bool",
-    }
-    kind = dtype.get(name.rsplit(".", 1)[-1], "float32")
-    if args.pos and all(isinstance(a, Const) and isinstance(a.value, int) for a in args.pos):
-        return m.new_tensor(tuple(m.int_of(a) for a in args.pos), kind, what="Tensor")
-    if args.pos and m.tensor(args.pos[0]) is not None:
-        return m.unknown_tensor(m.lineage(args.pos[0]))
-    from analyzers.machine.factories import data_type
+    from analyzers.machine.factories import legacy_tensor
 
-    shape = data_type(m, args.pos[0])[0] if args.pos else (0,)
-    return m.new_tensor(shape, kind, what="Tensor", parents=m.parents(args.pos))
+    dtype = {"DoubleTensor": "float64", "LongTensor": "int64", "IntTensor": "int32", "BoolTensor": "bool"}
+    return legacy_tensor(m, args, dtype.get(called(m).rsplit(".", 1)[-1], "float32"))
 
 
 @native("torch.is_tensor")
@@ -192,10 +180,39 @@ def _settings(m: Machine, args: Args) -> Value:
     return Unknown()
 
 
+PRECISION = {"float64": (52, 1023), "float32": (23, 127), "float16": (10, 15), "bfloat16": (7, 127)}
+"""Of a dtype, the bits of its fraction and its largest exponent."""
+
+
+@native("torch.finfo")
+def _finfo(m: Machine, args: Args) -> Value:
+    wanted = args.get(0, "type", Builtin("torch." + m.default_dtype))
+    fraction, exponent = PRECISION.get(dtype_of(wanted) or "", (None, None))
+    numbers: dict[str, Value] = {"bits": Unknown("int"), "resolution": Unknown("float")}
+    if fraction is None or exponent is None:
+        numbers |= dict.fromkeys(("eps", "max", "min", "tiny", "smallest_normal"), Unknown("float"))
+    else:
+        eps, tiny = 2.0**-fraction, Const(2.0 ** (1 - exponent))
+        largest = (2 - eps) * 2.0**exponent
+        numbers |= {"eps": Const(eps), "max": Const(largest), "min": Const(-largest)}
+        numbers |= {"tiny": tiny, "smallest_normal": tiny}
+    return m.new(Instance("torch.finfo", Map(numbers)))
+
+
+@native("torch.iinfo")
+def _iinfo(m: Machine, args: Args) -> Value:
+    name = dtype_of(args.get(0, "type")) or ""
+    digits = name.removeprefix("u").removeprefix("int")
+    numbers: dict[str, Value] = dict.fromkeys(("bits", "max", "min"), Unknown("int"))
+    if digits.isdigit():
+        bits, signed = int(digits), not name.startswith("u")
+        largest = 2 ** (bits - signed) - 1
+        numbers = {"bits": Const(bits), "max": Const(largest), "min": Const(-largest - 1 if signed else 0)}
+    return m.new(Instance("torch.iinfo", Map(numbers)))
+
+
 @native("torch.set_default_dtype")
 def _default_dtype(m: Machine, args: Args) -> Value:
-    from analyzers.machine.torch_calls import dtype_of
-
     m.default_dtype = dtype_of(args.get(0, "d")) or m.default_dtype
     return NONE
 

@@ -6,17 +6,16 @@ with inputs that do not.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch.testing._internal.common_modules import module_db
 
-from tests.prelude.machine_side import Analyzer
 from tests.prelude.programs import Program
-from tests.prelude.report import score, table
+from tests.prelude.report import command
 
 INFOS = {info.name.removeprefix("nn."): info for info in module_db}
 
@@ -55,18 +54,7 @@ def program(info: Any, sample: Any, training: bool, requires_grad: bool) -> Prog
     return made
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.prelude.modules", description=__doc__)
-    parser.add_argument("names", nargs="*", help="modules, without `nn.`; all unless told")
-    parser.add_argument("--most", type=int, default=None, help="programs of each module")
-    parser.add_argument("--show", type=int, default=0, help="programs to print of each module that does not agree")
-    options = parser.parse_args()
-    analyzer = Analyzer()
-    scores = (score(n, itertools.islice(programs(n), options.most), analyzer) for n in options.names or INFOS)
-    for line in table(scores, options.show):
-        print(line, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    command(
+        "tests.prelude.modules", "modules, without `nn.`", __doc__, {name: partial(programs, name) for name in INFOS}
+    )

@@ -6,17 +6,16 @@ with gradients and without, by closure, in groups, saved and loaded; and its err
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch.testing._internal.common_optimizers import OptimizerErrorEnum, optim_db
 
-from tests.prelude.machine_side import Analyzer
 from tests.prelude.programs import Program
-from tests.prelude.report import score, table
+from tests.prelude.report import command
 
 INFOS = {info.optim_cls.__name__: info for info in optim_db}
 
@@ -162,18 +161,5 @@ def wrongly_made(name: str, inputs: Any) -> Program:
     return made
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.prelude.optimizers", description=__doc__)
-    parser.add_argument("names", nargs="*", help="optimizers; all unless told")
-    parser.add_argument("--most", type=int, default=None, help="programs of each optimizer")
-    parser.add_argument("--show", type=int, default=0, help="programs to print of each optimizer that does not agree")
-    options = parser.parse_args()
-    analyzer = Analyzer()
-    scores = (score(n, itertools.islice(programs(n), options.most), analyzer) for n in options.names or INFOS)
-    for line in table(scores, options.show):
-        print(line, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    command("tests.prelude.optimizers", "optimizers", __doc__, {name: partial(programs, name) for name in INFOS})

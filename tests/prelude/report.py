@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tests.prelude import torch_side
@@ -107,6 +109,20 @@ def parts(key: tuple[str, ...], said: object, saw: object) -> Iterator[tuple[tup
             yield from parts((*key, str(name)), said[name], saw[name])
     else:
         yield key, said, saw
+
+
+def command(module: str, what: str, doc: str | None, programs: dict[str, Callable[[], Iterator[Program]]]) -> None:
+    """The command line of a module with programs by name: print the table."""
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=doc)
+    parser.add_argument("names", nargs="*", help=f"{what}; all unless told")
+    parser.add_argument("--most", type=int, default=None, help="programs of each")
+    parser.add_argument("--show", type=int, default=0, help="programs to print of each that does not agree")
+    options = parser.parse_args()
+    analyzer = Analyzer()
+    chosen = {name: programs[name] for name in options.names or programs}
+    scores = (score(name, itertools.islice(made(), options.most), analyzer) for name, made in chosen.items())
+    for line in table(scores, options.show):
+        print(line, flush=True)
 
 
 def table(scores: Iterable[Score], show: int) -> Iterator[str]:

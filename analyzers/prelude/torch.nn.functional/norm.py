@@ -1,7 +1,16 @@
+import autograd_machine
 import torch
 
 
+def _more_than_one(input, groups, what):
+    """A deviation is computed of more than one number."""
+    if autograd_machine.surely(input.numel() == groups > 0):
+        raise ValueError("Expected more than 1 " + what + " when training")
+
+
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if training:
+        _more_than_one(input, input.size(1), "value per channel")
     return torch.ops.aten.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
     )
@@ -9,6 +18,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
                   momentum=0.1, eps=1e-5):
+    if use_input_stats:
+        _more_than_one(input, input.size(0) * input.size(1), "spatial element")
     return torch.ops.aten.instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )
@@ -23,6 +34,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    _more_than_one(input, num_groups, "value per channel")
     return torch.ops.aten.group_norm(input, num_groups, weight, bias, eps, True)
 
 
