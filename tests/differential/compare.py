@@ -12,7 +12,7 @@ import argparse
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -129,10 +129,19 @@ def smallest(text: str, wanted: Disagreement, pool: Pool, way: Way) -> tuple[str
     def found(candidates: Sequence[str]) -> list[Disagreement | None]:
         runs = pool.run([Program.from_text(candidate) for candidate in candidates], seconds=20)
         pairs = zip(_analyses(candidates, way, 1), runs, strict=True)
-        return [next((d for d in disagree(said, run) if d.key == wanted.key), None) for said, run in pairs]
+        return [None if _broken(run) else _same(disagree(said, run), wanted) for said, run in pairs]
 
     small = minimise(text, lambda candidates: [item is not None for item in found(candidates)])
     return small, found([small])[0] or wanted
+
+
+def _broken(run: Run) -> bool:
+    """Whether a program lost a line that it needs."""
+    return run.raised is not None and run.raised.exception in {"NameError", "UnboundLocalError"}
+
+
+def _same(found: Iterable[Disagreement], wanted: Disagreement) -> Disagreement | None:
+    return next((item for item in found if item.key == wanted.key), None)
 
 
 def main() -> None:
