@@ -194,6 +194,13 @@ class Join:
             return None
         return self.pair(i, j)
 
+    def tables(self, i: int | None, j: int | None) -> int | None:
+        """Tables of hooks; -1 for one that is there on one way only."""
+        if i is None and j is None:
+            return None
+        found = self.maybe_pair(i, j)
+        return -1 if found is None else found
+
     # --- objects --------------------------------------------------------------------------------------------
 
     def objects(self, x: HeapObject, y: HeapObject, i: int, j: int, target: int) -> HeapObject:
@@ -259,7 +266,8 @@ class Join:
             retains_grad=truth.join(x.retains_grad, y.retains_grad),
             inference=truth.join(x.inference, y.inference),
             parameter=x.parameter and y.parameter,
-            hooks=x.hooks or y.hooks,
+            hooks=self.tables(x.hooks, y.hooks),
+            after_hooks=self.tables(x.after_hooks, y.after_hooks),
             shared_grad=x.shared_grad or y.shared_grad,
             wrapper=x.wrapper if x.wrapper == y.wrapper else -1,
             overlapping=truth.join(x.overlapping, y.overlapping),
@@ -310,7 +318,11 @@ class Join:
             saved = tuple(self.saved(p, q) for p, q in zip(x.saved, y.saved, strict=True))
         else:
             saved, kind = (), "unknown"
-        return replace(y, names=names, edges=edges, saved=saved, freed=freed, kind=kind)
+        hooks = x.hooks
+        if x.hooks != y.hooks:
+            ours, theirs = dict(x.hooks), dict(y.hooks)
+            hooks = tuple((at, self.tables(ours.get(at), theirs.get(at)) or -1) for at in sorted({*ours, *theirs}))
+        return replace(y, names=names, edges=edges, saved=saved, freed=freed, kind=kind, hooks=hooks)
 
     def saved(self, x: Saved, y: Saved) -> Saved:
         if x == y:

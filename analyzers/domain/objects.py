@@ -44,7 +44,8 @@ class Tensor:
     tensor. `perhaps_of` is the base of what may be a view or a copy. `attr_version` is the version at which a view's
     edge was made. `aliases` are tensors that this one may be the same object as; `wrapper` tells apart those who own
     the same memory, as after `from_numpy`: torch sees no overlap across. `shared_grad` says that other processes add
-    to the gradient. `strides` are None where they follow from the sizes, as the elements lie row by row
+    to the gradient. `hooks` is the table of those that a leaf's gradient passes, `after_hooks` of those that are called
+    once it was added. `strides` are None where they follow from the sizes, as the elements lie row by row
     (`contiguous`), or are not known.
     """
 
@@ -63,7 +64,8 @@ class Tensor:
     retains_grad: Truth = False
     inference: Truth = False
     parameter: bool = False
-    hooks: bool = False
+    hooks: int | None = None
+    after_hooks: int | None = None
     shared_grad: bool = False
     wrapper: int = 0
     overlapping: Truth = False
@@ -151,7 +153,8 @@ class Node:
     """A node of the autograd graph. Several `names` when it is not known which operator made it.
 
     `kind` is `op`, `copy-slices`, `custom`, `unknown` or `unimplemented`; `payload` is what a custom function keeps.
-    `operands` are as many as `edges`; `scalars` are the arguments that are plain numbers, by name.
+    `operands` are as many as `edges`; `scalars` are the arguments that are plain numbers, by name; `hooks` are the
+    tables of what the gradients of its results pass, by output.
     """
 
     names: tuple[str, ...]
@@ -169,6 +172,7 @@ class Node:
     via: tuple[Loc, ...] = ()
     operands: tuple[Operand, ...] = ()
     scalars: tuple[tuple[str, Value], ...] = ()
+    hooks: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True)

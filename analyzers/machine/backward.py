@@ -7,10 +7,9 @@ was freed raises; a kept tensor whose version counter moved on raises; nodes tha
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
@@ -18,12 +17,11 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Storage, Tensor, Write
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.derivatives import Term, fresh_memory, gradients, opaque_gradient
+from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
+from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
-
-T = TypeVar("T")
 
 TWICE = "Trying to backward through the graph a second time"
 MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation"
@@ -53,37 +51,43 @@ class Aim:
 class Walk:
     """One pass of the engine, to everything or to what `aim` names.
 
-    What flows along an edge is a gradient, or None where a custom function gave none. Only with `create` are gradients
-    tensors, since only then can they have a graph; else it is enough that they are there.
+    What flows along an edge is a gradient, or None where a custom function gave none. Gradients are tensors with
+    `create`, since then they can have a graph, and where somebody looks at them, as hooks do; else it is enough that
+    they are there.
     """
 
     def __init__(
-        self, m: Machine, retain: truth.Truth, root: str, create: truth.Truth = False, aim: Aim | None = None
+        self,
+        m: Machine,
+        retain: truth.Truth,
+        root: str,
+        create: truth.Truth = False,
+        aim: Aim | None = None,
+        *,
+        watched: bool = False,
     ) -> None:
         self.m = m
         self.retain = retain
         self.root = root
         self.create = create is True
+        self.computes = self.create or watched or m.watched
         self.aim = aim
         self.leaves: dict[int, bool] = {}
         self.reached: dict[int, bool] = {}
         self.unknown = False
         self.executed: list[int] = []
+        self.sure: dict[int, bool] = {}
+        self.met: set[int] = set()
         self.arriving: dict[int, dict[int, Value]] = {}
         self.at_leaf: dict[int, Value] = {}
 
     def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         """Run from `roots`, with their gradients."""
-        before = self.m.st.grad
-        self.m.st.grad = self.create
-        try:
-            self._run(roots)
-        finally:
-            self.m.st.grad = before
+        self.m.in_mode(self.create, lambda: self._run(roots))
 
     def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         queue: list[tuple[int, int]] = []
-        sure: dict[int, bool] = {}
+        sure = self.sure
 
         def follow(edge: Edge | None, certain: bool, gradient: Value) -> None:
             if edge is None or (self.aim is not None and not self.aim.wants(edge)):
@@ -98,13 +102,10 @@ class Walk:
                 return
             place = self.arriving.setdefault(edge.node, {})
             place[edge.output] = self.summed(place.get(edge.output, NONE), gradient)
-            if self.aim is not None and edge.node not in self.aim.nodes:
-                return
-            if edge.node not in sure:
+            met = edge.node in sure
+            sure[edge.node] = sure.get(edge.node, False) or certain
+            if not met and (self.aim is None or edge.node in self.aim.nodes):
                 heapq.heappush(queue, (-self.m.node(edge.node).seq, edge.node))
-                sure[edge.node] = certain
-            else:
-                sure[edge.node] = sure[edge.node] or certain
 
         for edge, gradient in roots:
             follow(edge, True, gradient)
@@ -112,7 +113,7 @@ class Walk:
             _, ident = heapq.heappop(queue)
             certain = sure[ident]
             node = self.m.node(ident)
-            self._meet_hooks(ident)
+            self._meet_hooks(ident, node, certain)
             grads = self.given(ident)
             if node.kind == "custom":
                 from analyzers.machine.custom import run_user_backward
@@ -130,12 +131,23 @@ class Walk:
             for onward, gradient in zip(node.edges, flowing, strict=True):
                 follow(onward, certain, gradient)
 
-    def _meet_hooks(self, ident: int) -> None:
-        """A hook may have put anything in the place of a gradient."""
-        for output, value in self.arriving.get(ident, {}).items():
-            if (ident, output) in self.m.hooked and isinstance(value, Ref):
-                found = tensor_at(self.m, value.id)
-                self.arriving[ident][output] = self._replaced(value, found)
+    def _meet_hooks(self, ident: int, node: Node, certain: bool) -> None:
+        """Gradients pass the hooks of what the node computed; nobody knows what comes of those that may not run."""
+        self.met.add(ident)
+        if not node.hooks:
+            return
+        place = self.arriving.get(ident, {})
+        for output, value in place.items():
+            place[output] = self._hooked(table_of(node, output), value, certain)
+
+    def _hooked(self, table: int | None, value: Value, certain: bool) -> Value:
+        found = self.m.tensor(value)
+        if table is None or value == NONE:
+            return value
+        if found is None or not isinstance(value, Ref):
+            return Unknown()
+        passed = self.m.in_mode(self.create, lambda: pass_hooks(self.m, table, value, certain))
+        return self._replaced(value, found) if passed is None else passed
 
     def _replaced(self, value: Ref, found: Tensor) -> Value:
         unknown = Node((), (Edge(node=None),), kind="unknown")
@@ -148,28 +160,30 @@ class Walk:
 
     def computed(self, node: Node, grads: Sequence[Value]) -> list[Value]:
         """What a node of torch's own gives along each of its edges."""
-        if not self.create:
+        if not self.computes:
             there = NONE if all(g == NONE for g in grads) else GIVEN
             return [there for _ in node.edges]
         asked = [e is not None and (self.aim is None or self.aim.wants(e)) for e in node.edges]
         return gradients(self.m, node, grads, asked)
 
     def came_to(self, ident: int, tensor: Tensor) -> Value:
-        """The gradient that arrived at a tensor."""
+        """The gradient that arrived at a tensor, behind its hooks."""
         if tensor.edge is None:
-            arrived = self.at_leaf.get(ident, NONE)
-            return self._replaced(arrived, tensor) if tensor.hooks and isinstance(arrived, Ref) else arrived
-        if tensor.edge.node is None:
+            return self._hooked(tensor.hooks, self.at_leaf.get(ident, NONE), self.leaves.get(ident, False))
+        node = tensor.edge.node
+        if node is None:
             return Unknown()
-        arrived = self.arriving.get(tensor.edge.node, {}).get(tensor.edge.output, NONE)
-        hooked = (tensor.edge.node, tensor.edge.output) in self.m.hooked
-        return self._replaced(arrived, tensor) if hooked and isinstance(arrived, Ref) else arrived
+        arrived = self.arriving.get(node, {}).get(tensor.edge.output, NONE)
+        if node in self.met:
+            return arrived
+        table = table_of(self.m.node(node), tensor.edge.output)
+        return self._hooked(table, arrived, self.sure.get(node, False))
 
     def summed(self, one: Value, other: Value) -> Value:
         """Two gradients that arrive at one place."""
         if one == NONE or other == NONE:
             return other if one == NONE else one
-        if self.create and isinstance(one, Ref) and isinstance(other, Ref):
+        if self.computes and isinstance(one, Ref) and isinstance(other, Ref):
             return (Term(self.m, one) + Term(self.m, other)).value
         return GIVEN if GIVEN in {one, other} else Unknown()
 
@@ -346,6 +360,7 @@ def run_backward(
         gradient = walk.came_to(leaf, tensor_at(m, leaf))
         if gradient != NONE:
             accumulate(m, leaf, certain, create, gradient)
+            m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
     _retained(m, walk)
     if walk.unknown:
         blur_after_unknown(m)
@@ -366,7 +381,7 @@ def _rooted(
     roots: Sequence[tuple[Value, Value]],
 ) -> list[tuple[Edge, Value]]:
     """The roots' edges with the gradients to begin with: ones, where none are given."""
-    if not walk.create:
+    if not walk.computes:
         return [(edge, GIVEN) for edge in edges]
     given = dict(roots)
     out: list[tuple[Edge, Value]] = []
@@ -411,7 +426,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             return
         grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
         if create and isinstance(gradient, Ref):
-            with_grad_mode(m, lambda: Term(m, grad).method("copy_", Term(m, gradient)))
+            m.in_mode(True, lambda: Term(m, grad).method("copy_", Term(m, gradient)))
         elif create is not False:
             made = tensor_at(m, grad.id)
             made.requires_grad = None
@@ -419,7 +434,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
         m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
         return
     if create and certain and isinstance(gradient, Ref) and m.tensor(tensor.grad) is not None:
-        total = with_grad_mode(m, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
+        total = m.in_mode(True, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
         m.st.put(leaf, replace(tensor_at(m, leaf), grad=total))
         return
     if isinstance(tensor.grad, Ref) and m.tensor(tensor.grad) is not None:
@@ -439,16 +454,6 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             note_addition(m, tensor.grad.id, before)
 
 
-def with_grad_mode(m: Machine, run: Callable[[], T]) -> T:
-    """What the engine itself computes when its backward is recorded."""
-    before = m.st.grad
-    m.st.grad = True
-    try:
-        return run()
-    finally:
-        m.st.grad = before
-
-
 def _parents(tensor: Tensor) -> tuple[Lineage, ...]:
     return (tensor.lineage,) if tensor.lineage is not None else ()
 
@@ -463,7 +468,7 @@ def _retained(m: Machine, walk: Walk) -> None:
             continue
         grad: Value = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
         if walk.create and isinstance(gradient, Ref):
-            grad = with_grad_mode(m, partial(_added, m, tensor.grad, gradient))
+            grad = m.in_mode(True, partial(_added, m, tensor.grad, gradient))
         m.st.put(ident, replace(tensor_at(m, ident), grad=grad))
 
 
@@ -505,7 +510,8 @@ def differentiate(
     edges = [root_edge(value, tensor) for value, tensor in known]
     targets, leaves = target_ids(m, inputs)
     wanted, met = nodes_toward(m, edges, targets, leaves)
-    walk = Walk(m, retain, name, create, Aim(frozenset(wanted), frozenset(targets), frozenset(leaves)))
+    aim = Aim(frozenset(wanted), frozenset(targets), frozenset(leaves))
+    walk = Walk(m, retain, name, create, aim, watched=True)
     walk.run(_rooted(m, walk, edges, known, outputs))
     blurred = walk.unknown or len(known) < len(checked) or any(e.maybe for e in edges)
     blurred = blurred or any(m.node(i).kind == "unknown" for i in wanted)
@@ -518,11 +524,11 @@ def differentiate(
         tensor = refreshed(m, value.id)
         key = tensor.edge.node if tensor.edge is not None else value.id
         came = walk.came_to(value.id, tensor)
-        if isinstance(came, Ref) and not blurred:
+        if isinstance(came, Ref) and not blurred and create is not None:
             results.append(came)
             continue
         if (key in met and came != NONE) or blurred or key is None:
-            results.append(_gradient(m, tensor, create, walk, value.id if key is None else key))
+            results.append(_gradient(m, tensor, create, walk))
             continue
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, what="grad"))
@@ -535,30 +541,11 @@ def differentiate(
     return results
 
 
-def _repeats(m: Machine, tensor: Tensor, walk: Walk, key: int) -> truth.Truth:
-    """Whether a gradient is one number, seen as many, as that of a sum is; None where it may be a view of some kind."""
-    sources = [node for i in walk.reached for node in (m.node(i),) for e in node.edges if e and key in (e.node, e.leaf)]
-    if len(sources) > 1:
-        return None if any(node.kind == "unknown" for node in sources) else False
-    if not sources or m.st.saved_hooks is not False:
-        return None
-    if fresh_memory(sources[0]):
-        return False
-    plain = sources[0].kind == "op" and sources[0].names == ("SumBackward0",)
-    return True if plain and tensor.shape is not None else None
-
-
-def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, key: int) -> Ref:
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk) -> Ref:
     grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
     made = tensor_at(m, grad.id)
-    repeats = _repeats(m, tensor, walk, key)
-    if repeats is None:
-        made.creation = "unknown"
-    elif repeats:
-        made.base = m.new_tensor((), tensor.dtype, what="grad").id
-        made.creation, made.view_op = "no-grad", "expand"
-    one = tensor.shape is not None and numel(tensor.shape) == 1
-    made.overlapping = False if one else repeats
+    made.creation = "unknown"
+    made.overlapping = False if tensor.shape is not None and numel(tensor.shape) == 1 else None
     if create is not False and walk.keeps_graph():
         made.requires_grad = None
         made.contiguous = None

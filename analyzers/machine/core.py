@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from immutables import Map
 
@@ -21,9 +21,12 @@ from analyzers.domain.join import join, join_shapes
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Env, HeapObject, Node, Storage, Tensor
 from analyzers.domain.state import BLOCK_BITS, State
+from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value, lineage_of
 from analyzers.machine.events import Binding, Cause, Event, Plain, Raised, Site
 from analyzers.syntax import nodes as n
+
+T = TypeVar("T")
 
 
 class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an error of ours)
@@ -145,7 +148,7 @@ class Machine:
         self.events: list[Event] = []
         self.bindings: dict[tuple[Loc, str], Binding] = {}
         self.hidden_facts: set[tuple[Loc, str]] = set()
-        self.hooked: set[tuple[int, int]] = set()
+        self.watched = False
         self.visit = 0
         self.visits: dict[tuple[int, object], int] = {}
         self.passed: set[tuple[Loc, int]] = set()
@@ -312,6 +315,15 @@ class Machine:
         )
         self.note(event)
         return PyRaise(exception, message, None, event)
+
+    def in_mode(self, grad: Truth, run: Callable[[], T]) -> T:
+        """What `run` gives with grad mode as told."""
+        before = self.st.grad
+        self.st.grad = grad
+        try:
+            return run()
+        finally:
+            self.st.grad = before
 
     def warn(self, exception: str, message: str, cause: Cause) -> None:
         """Torch may raise here; the run goes on as if it did not."""

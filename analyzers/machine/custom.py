@@ -96,6 +96,7 @@ class _Call:
                 seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(), operands=self.operands,
             )  # fmt: skip
             node = m.new(made).id
+            m.watched = True
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:

@@ -220,8 +220,9 @@ def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Ope
     grad = m.new_tensor(operand.shape, operand.dtype, what="grad")
     made = tensor_at(m, grad.id)
     made.contiguous = None
-    made.overlapping = False if fresh_memory(node) else None
-    if requires is False and not hidden:
+    if not fresh_memory(node):
+        made.overlapping, made.creation = None, "unknown"
+    if m.st.grad is False or (requires is False and not hidden):
         return grad
     edges = [replace(edge, maybe=True) for i in sources if (edge := edge_to(m, i)) is not None]
     below = [replace(edge, maybe=True) for edge in node.edges if edge is not None] if hidden else []

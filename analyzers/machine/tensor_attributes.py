@@ -320,7 +320,10 @@ def _detach_in_place(m: Machine, owner: Ref, args: Args) -> Value:
         return owner
     cut: Cut | None = "detach" if tensor.requires_grad else None
     lineage = Lineage("detach_", m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
-    m.st.put(owner.id, replace(tensor, requires_grad=False, edge=None, lineage=lineage))
+    hooks = tensor.hooks
+    if tensor.edge is not None and tensor.edge.node is not None:
+        hooks = dict(m.node(tensor.edge.node).hooks).get(tensor.edge.output)
+    m.st.put(owner.id, replace(tensor, requires_grad=False, edge=None, hooks=hooks, lineage=lineage))
     return owner
 
 
@@ -459,20 +462,37 @@ def _verdicts(m: Machine, owner: Ref, args: Args) -> Value:
     return Unknown("bool")
 
 
-@method("register_hook", "register_post_accumulate_grad_hook")
-def _hook(m: Machine, owner: Ref, args: Args) -> Value:
-    tensor = tensor_at(m, owner.id)
-    now = refreshed(m, owner.id)
-    if now.requires_grad is False:
+@method("register_hook")
+def _register_hook(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.hooks import add_hook, table_before
+
+    _check_hookable(m, owner)
+    return add_hook(m, table_before(m, owner), args.get(0, "hook"))
+
+
+@method("register_post_accumulate_grad_hook")
+def _register_hook_after(m: Machine, owner: Ref, args: Args) -> Value:
+    from analyzers.machine.hooks import add_hook, table_after
+
+    _check_hookable(m, owner)
+    tensor = refreshed(m, owner.id)
+    if tensor.is_leaf is False:
+        raise m.throw(
+            "RuntimeError",
+            "post accumulate grad hooks cannot be registered on non-leaf tensors",
+            Plain("", tensor.lineage),
+        )
+    return add_hook(m, table_after(m, owner), args.get(0, "hook"))
+
+
+def _check_hookable(m: Machine, owner: Ref) -> None:
+    tensor = refreshed(m, owner.id)
+    if tensor.requires_grad is False:
         raise m.throw(
             "RuntimeError",
             "cannot register a hook on a tensor that doesn't require gradient",
             Plain("", tensor.lineage),
         )
-    m.st.put(owner.id, replace(tensor, hooks=True))
-    if now.edge is not None and now.edge.node is not None:
-        m.hooked.add((now.edge.node, now.edge.output))
-    return Unknown()
 
 
 @method("cuda", "cpu", "pin_memory", "share_memory_", "xpu", "mps", "npu")
