@@ -152,9 +152,10 @@ class Operand:
 class Node:
     """A node of the autograd graph. Several `names` when it is not known which operator made it.
 
-    `kind` is `op`, `copy-slices`, `custom`, `unknown` or `unimplemented`; `payload` is what a custom function keeps.
-    `operands` are as many as `edges`; `scalars` are the arguments that are plain numbers, by name; `hooks` are the
-    tables of what the gradients of its results pass, by output.
+    `kind` is `op`, `copy-slices`, `custom`, `inside` (the border of what `torch.func` differentiates), `unknown` or
+    `unimplemented`; `payload` is what a custom function keeps. `operands` are as many as `edges`; `scalars` are the
+    arguments that are plain numbers, by name; `hooks` are the tables of what the gradients of its results pass, by
+    output.
     """
 
     names: tuple[str, ...]

@@ -142,12 +142,14 @@ class Walk:
 
     def _hooked(self, table: int | None, value: Value, certain: bool) -> Value:
         found = self.m.tensor(value)
-        if table is None or value == NONE:
+        if table is None:
             return value
-        if found is None or not isinstance(value, Ref):
+        if value != NONE and (found is None or not isinstance(value, Ref)):
             return Unknown()
         passed = self.m.in_mode(self.create, lambda: pass_hooks(self.m, table, value, certain))
-        return self._replaced(value, found) if passed is None else passed
+        if passed is not None:
+            return passed
+        return self._replaced(value, found) if isinstance(value, Ref) and found is not None else Unknown()
 
     def _replaced(self, value: Ref, found: Tensor) -> Value:
         unknown = Node((), (Edge(node=None),), kind="unknown")
@@ -234,7 +236,7 @@ class Walk:
             return True
         for ident in self.reached:
             node = self.m.node(ident)
-            if node.kind not in {"op", "copy-slices"}:
+            if node.kind not in {"op", "copy-slices", "inside"}:
                 return True
             for saved in node.saved:
                 if saved.name == "original_self":

@@ -14,13 +14,12 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Tup, Un
 from analyzers.machine.calls import Args, call, call_function, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import LeafWritten, Plain
-from analyzers.machine.memory import lay_out, layout_of
+from analyzers.machine.memory import whole_view
 from analyzers.machine.tensors import (
     Step,
     bump,
     can_require_grad,
     edge_to,
-    new_view,
     operand,
     refreshed,
     save,
@@ -122,7 +121,7 @@ class _Call:
         if value in dirty:
             return self._written(m, value, Edge(node, index), step)
         if is_input:
-            value = _as_it_is(m, step, value, node, index)
+            value = whole_view(m, step, value, node, index)
         found = tensor_at(m, value.id)
         creation = found.creation if found.base is None else "custom"
         m.st.put(
@@ -138,7 +137,7 @@ class _Call:
     def _detached(self, m: Machine, value: Ref) -> Value:
         """An input that is returned without derivative: a view that has no graph."""
         step = Step(self.cls.name, self.cls.name, {}, (), parents=m.parents([value]))
-        view = _as_it_is(m, step, value, None, 0)
+        view = whole_view(m, step, value, None, 0)
         m.st.put(view.id, replace(tensor_at(m, view.id), requires_grad=False, edge=None, base=None))
         return view
 
@@ -163,16 +162,6 @@ class _Call:
             return value
         m.st.put(value.id, replace(found, requires_grad=self.recorded, edge=edge, lineage=lineage))
         return value
-
-
-def _as_it_is(m: Machine, step: Step, value: Ref, node: int | None, index: int) -> Ref:
-    """A view of all of a tensor."""
-    tensor = tensor_at(m, value.id)
-    view = new_view(m, step, value.id, tensor.shape, node, index, contiguous=tensor.contiguous)
-    layout = layout_of(tensor)
-    if layout is not None:
-        lay_out(tensor_at(m, view.id), layout)
-    return view
 
 
 def slot(m: Machine, ctx: Ref, name: str) -> tuple[Value, ...]:

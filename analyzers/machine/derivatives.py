@@ -151,6 +151,8 @@ Formula: TypeAlias = Callable[[Derivative], Term]
 
 def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[bool]) -> list[Value]:
     """The gradient along each edge of a node, those that are not `wanted` being None; to be run in grad mode."""
+    if node.kind == "inside":
+        return [grads[0]]
     overwritten = any(saved.name == "original_self" for saved in node.saved)
     plain = node.kind == "op" and len(node.names) == 1 and not overwritten
     formulas = FORMULAS.get(node.names[0]) if plain else None

@@ -65,8 +65,11 @@ def table_of(owner: Node | Tensor, output: int = 0) -> int | None:
     return owner.hooks if isinstance(owner, Tensor) else dict(owner.hooks).get(output)
 
 
-def pass_hooks(m: Machine, table: int, gradient: Ref, certain: bool) -> Value | None:
-    """The gradient that comes out of a table of hooks; None where that is not known."""
+def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value | None:
+    """The gradient that comes out of a table of hooks; None where that is not known.
+
+    Torch calls them with `None` for a gradient that a custom function did not give.
+    """
     hooks = _hooks(m, table)
     if hooks == ():
         return gradient

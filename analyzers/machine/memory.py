@@ -12,7 +12,7 @@ from analyzers.domain.objects import Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Ref, Value
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import Plain
-from analyzers.machine.tensors import Step, tensor_at
+from analyzers.machine.tensors import Step, new_view, tensor_at
 from analyzers.ops import layout as layouts
 from analyzers.ops.layout import Layout
 
@@ -86,6 +86,16 @@ def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], v
     for view, layout in zip(views, layouts.pieces(name, source, args, shapes), strict=True):
         if layout is not None:
             lay_out(tensor_at(m, view.id), layout)
+
+
+def whole_view(m: Machine, step: Step, value: Ref, node: int | None, output: int = 0) -> Ref:
+    """A view of all of a tensor."""
+    tensor = tensor_at(m, value.id)
+    view = new_view(m, step, value.id, tensor.shape, node, output, contiguous=tensor.contiguous)
+    layout = layout_of(tensor)
+    if layout is not None:
+        lay_out(tensor_at(m, view.id), layout)
+    return view
 
 
 def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence[int]) -> truth.Truth:

@@ -9,8 +9,17 @@ from analyzers.domain.values import NONE, BoundBuiltin, Const, Ref, Tup, Unknown
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine
 from analyzers.machine.expressions import truth_of
+from analyzers.machine.memory import whole_view
 from analyzers.machine.natives import called, native
-from analyzers.machine.tensors import bump, inputs_require_grad, refreshed, tensor_at, write_hidden
+from analyzers.machine.tensors import (
+    Step,
+    bump,
+    inputs_require_grad,
+    make_node,
+    refreshed,
+    tensor_at,
+    write_hidden,
+)
 from analyzers.machine.torch_calls import opaque_result
 
 
@@ -52,7 +61,7 @@ def _write_hidden(m: Machine, args: Args) -> Value:
 @native("autograd_machine.update")
 def _update(m: Machine, args: Args) -> Value:
     """A write to the first tensor that autograd records, made of all of them in a way that is not known."""
-    from analyzers.machine.tensors import Step, check_usable, check_write, edge_to, edges_of, rebase
+    from analyzers.machine.tensors import check_usable, check_write, edge_to, edges_of, rebase
 
     ids = [value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None]
     if not ids:
@@ -82,8 +91,6 @@ def _unknown(m: Machine, args: Args) -> Value:
 @native("autograd_machine.delayed_error")
 def _delayed_error(m: Machine, args: Args) -> Value:
     """The same numbers, behind a node whose backward raises."""
-    from analyzers.machine.tensors import Step, make_node
-
     source = args.get(0, "tensor")
     tensor = m.tensor(source)
     if tensor is None:
@@ -110,6 +117,16 @@ def _outside(m: Machine, args: Args) -> Value:
     if reached <= inner:
         return call(m, BoundBuiltin(value, "detach"), Args())
     return opaque_like(m, value, tensor.shape)
+
+
+@native("autograd_machine.inside")
+def _inside(m: Machine, args: Args) -> Value:
+    """A tensor as a function sees it that `torch.func` differentiates: no operator lies between the two."""
+    value = args.get(0, "tensor")
+    if m.tensor(value) is None or not isinstance(value, Ref):
+        return value
+    step = Step("inside", "torch.func", {"self": (value.id,)}, (), ("self",), "inside", m.parents([value]))
+    return whole_view(m, step, value, make_node(m, step, ()))
 
 
 @native("autograd_machine.spread")

@@ -47,7 +47,7 @@ def _like(value, tensors):
 
 def _inside(tensors):
     """What the function sees: nobody outside asks for the gradients of these."""
-    return [t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in tensors]
+    return [autograd_machine.inside(t) if t.requires_grad else t.detach().requires_grad_() for t in tensors]
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
