@@ -105,6 +105,7 @@ class Join:
         out.grad = truth.join(a.grad, b.grad)
         out.inference = truth.join(a.inference, b.inference)
         out.saved_hooks = truth.join(a.saved_hooks, b.saved_hooks)
+        out.packing = a.packing if a.packing == b.packing else None
         out.autocast = a.autocast or b.autocast
         out.doubtful = a.doubtful or b.doubtful
         if a.assumed is not b.assumed:

@@ -123,6 +123,7 @@ class Storage:
 class Saved:
     """A tensor kept for backward. `counter` is None for a private copy, which nobody can write.
 
+    `packed` and `unpack` are what a hook has put in its place, and what gets the tensor back from that.
     `writes` counts the writes to its storage when it was kept; `maybe` says that it is kept only if a tensor, of which
     that is not known, requires grad; `attached` that it is an operand which had a place in the graph when it was kept.
     """
@@ -137,6 +138,8 @@ class Saved:
     maybe: bool = False
     lineage: Lineage | None = None
     attached: bool = False
+    packed: Value | None = None
+    unpack: Value | None = None
 
 
 @dataclass(slots=True, frozen=True)

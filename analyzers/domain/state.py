@@ -12,6 +12,7 @@ from immutables import Map
 
 from analyzers.domain.objects import HeapObject, Instance
 from analyzers.domain.truth import Truth
+from analyzers.domain.values import Value
 
 T = TypeVar("T")
 
@@ -47,6 +48,8 @@ LOST = Instance("?", Map(), True)
 class State:
     """`doubtful` says that an earlier statement may have raised already, so that nothing later is certain.
 
+    `saved_hooks`: something else is kept in the place of saved tensors; `packing` are the hooks that put it there.
+
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
@@ -59,6 +62,7 @@ class State:
         "inference",
         "log",
         "modules",
+        "packing",
         "saved_hooks",
     )
 
@@ -70,6 +74,7 @@ class State:
         self.assumed: Map[object, bool] = Map()
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
+        self.packing: tuple[Value, Value] | None = None
         self.autocast = False
         self.doubtful = False
         self.log: Log = ROOT
@@ -83,6 +88,7 @@ class State:
         other.assumed = self.assumed
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
+        other.packing = self.packing
         other.autocast = self.autocast
         other.doubtful = self.doubtful
         other.log = self.log

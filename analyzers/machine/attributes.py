@@ -347,6 +347,12 @@ def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
 
 def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
     """`object.__setattr__`, and what `nn.Module` adds to it."""
+    parametrized = _parametrization(m, found, name)
+    if isinstance(parametrized, Ref):
+        from analyzers.machine.calls import Args, call_method
+
+        call_method(m, parametrized, "right_inverse", Args([value]))
+        return
     in_class = find_in_class(m, found.cls, name)
     if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
         return

@@ -20,6 +20,7 @@ from analyzers.machine.core import Machine
 from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
+from analyzers.machine.packing import unpack
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
 
@@ -83,7 +84,11 @@ class Walk:
 
     def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         """Run from `roots`, with their gradients."""
-        self.m.in_mode(self.create, lambda: self._run(roots))
+        self.m.walks.append((self.m.next_sequence(), self.aim is not None))
+        try:
+            self.m.in_mode(self.create, lambda: self._run(roots))
+        finally:
+            self.m.walks.pop()
 
     def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         queue: list[tuple[int, int]] = []
@@ -207,6 +212,7 @@ class Walk:
             message = f"the derivative for '{node.payload.value}' is not implemented."  # type: ignore[union-attr]
             raise self.m.throw("NotImplementedError", message, Plain("no-derivative", made))
         for saved in node.saved:
+            unpack(self.m, saved, certain)
             self.check_saved(node, saved, certain)
 
     def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:

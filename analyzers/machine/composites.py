@@ -417,6 +417,9 @@ def reduced(m: Machine, value: Value, reduction: Value, what: str) -> Value | No
 
 @composite("_weight_norm")
 def _weight_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    v, dim = m.tensor(bound["v"]), bound.get("dim", Const(0))
+    if v is None or v.shape is None or dim not in {Const(0), Const(len(v.shape) - 1)}:
+        return None
     result = op(m, "_weight_norm_interface", what, v=bound["v"], g=bound["g"], dim=bound.get("dim", Const(0)))
     first = result.items[0] if isinstance(result, Tup) else result
     made, source = m.tensor(first), m.tensor(bound["v"])

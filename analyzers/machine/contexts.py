@@ -29,7 +29,7 @@ class Guard:
 
     restore: tuple[bool | None, bool | None] | None = None
     manager: Value | None = None
-    hooks: bool | str | None = "keep"
+    hooks: tuple[bool | None, tuple[Value, Value] | None] | None = None
     autocast: bool | None = None
     swallows: bool = False
     only: tuple[str, ...] = ()
@@ -107,9 +107,11 @@ def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
     if cls == "contextlib.suppress":
         return Guard(swallows=True), NONE
     if cls == "torch.saved_tensors_hooks":
-        before = m.st.saved_hooks
+        outside = (m.st.saved_hooks, m.st.packing)
         m.st.saved_hooks = True
-        return Guard(hooks=before), NONE
+        pack, unpack = found.attrs.get("pack"), found.attrs.get("unpack")
+        m.st.packing = None if pack is None or unpack is None else (pack, unpack)
+        return Guard(hooks=outside), NONE
     return Guard(), Unknown()
 
 
@@ -125,8 +127,8 @@ def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
             m.st.grad, m.st.inference = guard.restore
         if guard.autocast is not None:
             m.st.autocast = guard.autocast
-        if guard.hooks != "keep":
-            m.st.saved_hooks = guard.hooks  # type: ignore[assignment]
+        if guard.hooks is not None:
+            m.st.saved_hooks, m.st.packing = guard.hooks
         if guard.manager is not None:
             from analyzers.machine.calls import Args, call_method
 

@@ -81,9 +81,11 @@ def _deepcopy(m: Machine, args: Args) -> Value:
             )  # fmt: skip
         storage, counter = m.fresh(), m.fresh()
         m.st.put(storage, Storage())
-        m.st.put(counter, Counter())
+        m.st.put(counter, Counter(0 if tensor.parameter else 1))
         trail = Lineage("deepcopy", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
         grad = copy(tensor.grad) if isinstance(tensor.grad, Ref) else tensor.grad
+        if tensor.parameter:
+            grad = NONE
         made = m.new(
             replace(
                 tensor,

@@ -167,6 +167,8 @@ class Machine:
         self.used_gradients: dict[tuple[int, int | None], Site] = {}
         self.stale_gradients: dict[tuple[int, int | None], tuple[Site, Site]] = {}
         self.walked: set[int] = set()
+        self.walks: list[tuple[int, bool]] = []
+        """The backwards under way: a number, and whether its inputs are named."""
         self.unmodelled: dict[str, int] = {}
         self.default_dtype = "float32"
         self.within = ""

@@ -129,6 +129,39 @@ def _inside(m: Machine, args: Args) -> Value:
     return whole_view(m, step, value, make_node(m, step, ()))
 
 
+@native("autograd_machine.keep")
+def _keep(m: Machine, args: Args) -> Value:
+    """Remember tensors as they are now: a node that nothing leads to."""
+    from analyzers.machine.tensors import save
+
+    ids = tuple(value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None)
+    step = Step("checkpoint", "checkpoint", {"input": ids}, ("CheckpointBackward",), ())
+    return Ref(make_node(m, step, [save(m, ident, "input") for ident in ids], ()))
+
+
+@native("autograd_machine.kept")
+def _kept(m: Machine, args: Args) -> Value:
+    """Ask for what `keep` remembers, as a backward asks for what a node has saved."""
+    from analyzers.machine.backward import Walk
+
+    kept = args.get(0, "kept")
+    if isinstance(kept, Ref):
+        Walk(m, True, "").check(m.node(kept.id), True)
+    return NONE
+
+
+@native("autograd_machine.walk")
+def _walk(m: Machine, args: Args) -> Value:
+    """Which backward is under way."""
+    return Const(m.walks[-1][0]) if m.walks else NONE
+
+
+@native("autograd_machine.aimed")
+def _aimed(m: Machine, args: Args) -> Value:
+    """Whether the backward under way goes to named inputs only."""
+    return Const(bool(m.walks) and m.walks[-1][1])
+
+
 @native("autograd_machine.spread")
 def _spread(m: Machine, args: Args) -> Value:
     """Something computed of a tensor, with more dimensions in front."""

@@ -21,6 +21,7 @@ from analyzers.machine.memory import (
     view_layout,
 )
 from analyzers.machine.outputs import write_out
+from analyzers.machine.packing import packed
 from analyzers.machine.tensors import (
     PRIVATE,
     Step,
@@ -405,7 +406,7 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
         for ident in ids:
             _check_savable(m, ident)
             out.append(save(m, ident, entry.name, maybe=maybe))
-    return out
+    return [packed(m, entry) if isinstance(entry, Saved) else entry for entry in out]
 
 
 def _check_savable(m: Machine, ident: int) -> None:
@@ -526,9 +527,9 @@ def _save_outputs(m: Machine, row: Row, node: int, kept: list[object], results: 
     for entry in kept:
         if isinstance(entry, SavedRow):
             if 0 <= entry.index < len(results):
-                saved.append(save(m, results[entry.index].id, entry.name or "result", is_output=True))
+                saved.append(packed(m, save(m, results[entry.index].id, entry.name or "result", is_output=True)))
             else:
-                saved.append(PRIVATE)
+                saved.append(packed(m, PRIVATE))
         elif isinstance(entry, Saved):
             saved.append(entry)
     m.st.put(node, replace(m.node(node), saved=tuple(saved)))

@@ -61,8 +61,14 @@ def _is_inference(m: Machine, args: Args) -> Value:
     return Unknown("bool") if m.st.inference is None else Const(m.st.inference)
 
 
-@native("torch.autograd.graph.saved_tensors_hooks", "torch.autograd.graph.save_on_cpu")
+@native("torch.autograd.graph.saved_tensors_hooks")
 def _saved_hooks(m: Machine, args: Args) -> Value:
+    hooks = {"pack": args.get(0, "pack_hook"), "unpack": args.get(1, "unpack_hook")}
+    return m.new(Instance("torch.saved_tensors_hooks", Map(hooks)))
+
+
+@native("torch.autograd.graph.save_on_cpu")
+def _save_on_cpu(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.saved_tensors_hooks", Map()))
 
 

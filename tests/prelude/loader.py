@@ -239,6 +239,10 @@ def stub(world):
     def write_hidden(t):
         t.data.copy_(t.detach() * 0.5)
 
+    def raise_if(changed):
+        if changed:
+            raise RuntimeError("one of the variables needed for gradient computation has been modified")
+
     def delayed_error(t, message):
         return torch._C._functions.DelayedError(message.encode(), 1)(t.detach().requires_grad_())
 
@@ -259,6 +263,10 @@ def stub(world):
     machine.named_parameters = lambda module: members(module, "_parameters")
     machine.named_buffers = lambda module: members(module, "_buffers")
     machine.write = write
+    machine.keep = lambda *tensors: [(t, t._version) for t in tensors]
+    machine.kept = lambda kept: [raise_if(t._version != version) for t, version in kept]
+    machine.walk = torch._C._current_graph_task_id
+    machine.aimed = lambda: not torch.autograd._is_checkpoint_valid()
     machine.write_hidden = write_hidden
     machine.update = update
     machine.surely = bool

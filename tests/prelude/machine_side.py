@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from immutables import Map
@@ -208,6 +209,8 @@ def backward(m: Machine, roots: list[int], tensors: list[tuple[str, int]]) -> Fa
     found: Facts = {}
     state = m.st
     m.st = state.fork()
+    for _, ident in tensors:
+        m.st.put(ident, replace(tensor_at(m, ident), grad=Const(None)))
     try:
         run_backward(m, [(Ref(r), Unknown()) for r in roots], True, False, None, "output")
     except PyRaise as error:
@@ -242,6 +245,9 @@ def saved(m: Machine, roots: list[int]) -> dict[int, Any]:
         node = m.node(edge.node)
         stack += node.edges
         for kept in node.saved:
+            if kept.unpack is not None:
+                # What the program's own hook does is not looked into.
+                found[0] = UNKNOWN
             if kept.counter is not None:
                 sure = not kept.maybe and kept.version is not None
                 found[kept.counter] = True if sure or found.get(kept.counter) is True else UNKNOWN

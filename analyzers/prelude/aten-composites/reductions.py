@@ -37,6 +37,23 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     return out.view(input.shape)
 
 
+def norm_except_dim(v, pow=2, dim=0):
+    if dim == -1:
+        return torch.ops.aten.norm(v, pow)
+    if dim != 0 and dim != v.dim() - 1:
+        return torch.ops.aten.norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
+    shape = [1] * v.dim()
+    shape[dim] = v.size(dim)
+    if dim == 0:
+        return v.contiguous().view(v.size(0), -1).norm(pow, 1).view(shape)
+    return v.contiguous().view(-1, v.size(dim)).norm(pow, 0).view(shape)
+
+
+def _weight_norm(v, g, dim=0):
+    """By parts, where the dimension is neither the first nor the last."""
+    return v * (g / torch.ops.aten.norm_except_dim(v, 2, dim))
+
+
 def nanmean(self, dim=None, keepdim=False, dtype=None):
     count = torch.isnan(self.detach()).logical_not_().sum(dim, keepdim)
     return torch.nansum(self, dim, keepdim, dtype=dtype).div(count)

@@ -10,7 +10,7 @@ def _more_than_one(input, groups, what):
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     if training:
-        _more_than_one(input, input.size(1), "value per channel")
+        _more_than_one(input, 1 if autograd_machine.surely(input.dim() < 2) else input.size(1), "value per channel")
     return torch.ops.aten.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
     )

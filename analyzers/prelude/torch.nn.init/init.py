@@ -8,8 +8,23 @@ def _written(tensor):
     return tensor
 
 
+def _with_fans(tensor):
+    if autograd_machine.surely(tensor.dim() < 2):
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    return _written(tensor)
+
+
 def calculate_gain(nonlinearity, param=None):
-    return autograd_machine.unknown_float()
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return 2.0**0.5
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return (2.0 / (1 + slope**2)) ** 0.5
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    return 1
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
@@ -45,19 +60,19 @@ def dirac_(tensor, groups=1):
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    return _written(tensor)
+    return _with_fans(tensor)
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    return _written(tensor)
+    return _with_fans(tensor)
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    return _written(tensor)
+    return _with_fans(tensor)
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    return _written(tensor)
+    return _with_fans(tensor)
 
 
 def orthogonal_(tensor, gain=1, generator=None):

@@ -59,14 +59,57 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 
 class _Orthogonal(nn.Module):
-    """One matrix exponential, whichever map is asked for."""
+    def __init__(self, weight, orthogonal_map, use_trivialization=True):
+        super().__init__()
+        self.orthogonal_map = orthogonal_map
+        self.use_trivialization = use_trivialization
+        if use_trivialization:
+            self.register_buffer("base", None)
 
     def forward(self, weight):
-        lower = weight.tril()
-        if weight.size(-1) == weight.size(-2):
-            return torch.linalg.matrix_exp(lower - lower.mH)
-        return torch.linalg.householder_product(lower, torch.ones(weight.size(-1)))
+        n, k = weight.size(-2), weight.size(-1)
+        transposed = n < k
+        if transposed:
+            weight, n, k = weight.mT, k, n
+        if self.orthogonal_map == "householder":
+            lower = weight.tril(diagonal=-1)
+            scales = 2.0 / (1.0 + (lower * lower).sum(dim=-2))
+            made = torch.linalg.householder_product(lower, scales)
+            made = made * weight.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        else:
+            made = self._of_skew(weight.tril(), n, k)
+        if self.use_trivialization:
+            made = self.base @ made
+        return made.mT if transposed else made
+
+    def _of_skew(self, lower, n, k):
+        if n != k:
+            zeros = lower.new_zeros(n, n - k).expand(*lower.shape[:-2], -1, -1)
+            lower = torch.cat([lower, zeros], dim=-1)
+        skew = lower - lower.mH
+        if self.orthogonal_map == "matrix_exp":
+            made = torch.matrix_exp(skew)
+        else:
+            eye = torch.eye(n, dtype=skew.dtype)
+            made = torch.linalg.solve(torch.add(eye, skew, alpha=-0.5), torch.add(eye, skew, alpha=0.5))
+        return made if n == k else made[..., :k]
+
+    def right_inverse(self, weight):
+        if not self.use_trivialization:
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError("It is not possible to assign to the matrix exponential ")
+            return weight.detach().clone()
+        n, k = weight.size(-2), weight.size(-1)
+        size = n if n > k else k
+        self.base = torch.zeros((*weight.shape[:-2], size, size), dtype=weight.dtype)
+        return torch.zeros_like(weight)
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
-    return parametrize.register_parametrization(module, name, _Orthogonal())
+    weight = getattr(module, name)
+    if weight.ndim < 2:
+        raise ValueError("Expected a matrix or batch of matrices.")
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.size(-2) == weight.size(-1) or weight.is_complex() else "householder"
+    function = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    return parametrize.register_parametrization(module, name, function, unsafe=True)

@@ -1,5 +1,8 @@
+import autograd_machine
 import torch
 from torch import nn
+
+_CACHE = {"depth": 0, "kept": {}}
 
 
 class ParametrizationList(nn.ModuleList):
@@ -15,8 +18,7 @@ class ParametrizationList(nn.ModuleList):
                     start = module.right_inverse(start)
         self._names = ["original"]
         if isinstance(start, torch.Tensor):
-            if start is not original:
-                original.data = start
+            _set(original, start)
             self._register("original", original)
         else:
             self._names = ["original" + str(i) for i in range(len(start))]
@@ -31,12 +33,38 @@ class ParametrizationList(nn.ModuleList):
         else:
             self.register_buffer(name, tensor)
 
+    def right_inverse(self, value):
+        """What assigning to the attribute does: the originals are what would give this value."""
+        with torch.no_grad():
+            for module in reversed(list(self._modules.values())):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError("parametrization " + type(module).__name__ + " does not implement right_inverse.")
+                value = module.right_inverse(value)
+            values = [value] if isinstance(value, torch.Tensor) else value
+            for name, tensor in zip(self._names, values):
+                _set(getattr(self, name), tensor)
+
     def forward(self):
+        if _CACHE["depth"] == 0:
+            return self._computed()
+        if self not in _CACHE["kept"]:
+            _CACHE["kept"][self] = self._computed()
+        return _CACHE["kept"][self]
+
+    def _computed(self):
         modules = list(self._modules.values())
         value = modules[0](*[getattr(self, name) for name in self._names])
         for module in modules[1:]:
             value = module(value)
         return value
+
+
+def _set(original, value):
+    """`original.set_(value)`: it counts as a write, also of itself."""
+    if value is not original:
+        original.data = value.data
+    with torch.no_grad():
+        autograd_machine.write(original)
 
 
 def _entry(module, name, entry):
@@ -74,8 +102,13 @@ def is_parametrized(module, tensor_name=None):
 
 
 class cached:
+    """While it lasts, each parametrized tensor is computed once."""
+
     def __enter__(self):
-        return self
+        _CACHE["depth"] += 1
+        return None
 
     def __exit__(self, *args):
-        return None
+        _CACHE["depth"] -= 1
+        if _CACHE["depth"] == 0:
+            _CACHE["kept"] = {}

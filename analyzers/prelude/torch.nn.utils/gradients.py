@@ -41,9 +41,11 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
 
 @torch.no_grad()
 def clip_grad_value_(parameters, clip_value, foreach=None):
+    """From below, and from above."""
     parameters = _listed(parameters)
     autograd_machine.note_clip(parameters)
     for g in _grads(parameters):
+        autograd_machine.write(g)
         autograd_machine.write(g)
 
 

@@ -218,10 +218,10 @@ class Module:
                     if p is not None:
                         module._parameters[name] = torch.nn.Parameter(torch.empty_like(p), p.requires_grad)
         else:
-            for _, p in autograd_machine.named_parameters(self):
-                autograd_machine.write(p)
-            for _, b in autograd_machine.named_buffers(self):
-                autograd_machine.write(b)
+            for _, module in autograd_machine.named_modules(self):
+                for tensor in [*module._parameters.values(), *module._buffers.values()]:
+                    if tensor is not None:
+                        autograd_machine.write(tensor)
         return autograd_machine.unknown()
 
     def get_extra_state(self):

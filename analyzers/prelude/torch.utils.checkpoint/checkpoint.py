@@ -18,6 +18,9 @@ class CheckpointFunction(torch.autograd.Function):
     @staticmethod
     def backward(ctx, *grads):
         """Backward runs the function again, and that run's own backward, which reaches its parameters."""
+        if autograd_machine.aimed():
+            raise RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an"
+                               " `inputs` parameter to .backward()")
         tensors = ctx.saved_tensors
         inputs = [a.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a for a in ctx.inputs]
         with torch.enable_grad():
@@ -33,12 +36,36 @@ class CheckpointFunction(torch.autograd.Function):
         return (None, None, *[a.grad if isinstance(a, torch.Tensor) else None for a in inputs])
 
 
+class _Recomputed:
+    """A run of a function that keeps nothing but its tensors: backward runs the function again for the others."""
+
+    def __init__(self, function, args, kwargs):
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.inputs = autograd_machine.keep(*[a for a in args if isinstance(a, torch.Tensor)])
+        self.walk = None
+
+    def run(self):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, self.unpack):
+            return self.function(*self.args, **self.kwargs)
+
+    def unpack(self, tensor):
+        autograd_machine.kept(self.inputs)
+        if self.walk != autograd_machine.walk():
+            self.walk = autograd_machine.walk()
+            with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+                self.function(*self.args, **self.kwargs)
+        return tensor
+
+
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
                early_stop=True, preserve_rng_state=True, **kwargs):
-    """Without reentrance, the graph is that of the function, its saved tensors computed again when backward asks."""
     if use_reentrant is None or use_reentrant:
+        if len(kwargs) > 0:
+            raise ValueError("Unexpected keyword arguments: ")
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
-    return function(*args, **kwargs)
+    if not torch.is_grad_enabled():
+        return function(*args, **kwargs)
+    return _Recomputed(function, args, kwargs).run()
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
