@@ -74,6 +74,7 @@ class _Reader:
         for there3, operand in zip(seen.operands, self.operands, strict=True):
             there3.saved = self.saved(operand, sure)
         seen.keeps = self.keeps(sure)
+        seen.refuses = self.refuses(sure)
         return seen
 
     def flat(self, name: str, value: Value) -> Iterator[tuple[str, Value]]:
@@ -197,6 +198,15 @@ class _Reader:
                     return True
                 found = UNKNOWN
             elif node.saved:
+                found = UNKNOWN
+        return found if sure else UNKNOWN
+
+    def refuses(self, sure: bool) -> Any:
+        found: Any = False
+        for ident, maybe in self.reached.items():
+            if self.m.node(ident).kind == "unimplemented":
+                if not maybe:
+                    return True
                 found = UNKNOWN
         return found if sure else UNKNOWN
 

@@ -24,6 +24,8 @@ def observe(case: Case, flags: Flags, code: types.CodeType) -> Seen:
         if i in flags.requires:
             leaves[i] = own.requires_grad_()
             own = own if flags.leaf else own.clone()
+        if flags.view and i == 0:
+            own = own[...]
         operands.append(own)
     before = [t._version for t in operands]
     space: dict[str, Any] = {"torch": torch, **{f"t{i}": t for i, t in enumerate(operands)}}
@@ -120,7 +122,11 @@ def _try_backward(seen: Seen, results: dict[str, Any], operands: list[torch.Tens
     """What backward keeps: it raises if that has been written since."""
     tensors = {name: t for name, t in results.items() if isinstance(t, torch.Tensor) and t.layout is torch.strided}
     roots = [t for t in tensors.values() if t.requires_grad and t.grad_fn is not None]
-    if not roots or not _succeeds(roots):
+    if not roots:
+        return
+    message = _backward(roots)
+    seen.refuses = message is not None and ("not implemented" in message or UNKNOWN)
+    if message is not None:
         return
     for name, tensor in tensors.items():
         found = seen.results[name]

@@ -6,21 +6,18 @@ the analyzer reads it behind lines that make tensors of the same shapes, dtypes 
 
 from __future__ import annotations
 
+import inspect
 import itertools
-import math
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode, resolve_name
 from torch.testing._internal.common_methods_invocations import op_db
 
-DTYPES = (torch.float32, torch.float64, torch.complex64, torch.int64, torch.bool)
-"""The first of these that an operator takes is sampled in full, the others with a few samples."""
+from tests.ops.spelling import DTYPES, Speller, UnspellableError, copied, recorded
 
-_SPELLED = {torch.float16, torch.bfloat16, torch.complex128, torch.uint8, torch.int8, torch.int16, torch.int32, *DTYPES}
 _INFIX = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//",
     operator.mod: "%", operator.pow: "**", operator.matmul: "@", operator.and_: "&", operator.or_: "|",
@@ -33,22 +30,19 @@ _INFIX = {
 _PREFIX = {operator.neg: "-", operator.invert: "~", operator.pos: "+"}
 
 
-class UnspellableError(Exception):
-    """An argument that no literal makes, or a call that has no name."""
-
-
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Which operands require grad (`leaf`: being leaves), and whether grad mode is on."""
+    """Which operands require grad (`leaf`: being leaves), whether grad mode is on, and whether the first is a view."""
 
     requires: tuple[int, ...] = ()
     leaf: bool = False
     grad: bool = True
+    view: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`call` binds `r`; `form` is `function`, `method`, `in place`, `operator` or `out`."""
+    """`call` binds `r`; `form` is `function`, `alias`, `method`, `in place`, `operator` or `out`."""
 
     operator: str
     form: str
@@ -63,31 +57,34 @@ class Case:
     def flags(self) -> Iterator[Flags]:
         """The ways of requiring grad in which the case is run."""
         target = self.call.partition("out=")[2]
-        floats = (i for i, t in enumerate(self.operands) if t.is_floating_point() or t.is_complex())
+        floats = [i for i, t in enumerate(self.operands) if t.is_floating_point() or t.is_complex()]
         able = tuple(i for i in floats if f"t{i}" not in target)
+        targets = tuple(i for i in floats if f"t{i}" in target)
         yield Flags()
-        if not able:
-            return
-        yield Flags(able)
-        if self.form == "out":
+        yield from (Flags(chosen, grad=grad) for chosen in (able, targets) if chosen for grad in (True, False))
+        if self.form == "out" or not able:
             return
         if len(able) > 1:
             yield from (Flags((i,)) for i in able[:4])
-        yield Flags(able, grad=False)
         if self.form in ("function", "in place"):
             yield Flags(able, leaf=True)
+        if self.form == "in place":
+            yield Flags(able, view=True)
+            if 0 in able and len(able) > 1:
+                yield Flags(able[1:], view=True)
 
     def program(self, flags: Flags) -> str:
         """The whole program, as the analyzer reads it."""
         lines = ["import torch"]
         for i, tensor in enumerate(self.operands):
             made = _maker(tensor)
+            view = "[...]" if flags.view and i == 0 else ""
             if i not in flags.requires:
-                lines.append(f"t{i} = {made}")
+                lines.append(f"t{i} = {made}{view}")
             elif flags.leaf:
                 lines.append(f"t{i} = {made}.requires_grad_()")
             else:
-                lines += [f"leaf{i} = {made}.requires_grad_()", f"t{i} = leaf{i}.clone()"]
+                lines += [f"leaf{i} = {made}.requires_grad_()", f"t{i} = leaf{i}.clone(){view}"]
         lines += [self.call] if flags.grad else ["with torch.no_grad():", f"    {self.call}"]
         return "\n".join(lines) + "\n"
 
@@ -96,7 +93,8 @@ def _maker(tensor: torch.Tensor) -> str:
     if not tensor.is_contiguous():
         return f"torch.empty_strided({tuple(tensor.shape)}, {tensor.stride()}, dtype={tensor.dtype})"
     random = tensor.is_floating_point() or tensor.is_complex()
-    return f"torch.{'randn' if random else 'zeros'}({tuple(tensor.shape)}, dtype={tensor.dtype})"
+    maker = "empty" if "float8" in str(tensor.dtype) else "randn" if random else "zeros"
+    return f"torch.{maker}({tuple(tensor.shape)}, dtype={tensor.dtype})"
 
 
 def operators() -> list[Any]:
@@ -119,21 +117,13 @@ def cases(info: Any, most: int, dtypes: int = len(DTYPES)) -> Iterator[Case]:
                     yield case
 
 
+Maker = Callable[[Speller], str]
+
+
 def _forms(info: Any, sample: Any) -> Iterator[Case]:
     name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
-    makers: list[tuple[str, Callable[[_Speller], str]]] = [("function", lambda s: _function(s, info, sample))]
-    if isinstance(sample.input, torch.Tensor):
-        for form, variant in (("method", info.method_variant), ("in place", info.inplace_variant)):
-            if variant is not None:
-                makers.append((form, lambda s, variant=variant: _method(s, variant, sample)))  # type: ignore[misc]
-        if len(sample.args) <= 1 and not sample.kwargs:
-            for variant in (info.operator_variant, info.inplace_operator_variant):
-                if variant in _INFIX or variant in _PREFIX:
-                    makers.append(("operator", lambda s, variant=variant: _operator(s, variant, sample)))  # type: ignore[misc]
-    if info.supports_out:
-        makers.append(("out", lambda s: _out(s, info, sample)))
-    for form, make in makers:
-        speller = _Speller()
+    for form, make in _makers(info, sample):
+        speller = Speller()
         try:
             call = make(speller)
         except UnspellableError:
@@ -141,64 +131,73 @@ def _forms(info: Any, sample: Any) -> Iterator[Case]:
         yield Case(name, form, call, tuple(speller.operands))
 
 
-def _function(speller: _Speller, info: Any, sample: Any) -> str:
+def _makers(info: Any, sample: Any) -> Iterator[tuple[str, Maker]]:
+    """The forms in which users write an operator, and how each is spelled."""
+    yield "function", lambda s: _function(s, info, sample)
+    for alias in info.aliases:
+        yield "alias", lambda s, alias=alias: _alias(s, alias, sample)  # type: ignore[misc]
+    if isinstance(sample.input, torch.Tensor):
+        for form, attribute in (("method", "method_variant"), ("in place", "inplace_variant")):
+            for variant in (getattr(owner, attribute) for owner in (info, *info.aliases)):
+                if variant is not None:
+                    yield form, lambda s, variant=variant: _method(s, variant, sample)  # type: ignore[misc]
+        yield "in place", lambda s: _in_place_function(s, info, sample)
+        yield "in place", lambda s: _in_place_keyword(s, info, sample)
+        if len(sample.args) <= 1 and not sample.kwargs:
+            for variant in (info.operator_variant, info.inplace_operator_variant):
+                if variant in _INFIX or variant in _PREFIX:
+                    form = "in place" if variant is info.inplace_operator_variant else "operator"
+                    yield form, lambda s, variant=variant: _operator(s, variant, sample)  # type: ignore[misc]
+    if info.supports_out:
+        yield "out", lambda s: _out(s, info, sample)
+
+
+def _function(speller: Speller, info: Any, sample: Any) -> str:
     found = _named(info)
     if found is not None:
         return f"r = {found}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
-    return f"r = {_recorded(speller, info, sample)}"
+    return recorded(speller, info, sample)
 
 
 def _named(info: Any) -> str | None:
     """The operator's own name, if what it leads to is what the samples are for."""
+    name = f"torch.{info.name.removeprefix('torch.')}"
+    value = _lookup(name)
+    return name if value is not None and value is info.op else None
+
+
+def _lookup(name: str) -> Any:
     value: Any = torch
-    name = info.name.removeprefix("torch.")
-    for part in name.split("."):
+    for part in name.split(".")[1:]:
         value = getattr(value, part, None)
-    return f"torch.{name}" if value is not None and value is info.op else None
+    return value
 
 
-def _recorded(speller: _Speller, info: Any, sample: Any) -> str:
-    """What a nameless wrapper calls: the first of torch's functions that a mode sees."""
-    calls: list[tuple[Any, Any, Any]] = []
-
-    class Mode(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            calls.append((func, args, kwargs or {}))
-            with torch._C.DisableTorchFunction():
-                return func(*args, **(kwargs or {}))
-
-    value, args, kwargs = _copied(sample.input), _copied(sample.args), _copied(sample.kwargs)
-    try:
-        with torch.no_grad(), Mode():
-            info.op(value, *args, **kwargs)
-    except Exception as error:
-        raise UnspellableError from error
-    # A wrapper that seeds the generators asks the result for its device.
-    calls = [call for call in calls if resolve_name(call[0]) != "torch.Tensor.device.__get__"]
-    if len(calls) != 1:
+def _alias(speller: Speller, alias: Any, sample: Any) -> str:
+    if not callable(alias.op):
         raise UnspellableError
-    func, args, kwargs = calls[0]
-    return _called(speller, func, args, kwargs)
+    return f"r = torch.{alias.name}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
 
 
-def _called(speller: _Speller, func: Any, args: Any, kwargs: Any) -> str:
-    name = getattr(func, "__name__", "")
-    if name == "__get__":
-        return f"{speller.value(args[0])}.{func.__self__.__name__}"
-    if name == "__getitem__":
-        return f"{speller.value(args[0])}[{speller.index(args[1])}]"
-    if isinstance(func, torch._ops.OpOverloadPacket | torch._ops.OpOverload):
-        return f"torch.ops.{func}({speller.arguments(args, kwargs)})"
-    full = resolve_name(func)
-    if full is None:
+def _in_place_function(speller: Speller, info: Any, sample: Any) -> str:
+    """`torch.relu_(t0)`, `torch.nn.functional.relu_(t0)`."""
+    name = _named(info)
+    if name is None or not callable(_lookup(f"{name}_")):
         raise UnspellableError
-    full = full.replace("torch.functional.", "torch.")
-    if full.startswith("torch.Tensor."):
-        return f"{speller.value(args[0])}.{name}({speller.arguments(args[1:], kwargs)})"
-    return f"{full}({speller.arguments(args, kwargs)})"
+    return f"r = {name}_({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
 
 
-def _method(speller: _Speller, variant: Any, sample: Any) -> str:
+def _in_place_keyword(speller: Speller, info: Any, sample: Any) -> str:
+    """`torch.nn.functional.relu(t0, inplace=True)`."""
+    name = f"torch.{info.name}"
+    func = _lookup(name) if info.name.startswith("nn.functional.") else None
+    if not inspect.isfunction(func) or "inplace" not in inspect.signature(func).parameters:
+        raise UnspellableError
+    arguments = speller.arguments((sample.input, *sample.args), {**sample.kwargs, "inplace": True})
+    return f"r = {name}({arguments})"
+
+
+def _method(speller: Speller, variant: Any, sample: Any) -> str:
     name = getattr(variant, "__name__", "<lambda>")
     if not hasattr(torch.Tensor, name):
         raise UnspellableError
@@ -208,7 +207,7 @@ def _method(speller: _Speller, variant: Any, sample: Any) -> str:
     return f"r = {receiver}.{name}({speller.arguments(sample.args, sample.kwargs)})"
 
 
-def _operator(speller: _Speller, variant: Any, sample: Any) -> str:
+def _operator(speller: Speller, variant: Any, sample: Any) -> str:
     left = speller.value(sample.input)
     if variant in _PREFIX:
         if sample.args:
@@ -223,13 +222,13 @@ def _operator(speller: _Speller, variant: Any, sample: Any) -> str:
     return f"r = {left} {symbol} {right}"
 
 
-def _out(speller: _Speller, info: Any, sample: Any) -> str:
+def _out(speller: Speller, info: Any, sample: Any) -> str:
     name = _named(info)
     if name is None:
         raise UnspellableError
     arguments = speller.arguments((sample.input, *sample.args), sample.kwargs)
     try:
-        result = info.op(_copied(sample.input), *_copied(sample.args), **_copied(sample.kwargs))
+        result = info.op(copied(sample.input), *copied(sample.args), **copied(sample.kwargs))
     except Exception as error:
         raise UnspellableError from error
     if isinstance(result, tuple) and all(isinstance(item, torch.Tensor) for item in result):
@@ -239,70 +238,3 @@ def _out(speller: _Speller, info: Any, sample: Any) -> str:
     else:
         raise UnspellableError
     return f"r = {name}({arguments}, out={target})"
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    if isinstance(value, tuple | list) and not isinstance(value, torch.Size):
-        return type(value)(_copied(item) for item in value)
-    return value
-
-
-class _Speller:
-    """Writes arguments, and collects the tensors among them under names."""
-
-    def __init__(self) -> None:
-        self.operands: list[torch.Tensor] = []
-        self._names: dict[int, str] = {}
-        self._kept: list[torch.Tensor] = []
-
-    def arguments(self, args: Any, kwargs: Any) -> str:
-        return ", ".join([*map(self.value, args), *(f"{key}={self.value(item)}" for key, item in kwargs.items())])
-
-    def index(self, value: Any) -> str:
-        """What stands between the brackets of a subscript."""
-        items = value if isinstance(value, tuple) else (value,)
-        parts = [self._slice(item) if isinstance(item, slice) else self.value(item) for item in items]
-        return ", ".join(parts) + ("," if isinstance(value, tuple) and len(items) == 1 else "") or "()"
-
-    def _slice(self, value: slice) -> str:
-        start, stop, step = ("" if part is None else self.value(part) for part in (value.start, value.stop, value.step))
-        return f"{start}:{stop}" + (f":{step}" if step else "")
-
-    def value(self, value: Any) -> str:
-        match value:
-            case torch.Tensor():
-                return self._tensor(value)
-            case None | bool() | int() | str():
-                return repr(value)
-            case float():
-                return repr(value) if math.isfinite(value) else f'float("{value}")'
-            case complex():
-                return repr(value)
-            case torch.dtype() | torch.layout() | torch.memory_format():
-                return str(value)
-            case torch.device():
-                return f'torch.device("{value}")'
-            case slice():
-                return f"slice({self.value(value.start)}, {self.value(value.stop)}, {self.value(value.step)})"
-            case list():
-                return f"[{', '.join(map(self.value, value))}]"
-            case tuple():
-                return f"({', '.join(map(self.value, value))}{',' if len(value) == 1 else ''})"
-        if value is Ellipsis:
-            return "..."
-        raise UnspellableError
-
-    def _tensor(self, tensor: torch.Tensor) -> str:
-        if tensor.layout is not torch.strided or tensor.dtype not in _SPELLED or type(tensor) is not torch.Tensor:
-            raise UnspellableError
-        if id(tensor) not in self._names:
-            self._names[id(tensor)] = f"t{len(self.operands)}"
-            self._kept.append(tensor)
-            plain = tensor.detach().resolve_conj().resolve_neg()
-            dense = torch.ops.aten.is_non_overlapping_and_dense(plain)
-            self.operands.append(plain.clone() if dense else plain.contiguous().clone())
-        return self._names[id(tensor)]

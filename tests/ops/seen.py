@@ -53,12 +53,16 @@ class SeenTensor:
 
 @dataclass(slots=True)
 class Seen:
-    """`raised` is the message; `keeps` says whether a second backward raises. `results` hold None for no tensor."""
+    """`raised` is the message. `results` hold None for no tensor.
+
+    `refuses` says whether backward lacks a derivative on its way, `keeps` whether a second backward raises.
+    """
 
     raised: str | None
     results: dict[str, SeenTensor | None]
     operands: list[SeenTensor]
     keeps: Any = UNKNOWN
+    refuses: Any = UNKNOWN
     free_shapes: bool = False
 
 
@@ -95,8 +99,10 @@ def compare(said: Seen, truth: Seen) -> Iterator[Difference]:
     for ours, theirs in [*pairs, *zip(said.operands, truth.operands, strict=True)]:
         if theirs is not None:
             yield from _compare_tensor(ours or SeenTensor(theirs.name), theirs, truth.free_shapes)
-    if truth.keeps is not UNKNOWN and said.keeps is not truth.keeps:
-        yield _difference("keeps", said.keeps, truth.keeps)
+    for name in ("keeps", "refuses"):
+        mine, real = getattr(said, name), getattr(truth, name)
+        if real is not UNKNOWN and mine is not real:
+            yield _difference(name, mine, real)
 
 
 AUTOGRAD = (
