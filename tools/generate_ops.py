@@ -120,9 +120,9 @@ def observe(table: dict[str, list[dict[str, Any]]]) -> None:
                 record["view"] = view
 
 
-# Internals that do not check their arguments, or that touch more than their arguments.
+# Internals that do not check their arguments, what touches more than its arguments, and what refuses some dtypes.
 _UNSAFE = re.compile(
-    "fbgemm|quantized|fake_quant|mkldnn|cudnn|miopen|lstm|gru|rnn|sparse|chalf|contiguous|^to$|_data|rename|retain_grad|reshape_as"
+    "fbgemm|quantized|fake_quant|mkldnn|cudnn|miopen|lstm|gru|rnn|sparse|chalf|contiguous|^to$|_data|rename|retain_grad|reshape_as|float_power_"
 )
 _SHAPES = ((), (3,), (3, 3), (2, 3, 3))
 

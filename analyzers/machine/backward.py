@@ -206,10 +206,12 @@ class Walk:
             made = Lineage(node.what, node.loc, (), None, node.via)
             if node.names == ("Error",):
                 raise self.m.throw("RuntimeError", str(node.payload.value), Plain("no-derivative", made))  # type: ignore[union-attr]
-            if node.names == ("NotImplemented",):
-                message = f"derivative for aten::{node.payload.value} is not implemented"  # type: ignore[union-attr]
+            name = str(node.payload.value)  # type: ignore[union-attr]
+            if name.startswith("aten::"):
+                message = f"derivative for {name} is not implemented"
                 raise self.m.throw("RuntimeError", message, Plain("no-derivative", made))
-            message = f"the derivative for '{node.payload.value}' is not implemented."  # type: ignore[union-attr]
+            name = f"inplace version of {name[:-1]}" if name.endswith("_") else name
+            message = f"the derivative for '{name}' is not implemented."
             raise self.m.throw("NotImplementedError", message, Plain("no-derivative", made))
         for saved in node.saved:
             unpack(self.m, saved, certain)

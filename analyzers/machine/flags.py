@@ -15,9 +15,11 @@ from analyzers.machine.tensors import can_require_grad, refreshed, subject_name,
 
 
 def flag_new(m: Machine, ref: Ref, wants: Value) -> None:
-    """`requires_grad=` of a factory."""
+    """`requires_grad=` of a factory; an `out=` that has a graph does not heed it."""
     on = truth_of(m, wants)[0]
     tensor = tensor_at(m, ref.id)
+    if tensor.edge is not None:
+        return
     if on and can_require_grad(tensor.dtype) is False:
         raise m.throw(
             "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients",

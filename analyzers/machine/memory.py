@@ -37,7 +37,9 @@ _OWN_ORDER = re.compile(
 _ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "native_layer_norm"})
 """Operators whose results lie row by row, however their operands lie."""
 
-_BY_COLUMN = frozenset({"linalg_inv_ex"})
+_BY_COLUMN = {"linalg_inv_ex": 1, "linalg_qr": 2}
+"""Operators whose first so many results lie column by column."""
+
 _SOLVING = frozenset({"_linalg_solve_ex"})
 _STRIDED = frozenset({"empty_strided", "new_empty_strided"})
 
@@ -119,7 +121,8 @@ def lay_out_results(
         return
     operands = [tensor_at(m, i) for ids in step.inputs.values() for i in ids]
     if step.name in _BY_COLUMN:
-        _lay_out_by_column(tensor_at(m, results[0].id))
+        for result in results[: _BY_COLUMN[step.name]]:
+            _lay_out_by_column(tensor_at(m, result.id))
         return
     if step.name in _SOLVING:
         solution = tensor_at(m, results[0].id)

@@ -10,11 +10,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.domain import truth
 from analyzers.domain.objects import Edge
 from analyzers.domain.values import FALSE, NONE, Const, Ref, Tup, Value
-from analyzers.machine.core import Machine
+from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import Plain
-from analyzers.machine.tensors import Step, blur_tensor, bump, can_require_grad, make_node, refreshed, tensor_at
+from analyzers.machine.tensors import (
+    Step,
+    blur_tensor,
+    bump,
+    can_require_grad,
+    edge_to,
+    edges_of,
+    rebase,
+    refreshed,
+    tensor_at,
+)
 from analyzers.ops import table
 from analyzers.ops.table import Arg, Row
 
@@ -44,8 +55,11 @@ COPYING = frozenset(
 )  # fmt: skip
 """Composites that compute their result anew and copy it."""
 
-UNIMPLEMENTED = frozenset({"diag", "linalg_ldl_factor"})
-"""Composites whose last part has no derivative in its `out=` form."""
+UNIMPLEMENTED = {"diag": "diag_embed", "linalg_ldl_factor": "linalg_ldl_factor_ex"}
+"""Composites whose last part has no derivative in its `out=` form, and that part."""
+
+RESIZING = frozenset({"empty", "randn"})
+"""Operators that begin by resizing the target."""
 
 
 _VAGUE = frozenset({"fft_ihfft2", "fft_ihfftn"})
@@ -69,19 +83,38 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
     inputs = {a.name: tensors_in(m, bound[a.name]) for a in row.args if a.name in bound and not _is_target(a)}
     sources = tuple(i for ids in inputs.values() for i in ids)
     kind = _kind(row)
-    if row.base in UNIMPLEMENTED and not _refusing(m, row, bound, list(sources)):
+    makes = _makes_anew(row)
+    if makes or (row.base in UNIMPLEMENTED and not _refusing(m, row, bound, list(sources))):
         kind = "not-implemented"
+    written = tuple(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
+    if row.base in RESIZING and any(refreshed(m, i).requires_grad for i in written):
+        raise m.throw("RuntimeError", "cannot resize variables that require grad", Plain())
     if kind == "composite":
         return _written_as_parts_do(m, row, bound, what)
-    written = tuple(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
     if kind == "derivative":
         refuse(m, row.base, [*(i for name in row.differentiable for i in inputs.get(name, ())), *written])
-    for ident in written:
-        if row.base not in UNCOUNTED:
+    if kind == "not-implemented":
+        _lose(m, row, sources, written, what)
+    else:
+        for ident in written:
             bump(m, ident, what)
-        if kind == "not-implemented" and can_require_grad(tensor_at(m, ident).dtype) is not False:
-            _lose(m, row, sources, ident, what)
+    for ident in written if makes else ():
+        _set_flag(m, ident)
     return _result(row, bound)
+
+
+def _makes_anew(row: Row) -> bool:
+    """Whether an operator makes a tensor, with the options that such operators take."""
+    overload = row.overload.removesuffix("out").removesuffix("_")
+    plain = table.row(f"{row.base}.{overload}" if overload else row.base)
+    return plain is not None and plain.arg("pin_memory") is not None
+
+
+def _set_flag(m: Machine, ident: int) -> None:
+    """What makes tensors ends by setting `requires_grad`, which is False unless asked for; only a leaf heeds it."""
+    tensor = tensor_at(m, ident)
+    if tensor.requires_grad and tensor.edge is None and tensor.base is None:
+        m.st.put(ident, replace(tensor, requires_grad=False))
 
 
 def _is_target(argument: Arg) -> bool:
@@ -99,21 +132,45 @@ def _kind(row: Row) -> str:
 def refuse(m: Machine, name: str, operands: list[int]) -> None:
     """Raise if the operator, in grad mode, is handed what requires grad."""
     if m.st.grad is True and any(refreshed(m, i).requires_grad for i in operands):
-        message = f"{name}(): functions with out=... arguments don't support automatic differentiation"
-        raise m.throw("RuntimeError", message, Plain())
+        raise _refusal(m, name)
 
 
-def _lose(m: Machine, row: Row, sources: tuple[int, ...], ident: int, what: str) -> None:
-    """The target's new place in the graph, behind a node whose backward raises."""
-    step = Step(row.base, what, {"all": sources}, ("NotImplemented",), ("all",), "unimplemented")
-    requires = [refreshed(m, i).requires_grad for i in sources]
-    if m.st.grad is False or m.st.inference or not any(r is not False for r in requires):
-        return
-    tensor = tensor_at(m, ident)
-    if m.st.grad is True and any(requires) and tensor.base is None:
-        m.st.put(ident, replace(tensor, requires_grad=True, edge=Edge(make_node(m, step, ()))))
-    else:
-        m.st.put(ident, replace(tensor, requires_grad=None, edge=Edge()))
+def _refusal(m: Machine, name: str) -> PyRaise:
+    message = f"{name}(): functions with out=... arguments don't support automatic differentiation"
+    return m.throw("RuntimeError", message, Plain())
+
+
+def _lose(m: Machine, row: Row, sources: tuple[int, ...], written: tuple[int, ...], what: str) -> None:
+    """Write, and put the targets behind a node whose backward raises."""
+    operands = (*sources, *written)
+    part = UNIMPLEMENTED.get(row.base, row.base)
+    if row.base == "diag" and any(len(tensor_at(m, i).shape or ()) == 2 for i in sources):
+        part = "diagonal_copy"
+    requires = truth.both(m.st.grad, truth.any_of(refreshed(m, i).requires_grad for i in operands))
+    if m.st.inference:
+        requires = False
+    if requires and any(_is_fixed(m, i) for i in written):
+        raise _refusal(m, f"aten::{part}")
+    kept = tuple(i for i in operands if refreshed(m, i).requires_grad)
+    step = Step(row.base, what, {"all": kept}, ("NotImplemented",), ("all",), "unimplemented", requires=requires)
+    step.payload = Const(f"aten::{part}")
+    edges = edges_of(m, step) if requires else ()
+    for ident in written:
+        base = tensor_at(m, ident).base
+        base_edge = edge_to(m, base) if base is not None else None
+        if row.base not in UNCOUNTED:
+            bump(m, ident, what)
+        if can_require_grad(tensor_at(m, ident).dtype) is not False:
+            rebase(m, ident, step, (), edges, base_edge)
+
+
+def _is_fixed(m: Machine, ident: int) -> bool:
+    """Whether a target cannot get another place in the graph: a leaf, a view of one, or one of several views."""
+    tensor = refreshed(m, ident)
+    if tensor.base is None:
+        return bool(tensor.requires_grad and tensor.edge is None)
+    base = refreshed(m, tensor.base)
+    return tensor.creation not in {"default", "unknown"} or bool(base.requires_grad and base.edge is None)
 
 
 def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:

@@ -603,7 +603,7 @@ def _cast_method(name: str, dtype: str) -> None:
     def handler(m: Machine, owner: Ref, args: Args) -> Value:
         from analyzers.machine.composites import cast
 
-        return cast(m, owner, dtype, name)
+        return cast(m, owner, dtype, name, form=args.get(0, "memory_format", NONE))
 
     METHODS[name] = handler
 

@@ -510,16 +510,18 @@ def rebase(
         )
         return
     base = tensor.base
-    others = edges[1:] if step.differentiable[:1] == ("self",) else edges
+    # The node of the written part has its own first edge replaced by the base's.
+    others = edges[1:] if step.differentiable[:1] == ("self",) or step.names == ("NotImplemented",) else edges
     slices = Node(
         ("CopySlices",),
         (base_edge, *others),
         tuple(saved),
         loc=m.here(),
         what=step.what,
-        kind="copy-slices",
+        kind="unimplemented" if step.kind == "unimplemented" else "copy-slices",
         seq=m.next_sequence(),
         epoch=tuple(m.iterations),
+        payload=step.payload,
         via=m.via(),
     )
     made = m.new(slices)

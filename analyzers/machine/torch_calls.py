@@ -337,8 +337,12 @@ def run_row(
         # What makes a tensor from sizes and numbers does so below autograd.
         return _run_plain(m, row, bound, step, count)
     if row.kind == "not-implemented":
-        step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
+        # Its node has edges only to what requires grad.
+        step.differentiable = tuple(
+            n for n, ids in step.inputs.items() if any(refreshed(m, i).requires_grad is not False for i in ids)
+        )
         step.names = ("NotImplemented",)
+        step.payload = Const(f"aten::{row.base}")
     step.requires = False if row.kind == "no-grad" else inputs_require_grad(m, step)
     hidden = any(unknown_operand(m, bound[n]) for n in row.differentiable if n in bound)
     if hidden and not step.requires and row.kind != "no-grad":

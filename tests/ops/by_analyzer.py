@@ -7,9 +7,11 @@ from typing import Any
 
 from analyzers.domain.objects import VERSION_BASE, Counter, DictObj, Edge, ListObj, Tensor
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
-from analyzers.host import Host, Program, findings, module_run
+from analyzers.host import Host, Positions, Program, module_run
 from analyzers.machine.core import Frame, Machine, ModuleRun
+from analyzers.machine.events import Raised
 from analyzers.machine.tensors import edge_to, refreshed, tensor_at
+from analyzers.rules.base import Facts
 from analyzers.syntax import nodes as n
 from tests.ops.cases import Case, Flags
 from tests.ops.seen import UNKNOWN, GraphNode, Seen, SeenTensor
@@ -29,10 +31,10 @@ class Analyzer:
         self.host.set_text(PATH, case.program(flags))
         with self.host.lock, self.host.world.snapshot(None):
             run = module_run(self.host.world, PATH)
-            errors = [f for f in findings(self.host.world, PATH) if f.severity == "error" and f.raises is not None]
-            if errors:
-                assert errors[0].raises is not None
-                return Seen(errors[0].raises.message, {}, [])
+            facts = Facts(run, Positions(self.host.world))
+            certain = [event for event in facts.of(Raised) if facts.is_certain(event)]
+            if certain:
+                return Seen(certain[0].message, {}, [])
             return _Reader(self._machine(run), run, flags, len(case.operands)).read()
 
     def _machine(self, run: ModuleRun) -> Machine:

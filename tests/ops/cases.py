@@ -61,7 +61,10 @@ class Case:
         able = tuple(i for i in floats if f"t{i}" not in target)
         targets = tuple(i for i in floats if f"t{i}" in target)
         yield Flags()
-        yield from (Flags(chosen, grad=grad) for chosen in (able, targets) if chosen for grad in (True, False))
+        if able:
+            yield from (Flags(able), Flags(able, grad=False))
+        if targets:
+            yield from (Flags(targets), Flags(targets, leaf=True), Flags(targets, leaf=True, grad=False))
         if self.form == "out" or not able:
             return
         if len(able) > 1:
@@ -176,7 +179,8 @@ def _lookup(name: str) -> Any:
 def _alias(speller: Speller, alias: Any, sample: Any) -> str:
     if not callable(alias.op):
         raise UnspellableError
-    return f"r = torch.{alias.name}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
+    name = alias.name.removeprefix("torch.")
+    return f"r = torch.{name}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
 
 
 def _in_place_function(speller: Speller, info: Any, sample: Any) -> str:

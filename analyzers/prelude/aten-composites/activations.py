@@ -76,7 +76,7 @@ def resolve_neg(self):
 
 def float_power(self, exponent):
     wide = torch.float64
-    if isinstance(self, torch.Tensor) and self.is_complex() or isinstance(exponent, torch.Tensor) and exponent.is_complex():
+    if any(x.is_complex() if isinstance(x, torch.Tensor) else isinstance(x, complex) for x in (self, exponent)):
         wide = torch.complex128
     if isinstance(self, torch.Tensor):
         self = self.to(wide)
@@ -86,6 +86,10 @@ def float_power(self, exponent):
 
 
 def float_power_(self, exponent):
+    plural = exponent.is_complex() if isinstance(exponent, torch.Tensor) else isinstance(exponent, complex)
+    wide = torch.complex128 if plural or self.is_complex() else torch.float64
+    if self.dtype != wide:
+        raise RuntimeError("the base given to float_power_ has another dtype than the operation's result requires")
     return self.pow_(exponent.to(self.dtype) if isinstance(exponent, torch.Tensor) else exponent)
 
 
@@ -173,4 +177,4 @@ def feature_alpha_dropout_(self, p, train):
 
 
 def chalf(self, memory_format=None):
-    return self.to(torch.complex32)
+    return self.to(torch.complex32, memory_format=memory_format)

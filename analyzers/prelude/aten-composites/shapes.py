@@ -81,19 +81,15 @@ def diagflat(self, offset=0):
 
 
 def meshgrid(tensors, indexing="ij"):
-    swapped = indexing == "xy" and len(tensors) >= 2
-    tensors = list(tensors)
-    if swapped:
-        tensors[0], tensors[1] = tensors[1], tensors[0]
-    sizes = [t.numel() for t in tensors]
+    order = list(range(len(tensors)))
+    if indexing == "xy" and len(order) > 1:
+        order[0], order[1] = 1, 0
+    sizes = [tensors[i].numel() for i in order]
     grids = []
     for i in range(len(tensors)):
         view = [1] * len(tensors)
-        view[i] = sizes[i]
+        view[order[i]] = tensors[i].numel()
         grids.append(tensors[i].view(view).expand(sizes))
-    if swapped:
-        grids = [grid.swapdims(0, 1) for grid in grids]
-        grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
 
@@ -163,9 +159,9 @@ def unsafe_chunk(self, chunks, dim=0):
 
 
 def take_along_dim(self, indices, dim=None):
-    indices = torch.where(indices < 0, indices + 1, indices)
     if dim is None:
         return self.view(-1).gather(0, indices.view(-1))
+    indices = torch.where(indices < 0, indices + 1, indices)
     rank = self.dim()
     dim = dim % rank
     shape = [self.shape[d] if self.shape[d] != 1 else indices.shape[d] for d in range(rank)]

@@ -149,15 +149,40 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
 
 
 def pca_lowrank(A, q=None, center=True, niter=2):
-    if center:
-        A = A - A.mean(dim=-2, keepdim=True)
-    return svd_lowrank(A, q)
+    if q is None:
+        q = min(6, *A.shape[-2:])
+    return svd_lowrank(A - A.mean(dim=(-2,), keepdim=True) if center else A, q, niter=niter)
 
 
 def svd_lowrank(A, q=6, niter=2, M=None):
-    """Not the graph of the real one, but with the same tensors behind it."""
-    U, S, V = torch.linalg.svd(A if M is None else A - M, full_matrices=False)
-    return U[..., :q], S[..., :q], V[..., :q]
+    tall = A.shape[-2] >= A.shape[-1]
+    if M is not None:
+        M = M.broadcast_to(A.size())
+    if not tall:
+        A, M = A.mH, None if M is None else M.mH
+    Q = _approximate_basis(A, 6 if q is None else q, 2 if niter is None else niter, M)
+    B = torch.matmul(Q.mH, A)
+    if M is not None:
+        B = B - torch.matmul(Q.mH, M)
+    U, S, Vh = torch.linalg.svd(B, full_matrices=False)
+    V = Vh.mH
+    U = Q.matmul(U)
+    return (U, S, V) if tall else (V, S, U)
+
+
+def _approximate_basis(A, q, niter, M):
+    Q = _basis_of_product(A, torch.randn(A.shape[-1], q, dtype=A.dtype), M)
+    for _ in range(niter):
+        Q = _basis_of_product(A.mH, Q, None if M is None else M.mH)
+        Q = _basis_of_product(A, Q, M)
+    return Q
+
+
+def _basis_of_product(A, Q, M):
+    X = torch.matmul(A, Q)
+    if M is not None:
+        X = X - torch.matmul(M, Q)
+    return torch.linalg.qr(X).Q
 
 
 def nonzero(input, *, out=None, as_tuple=False):
