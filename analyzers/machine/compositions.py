@@ -6,8 +6,8 @@ schema's parameter names. Running it leaves the graph that torch's own parts lea
     def square(self):
         return torch.pow(self, 2)     # a PowBackward0, told as a step of `square`
 
-A function that asks for shapes or dtypes is run only where those of its operands are known; elsewhere the operator's
-graph stays unknown.
+Its form with `out=` may be another function, `square_out`. A function that asks for shapes or dtypes is run only where
+those of its operands are known; elsewhere the operator's graph stays unknown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value 
     from analyzers.machine.imports import library_value
 
     bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
-    place = m.program.library(f"{FOLDER}.{row.base}")
+    place = m.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
     func = library_value(m, place) if place is not None else None
     if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):
         return None

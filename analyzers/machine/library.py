@@ -87,7 +87,13 @@ def _call_torch_name(m: Machine, name: str, rest: str, args: Args) -> Value:
         rest = "_C._nn." + rest[14:] if f"torch._C._nn.{rest[14:]}" in python_names() else rest[14:]
     if rest in DTYPE_NAMES:
         return Unknown()
+    from analyzers.machine.tensor_attributes import METHODS, call_tensor_method
+
     full = "torch." + rest
+    owner = args.get(0, "input")
+    if rest in METHODS and full in python_names() and isinstance(owner, Ref) and m.tensor(owner) is not None:
+        others = {key: value for key, value in args.kw.items() if key != "input"}
+        return call_tensor_method(m, owner, rest, Args(args.pos[1:], others, args.open))
     if args.open and full in python_names():
         return opaque_result(m, rest, args.all())
     if full in python_names():

@@ -9,15 +9,16 @@ backward raises.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Edge
 from analyzers.domain.values import FALSE, NONE, Const, Ref, Tup, Value
+from analyzers.machine.compositions import composed
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import Plain
 from analyzers.machine.tensors import (
     Step,
-    blur_tensor,
     bump,
     can_require_grad,
     edge_to,
@@ -62,14 +63,8 @@ RESIZING = frozenset({"empty", "randn"})
 """Operators that begin by resizing the target."""
 
 
-_VAGUE = frozenset({"fft_ihfft2", "fft_ihfftn"})
-"""Composites that write to the target in one way or another, as the number of dimensions asks."""
-
 _BY_RANK = {"inner": ("mul", 0), "linalg_vecdot": ("vdot", 1)}
 """The part that refuses if an operand has this many dimensions."""
-
-_REPEATING = {"diff": ("sub", 1), "linalg_matrix_power": ("matmul", 2), "matrix_power": ("matmul", 2)}
-"""The part that refuses if the operator does it at least so many times."""
 
 UNCOUNTED = frozenset({"empty", "kron"})
 """Operators whose write to a target no version counter sees."""
@@ -77,6 +72,35 @@ UNCOUNTED = frozenset({"empty", "kron"})
 
 def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
     """Run an `out=` row; gives its targets."""
+    from analyzers.machine.torch_calls import tensors_in
+
+    targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
+    bound = {**bound, **_each_target(bound, targets)}
+    result = _write(m, row, bound, what)
+    written = list(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
+    _resize(m, row, {name: value for name, value in bound.items() if name not in targets}, written)
+    return result
+
+
+def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -> None:
+    """Targets of another size than the results get that of the results; empty ones are made for it."""
+    from analyzers.machine.torch_calls import infer
+
+    plain = _plain(row)
+    types = (infer(m, plain, given) if plain is not None else None) or ()
+    for ident, known in zip_longest(written, types[: len(written)]):
+        tensor = tensor_at(m, ident)
+        shape = known.shape if known is not None else None
+        empty = tensor.shape is not None and 0 in tensor.shape
+        if shape is None and not empty:
+            continue
+        if tensor.shape != shape and (shape is None or None not in shape or empty):
+            contiguous = True if shape is not None and len(shape) < 2 else None
+            changed = replace(tensor, shape=shape, contiguous=contiguous, strides=None, offset=None)
+            m.st.put(ident, changed)
+
+
+def _write(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
     from analyzers.machine.torch_calls import tensors_in
 
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
@@ -90,7 +114,8 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
     if row.base in RESIZING and any(refreshed(m, i).requires_grad for i in written):
         raise m.throw("RuntimeError", "cannot resize variables that require grad", Plain())
     if kind == "composite":
-        return _written_as_parts_do(m, row, bound, what)
+        result = composed(m, row, bound, what)
+        return result if result is not None else _written_as_parts_do(m, row, bound, what)
     if kind == "derivative":
         refuse(m, row.base, [*(i for name in row.differentiable for i in inputs.get(name, ())), *written])
     if kind == "not-implemented":
@@ -105,9 +130,18 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
 
 def _makes_anew(row: Row) -> bool:
     """Whether an operator makes a tensor, with the options that such operators take."""
-    overload = row.overload.removesuffix("out").removesuffix("_")
-    plain = table.row(f"{row.base}.{overload}" if overload else row.base)
+    plain = _plain(row)
     return plain is not None and plain.arg("pin_memory") is not None
+
+
+def _plain(row: Row) -> Row | None:
+    """The overload that an `out=` row is a form of."""
+    overload = row.overload.removesuffix("out").removesuffix("_")
+    named = table.row(f"{row.base}.{overload}" if overload else row.base)
+    if named is not None and not named.out:
+        return named
+    wanted = [(a.name, a.type) for a in row.args if not _is_target(a)]
+    return next((r for r in table.rows(row.base) if not r.out and [(a.name, a.type) for a in r.args] == wanted), None)
 
 
 def _set_flag(m: Machine, ident: int) -> None:
@@ -123,7 +157,8 @@ def _is_target(argument: Arg) -> bool:
 
 def _kind(row: Row) -> str:
     if row.kind != "composite":
-        return row.kind
+        plain = _plain(row)
+        return "derivative" if row.kind == "no-grad" and plain is not None and plain.kind == "derivative" else row.kind
     if row.alias_of is not None and (target := table.row(row.alias_of)) is not None:
         return target.kind
     return row.kind
@@ -184,15 +219,13 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     refusing = _refusing(m, row, bound, operands)
     if refusing:
         refuse(m, refusing, [*operands, *written])
-    plain = next((r for r in table.rows(row.base) if not r.out and [a.name for a in r.args] == _inputs(row)), None)
+    plain = _plain(row)
     target = bound[targets[0]] if len(targets) == 1 else NONE
     if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
         op(m, "copy_", what, self=target, src=apply(m, plain, given, what=what), non_blocking=FALSE)
         return target
     for ident in written:
-        if row.base in _VAGUE:
-            blur_tensor(m, ident)
-        elif row.base not in UNCOUNTED:
+        if row.base not in UNCOUNTED:
             bump(m, ident, what)
         able = can_require_grad(tensor_at(m, ident).dtype) is not False
         if not refusing and able and any(refreshed(m, i).requires_grad is not False for i in operands):
@@ -202,14 +235,8 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
 
 def _refusing(m: Machine, row: Row, bound: dict[str, Value], operands: list[int]) -> str:
     """The part that refuses to write what requires grad."""
-    times = bound.get("n", Const(1))
-    if row.base in _REPEATING:
-        name, least = _REPEATING[row.base]
-        return name if isinstance(times, Const) and isinstance(times.value, int) and times.value >= least else ""
     if row.base.startswith("fft_") and any((tensor_at(m, i).dtype or "").startswith("complex") for i in operands):
         return REFUSED_BY.get(row.base, "_fft_c2c").replace("_fft_r2c", "_fft_c2c")
-    if row.base.startswith("fft_i") and row.base in {"fft_ifft", "fft_ihfft", *_VAGUE}:
-        return ""
     if row.base in _BY_RANK:
         name, rank = _BY_RANK[row.base]
         return (
@@ -223,17 +250,20 @@ def _refusing(m: Machine, row: Row, bound: dict[str, Value], operands: list[int]
     return REFUSED_BY.get(row.base, "")
 
 
-def _inputs(row: Row) -> list[str]:
-    return [a.name for a in row.args if not _is_target(a)]
+def _each_target(bound: dict[str, Value], targets: list[str]) -> dict[str, Value]:
+    """The targets one by one: an `out=` tuple is bound to each of the outputs."""
+    whole = bound[targets[0]] if targets else NONE
+    if len(targets) > 1 and isinstance(whole, Tup) and all(bound[name] == whole for name in targets):
+        return dict(zip(targets, whole.items, strict=False))
+    return {}
 
 
 def _result(row: Row, bound: dict[str, Value]) -> Value:
     values = [bound[a.name] for a in row.args if _is_target(a) and a.name in bound]
-    # An `out=` tuple is bound to each of the outputs.
-    if len(values) > 1 and all(v == values[0] for v in values) and isinstance(values[0], Tup):
-        names = tuple(r.name or "" for r in row.returns)
-        return Tup(values[0].items, "torch.return_types", names if row.returns[0].name else ())
-    return values[0] if len(values) == 1 else Tup(tuple(values)) if values else NONE
+    if len(values) == 1:
+        return values[0]
+    names = tuple(r.name or "" for r in row.returns)
+    return Tup(tuple(values), "torch.return_types", names if row.returns[0].name else ()) if values else NONE
 
 
 __all__ = ["write_out"]

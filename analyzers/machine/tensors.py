@@ -484,6 +484,10 @@ def blur_tensor(m: Machine, ident: int) -> None:
         m.st.put(tensor.counter, Counter(m.fresh() << 32, counter.writes))
 
 
+RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})
+"""Operators that count as writes and change no element: only the tensor itself gets another place in the graph."""
+
+
 def rebase(
     m: Machine, ident: int, step: Step, saved: Sequence[Saved], edges: tuple[Edge | None, ...], base_edge: Edge | None
 ) -> None:
@@ -502,12 +506,12 @@ def rebase(
         for target in (ident, tensor.perhaps_of):
             _rebase_unknown(m, target, tensor_at(m, target))
         return
-    if tensor.base is None:
-        node = make_node(m, step, saved, edges)
+    if tensor.base is None or step.name in RESHAPING:
+        edge = Edge(make_node(m, step, saved, edges))
         current = tensor_at(m, ident)
-        m.st.put(
-            ident, replace(current, requires_grad=True, edge=Edge(node), lineage=_written(m, step, current.lineage))
-        )
+        version = current.attr_version if current.base is None else _attr_version(m, current)
+        trail = _written(m, step, current.lineage)
+        m.st.put(ident, replace(current, requires_grad=True, edge=edge, attr_version=version, lineage=trail))
         return
     base = tensor.base
     # The node of the written part has its own first edge replaced by the base's.

@@ -24,6 +24,7 @@ from analyzers.machine.outputs import write_out
 from analyzers.machine.packing import packed
 from analyzers.machine.tensors import (
     PRIVATE,
+    RESHAPING,
     Step,
     bump,
     can_require_grad,
@@ -667,16 +668,7 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
     else:
         bump(m, ident, step.what)
     types = infer(m, row, bound)
-    if types and row.base in {
-        "squeeze_",
-        "unsqueeze_",
-        "t_",
-        "transpose_",
-        "swapaxes_",
-        "swapdims_",
-        "as_strided_",
-        "addbmm_",
-    }:
+    if types and (row.base in RESHAPING or row.base == "addbmm_"):
         change_layout(m, row.base, ident, types_of(m, bound), types[0].shape)
     return target_value
 

@@ -145,7 +145,7 @@ def _check_index(shape: tuple[int | None, ...], position: int, index: int) -> No
         raise ShapeError(f"index {index} is out of bounds for dimension {position} with size {size}")
 
 
-@rule("index _unsafe_index")
+@rule("index _unsafe_index _unsafe_masked_index")
 def _index(call: Call) -> Result:
     operand, indices = call.tensor("self"), call.args.get("indices")
     if not isinstance(indices, (list, tuple)):

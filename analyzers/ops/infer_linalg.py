@@ -417,6 +417,11 @@ def _transformed(call: Call, prefix: str, suffix: str) -> Result:
 _register_fft()
 
 
+@rule("unfold_backward")
+def _unfold_backward(call: Call) -> Result:
+    return TensorType(call.ints("input_sizes"), call.tensor("grad_in").dtype)
+
+
 @rule("_fft_c2c")
 def _c2c(call: Call) -> Result:
     operand = call.tensor("self")

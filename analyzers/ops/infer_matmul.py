@@ -75,6 +75,14 @@ def _mm_rule(call: Call) -> Result:
     return TensorType(shape, same_dtype(left, right))
 
 
+@rule("_scaled_mm _scaled_mm_v2")
+def _scaled_mm(call: Call) -> Result:
+    left, right = call.tensor("self"), call.tensor("mat2")
+    wanted = call.args.get("out_dtype")
+    dtype = wanted if isinstance(wanted, str) else left.dtype if wanted is None else None
+    return TensorType(_mm(_rank(left, 2, "self"), _rank(right, 2, "mat2")), dtype)
+
+
 @rule("bmm")
 def _bmm(call: Call) -> Result:
     left, right = call.tensor("self"), call.tensor("mat2")

@@ -267,10 +267,17 @@ def _multinomial(call: Call) -> Result:
     return TensorType(None if shape is None else (*shape[:-1], call.number("num_samples")), "int64")
 
 
+@rule("max_pool2d_with_indices_backward max_pool3d_with_indices_backward")
+def _max_pool_backward(call: Call) -> Result:
+    return call.tensor("self")
+
+
 @rule("bincount")
 def _bincount(call: Call) -> Result:
     weights = call.optional("weights")
-    return TensorType((None,), "int64" if weights is None else None)
+    if weights is None:
+        return TensorType((None,), "int64")
+    return TensorType((None,), "float32" if weights.dtype == "float32" else weights.dtype and "float64")
 
 
 @rule("histc")

@@ -36,7 +36,7 @@ _SELF = ("self", "input", "x", "A")
     "as_strided_scatter requires_grad retain_grad fft_fftshift fft_ifftshift channel_shuffle "
     "native_channel_shuffle cpu cuda pin_memory fill_diagonal msort logcumsumexp matrix_exp linalg_matrix_exp "
     "uniform random exponential cauchy log_normal geometric prelu _prelu_kernel log_sigmoid "
-    "embedding_renorm detach_copy poisson _standard_gamma _sample_dirichlet"
+    "embedding_renorm detach_copy poisson _standard_gamma _sample_dirichlet _to_sparse"
 )
 def _unchanged(call: Call) -> Result:
     operand = call.tensor(*_SELF)

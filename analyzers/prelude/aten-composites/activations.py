@@ -89,7 +89,7 @@ def float_power_(self, exponent):
     plural = exponent.is_complex() if isinstance(exponent, torch.Tensor) else isinstance(exponent, complex)
     wide = torch.complex128 if plural or self.is_complex() else torch.float64
     if self.dtype != wide:
-        raise RuntimeError("the base given to float_power_ has another dtype than the operation's result requires")
+        raise RuntimeError("the base given to float_power_ has dtype")
     return self.pow_(exponent.to(self.dtype) if isinstance(exponent, torch.Tensor) else exponent)
 
 

@@ -79,6 +79,15 @@ def svd(self, some=True, compute_uv=True):
     )
 
 
+def svd_out(self, some=True, compute_uv=True, U=None, S=None, V=None):
+    if compute_uv and V.dim() >= 2:
+        V.transpose_(-2, -1)
+    torch.linalg.svd(self, not some, out=(U, S, V))
+    if compute_uv:
+        V.transpose_(-2, -1)
+    return U, S, V
+
+
 def linalg_lu_factor(A, pivot=True):
     return torch.ops.aten.linalg_lu_factor_ex(A, pivot=pivot)[:2]
 
@@ -122,14 +131,21 @@ def _matrix_power(self, n):
         return torch.matmul(base, base)
     if n == 3:
         return torch.matmul(torch.matmul(base, base), base)
+    return _power_by_squares(base, n)
+
+
+def _power_by_squares(base, n, **to):
+    """Only the last of the products is told where to write."""
     power = None
     result = None
     while n > 0:
         bit = n % 2
         n = n // 2
         power = base if power is None else torch.matmul(power, power)
-        if bit == 1:
-            result = power if result is None else torch.matmul(result, power)
+        if bit == 1 and result is not None:
+            result = torch.matmul(result, power) if n > 0 else torch.matmul(result, power, **to)
+        elif bit == 1:
+            result = power
     return result
 
 
@@ -139,6 +155,29 @@ def linalg_matrix_power(self, n):
 
 def matrix_power(self, n):
     return _matrix_power(self, n)
+
+
+def _matrix_power_out(self, n, out):
+    if n == 0:
+        return out.copy_(torch.eye(self.shape[-1], dtype=self.dtype))
+    if n == -1:
+        torch.linalg.inv(self, out=out)
+        return out
+    factor = self if n > 0 else torch.linalg.inv(self)
+    if abs(n) == 2:
+        return torch.matmul(factor, factor, out=out)
+    if abs(n) == 3:
+        return torch.matmul(torch.matmul(factor, factor), factor, out=out)
+    found = _power_by_squares(factor, abs(n), out=out)
+    return found if found is out else out.copy_(found)
+
+
+def linalg_matrix_power_out(self, n, out=None):
+    return _matrix_power_out(self, n, out)
+
+
+def matrix_power_out(self, n, out=None):
+    return _matrix_power_out(self, n, out)
 
 
 def _vector_or_matrix_norm(self, ord, dim, keepdim, dtype):

@@ -231,21 +231,32 @@ def nonzero_numpy(self):
 
 
 def diff(self, n=1, dim=-1, prepend=None, append=None):
-    source = self
-    if prepend is not None or append is not None:
-        parts = [prepend] if prepend is not None else []
-        parts.append(self)
-        if append is not None:
-            parts.append(append)
-        source = torch.cat(parts, dim)
+    source = _extended(self, dim, prepend, append)
     if n == 0:
         return torch.zeros_like(source).copy_(source)
-    n = min(n, source.shape[dim])
-    for _ in range(n):
-        length = source.shape[dim]
-        after, before = source.narrow(dim, 1, length - 1), source.narrow(dim, 0, length - 1)
-        source = torch.logical_xor(after, before) if source.dtype == torch.bool else after - before
+    for _ in range(min(n, source.shape[dim])):
+        source = _difference(source, dim)
     return source
+
+
+def diff_out(self, n=1, dim=-1, prepend=None, append=None, out=None):
+    source = _extended(self, dim, prepend, append)
+    if n == 0:
+        return out.copy_(source)
+    for _ in range(min(n, source.shape[dim]) - 1):
+        source = _difference(source, dim)
+    return _difference(source, dim, out=out)
+
+
+def _extended(source, dim, prepend, append):
+    parts = [part for part in (prepend, source, append) if part is not None]
+    return torch.cat(parts, dim) if len(parts) > 1 else source
+
+
+def _difference(source, dim, **to):
+    rest = source.shape[dim] - 1
+    after, before = source.narrow(dim, 1, rest), source.narrow(dim, 0, rest)
+    return torch.logical_xor(after, before, **to) if source.dtype == torch.bool else torch.sub(after, before, **to)
 
 
 def fill_diagonal_(self, fill_value, wrap=False):
@@ -268,3 +279,9 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 def flatten_dense_tensors(tensors):
     flat = [t.contiguous().view([-1]) for t in tensors]
     return flat[0] if len(flat) == 1 else torch.cat(flat)
+
+
+def to_sparse(self, sparse_dim=None, layout=None, blocksize=None, dense_dim=None):
+    if sparse_dim is not None:
+        return torch.ops.aten._to_sparse(self, sparse_dim)
+    return torch.ops.aten._to_sparse(self, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
