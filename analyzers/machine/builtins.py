@@ -208,23 +208,28 @@ def _sum(m: Machine, args: Args) -> Value:
     return total
 
 
-@builtin("min", "max")
-def _extreme(m: Machine, args: Args) -> Value:
+@builtin("min")
+def _min(m: Machine, args: Args) -> Value:
+    return _extreme(m, args, largest=False)
+
+
+@builtin("max")
+def _max(m: Machine, args: Args) -> Value:
+    return _extreme(m, args, largest=True)
+
+
+def _extreme(m: Machine, args: Args, *, largest: bool) -> Value:
+    from analyzers.machine.ordering import extreme_item
+
     values = list(args.pos)
     rest: Value | None = None
     if len(values) == 1:
         source = stream(m, values[0])
         values, rest = list(source.items), source.rest
-    if rest is None and values and "key" not in args.kw and all(isinstance(v, Const) for v in values):
-        name = m.frame.node
-        from analyzers.syntax import nodes as n
-
-        largest = isinstance(name, n.Call) and isinstance(name.func, n.Name) and name.func.id == "max"
-        try:
-            pick = (max if largest else min)(values, key=lambda v: v.value)  # type: ignore[union-attr, arg-type, return-value]
-        except TypeError:
-            return Unknown()
-        return pick
+    if rest is None:
+        found = extreme_item(m, values, args, largest=largest)
+        if found is not None:
+            return found
     everything = [*values, *((rest,) if rest is not None else ())]
     kinds = {
         v.type if isinstance(v, Unknown) else type(v.value).__name__ if isinstance(v, Const) else None
@@ -343,34 +348,19 @@ def _dict(m: Machine, args: Args) -> Value:
     return made
 
 
-@builtin("sorted", "reversed")
-def _ordered(m: Machine, args: Args) -> Value:
-    from analyzers.syntax import nodes as n
+@builtin("sorted")
+def _sorted(m: Machine, args: Args) -> Value:
+    from analyzers.machine.ordering import sort_value
 
+    return sort_value(m, args)
+
+
+@builtin("reversed")
+def _reversed(m: Machine, args: Args) -> Value:
     source = stream(m, args.get(0, "iterable"))
-    node = m.frame.node
-    name = node.func.id if isinstance(node, n.Call) and isinstance(node.func, n.Name) else "sorted"
-    if name == "reversed":
-        if source.rest is None:
-            return m.new(ListObj(source.items[::-1]))
-        return m.new(ListObj((), Unknown(None, None, None, reach_of(*source.items, source.rest))))
-    key = args.kw.get("key")
-    if source.rest is None and all(isinstance(i, Const) for i in source.items) and (key is None or key == NONE):
-        try:
-            flip = truth_of(m, args.kw.get("reverse", FALSE))[0]
-            ordered = sorted(source.items, key=lambda i: i.value, reverse=bool(flip))  # type: ignore[union-attr, arg-type, return-value]
-            return m.new(ListObj(tuple(ordered)))
-        except TypeError:
-            pass
-    if key is not None and source.items:
-        call(m, key, Args([source.items[0]]))
-    values = (*source.items, *((source.rest,) if source.rest is not None else ()))
-    if not values:
-        return m.new(ListObj(()))
-    same = all(v == values[0] for v in values)
-    element = values[0] if same else Unknown(None, None, None, reach_of(*values))
-    count = len(source.items) if source.rest is None else 0
-    return m.new(ListObj((element,) * count, None if source.rest is None else element))
+    if source.rest is None:
+        return m.new(ListObj(source.items[::-1]))
+    return m.new(ListObj((), Unknown(None, None, None, reach_of(*source.items, source.rest))))
 
 
 @builtin("any", "all")

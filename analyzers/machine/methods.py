@@ -254,13 +254,10 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
                 put(items[::-1], None) if rest is None else put((), Unknown(None, None, None, reach_of(*items, rest)))
             )
         case "sort":
-            if (
-                rest is None
-                and all(isinstance(i, Const) and isinstance(i.value, int | float) for i in items)
-                and not args.kw
-            ):
-                return put(tuple(sorted(items, key=lambda i: i.value)), None)  # type: ignore[union-attr, arg-type, return-value]
-            return put((), _any(items, rest))
+            from analyzers.machine.ordering import in_order
+
+            ordered = in_order(m, items, args) if rest is None else None
+            return put((), _any(items, rest)) if ordered is None else put(ordered, None)
         case "remove":
             value = args.get(0, "value")
             verdicts = [equal(m, i, value) for i in items]

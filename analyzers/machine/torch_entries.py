@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from immutables import Map
 
@@ -228,30 +228,27 @@ def _availability(m: Machine, args: Args) -> Value:
     return Unknown("bool", "cuda")
 
 
-@native("torch.is_floating_point")
-def _is_floating_point(m: Machine, args: Args) -> Value:
-    from analyzers.machine.calls import call_method
-
-    return call_method(m, args.get(0, "input"), "is_floating_point", Args())
-
-
-@native("torch.is_complex")
-def _is_complex(m: Machine, args: Args) -> Value:
-    from analyzers.machine.calls import call_method
-
-    return call_method(m, args.get(0, "input"), "is_complex", Args())
-
-
 @native("torch.equal", "torch.allclose", "torch.is_nonzero")
 def _verdicts(m: Machine, args: Args) -> Value:
     return Unknown("bool")
 
 
-@native("torch.numel")
-def _numel(m: Machine, args: Args) -> Value:
-    from analyzers.machine.calls import call_method
+def _as_method(name: str) -> Callable[[Machine, Args], Value]:
+    """A function of torch's that is the method of its first argument."""
 
-    return call_method(m, args.get(0, "input"), "numel", Args())
+    def call_it(m: Machine, args: Args) -> Value:
+        from analyzers.machine.calls import call_method
+
+        given = {key: value for key, value in args.kw.items() if key != "input"}
+        return call_method(m, args.get(0, "input"), name, Args(args.pos[1:], given))
+
+    return call_it
+
+
+for _name in (
+    "detach", "detach_", "get_device", "is_complex", "is_floating_point", "is_inference", "is_same_size", "numel",
+):  # fmt: skip
+    native(f"torch.{_name}")(_as_method(_name))
 
 
 # --- torch: autograd --------------------------------------------------------------------------------------------
