@@ -275,6 +275,7 @@ class Join:
             contiguous=truth.join(x.contiguous, y.contiguous),
             strides=x.strides if x.strides == y.strides else None,
             offset=x.offset if x.offset == y.offset else None,
+            sparse=truth.join(x.sparse, y.sparse),
             attrs=self.maps(x.attrs, y.attrs)[0],
             cls=x.cls if x.cls == y.cls else None,
             aliases=tuple(sorted(aliases)),

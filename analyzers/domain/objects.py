@@ -72,6 +72,7 @@ class Tensor:
     contiguous: Truth = True
     strides: tuple[int, ...] | None = None
     offset: int | None = 0
+    sparse: Truth = False
     attrs: Map[str, Value] = Map()
     cls: int | None = None
     aliases: tuple[int, ...] = ()

@@ -21,6 +21,7 @@ from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.packing import unpack
+from analyzers.machine.sparse import gradient_is_sparse, summed
 from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
 
@@ -81,6 +82,8 @@ class Walk:
         self.met: set[int] = set()
         self.arriving: dict[int, dict[int, Value]] = {}
         self.at_leaf: dict[int, Value] = {}
+        self.sparse: dict[tuple[int | None, int | None], truth.Truth] = {}
+        """Whether the gradient is sparse that comes to a node, or to a leaf."""
 
     def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         """Run from `roots`, with their gradients."""
@@ -94,10 +97,12 @@ class Walk:
         queue: list[tuple[int, int]] = []
         sure = self.sure
 
-        def follow(edge: Edge | None, certain: bool, gradient: Value) -> None:
+        def follow(edge: Edge | None, certain: bool, gradient: Value, sparse: truth.Truth) -> None:
             if edge is None or (self.aim is not None and not self.aim.wants(edge)):
                 return
             certain = certain and not edge.maybe
+            to = (edge.node, edge.leaf)
+            self.sparse[to] = summed(self.sparse[to], sparse) if to in self.sparse else sparse
             if edge.node is None:
                 if edge.leaf is None:
                     self.unknown = True
@@ -113,7 +118,7 @@ class Walk:
                 heapq.heappush(queue, (-self.m.node(edge.node).seq, edge.node))
 
         for edge, gradient in roots:
-            follow(edge, True, gradient)
+            follow(edge, True, gradient, False)
         while queue:
             _, ident = heapq.heappop(queue)
             certain = sure[ident]
@@ -131,10 +136,10 @@ class Walk:
             if self.retain is False and certain:
                 self.m.walked.add(ident)
             self.free(ident, node, certain)
-            if node.kind == "unknown" and len(node.edges) != 1:
+            if node.kind == "unknown" and sum(edge is not None for edge in node.edges) != 1:
                 certain = False
             for onward, gradient in zip(node.edges, flowing, strict=True):
-                follow(onward, certain, gradient)
+                follow(onward, certain, gradient, gradient_is_sparse(node, self.sparse[ident, None]))
 
     def _meet_hooks(self, ident: int, node: Node, certain: bool) -> None:
         """Gradients pass the hooks of what the node computed; nobody knows what comes of those that may not run."""
@@ -369,7 +374,9 @@ def run_backward(
     for leaf, certain in walk.leaves.items():
         gradient = walk.came_to(leaf, tensor_at(m, leaf))
         if gradient != NONE:
+            held = tensor_at(m, leaf).grad
             accumulate(m, leaf, certain, create, gradient)
+            _note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
             m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
     _retained(m, walk)
     if walk.unknown:
@@ -462,6 +469,14 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             before = moment(m, tensor.grad.id)
             bump(m, tensor.grad.id, "backward")
             note_addition(m, tensor.grad.id, before)
+
+
+def _note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:
+    """Whether the gradient that a leaf has by now is sparse."""
+    held = tensor_at(m, leaf).grad
+    found = m.tensor(held)
+    if found is not None and isinstance(held, Ref):
+        m.st.put(held.id, replace(found, sparse=came if first else summed(found.sparse, came)))
 
 
 def _parents(tensor: Tensor) -> tuple[Lineage, ...]:

@@ -83,6 +83,12 @@ def _surely(m: Machine, args: Args) -> Value:
     return Const(truth_of(m, args.get(0, "condition"))[0] is True)
 
 
+@native("autograd_machine.known")
+def _known(m: Machine, args: Args) -> Value:
+    """Whether all of these are numbers that the machine knows."""
+    return Const(not args.open and all(isinstance(value, Const) for value in args.all()))
+
+
 @native("autograd_machine.unknown")
 def _unknown(m: Machine, args: Args) -> Value:
     return Unknown(None, m.fresh())
@@ -160,6 +166,16 @@ def _walk(m: Machine, args: Args) -> Value:
 def _aimed(m: Machine, args: Args) -> Value:
     """Whether the backward under way goes to named inputs only."""
     return Const(bool(m.walks) and m.walks[-1][1])
+
+
+@native("autograd_machine.sized")
+def _sized(m: Machine, args: Args) -> Value:
+    """A tensor of which the sizes are known by what the operator was not told."""
+    value = args.get(0, "tensor")
+    tensor = m.tensor(value)
+    if tensor is not None and isinstance(value, Ref) and not args.open:
+        m.st.put(value.id, replace(tensor, shape=tuple(m.int_of(size) for size in args.pos[1:])))
+    return value
 
 
 @native("autograd_machine.spread")

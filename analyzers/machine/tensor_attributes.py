@@ -137,7 +137,9 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
             return Ref(tensor.base) if tensor.base is not None else NONE
         case "retains_grad":
             return Const(tensor.retains_grad) if tensor.retains_grad is not None else Unknown("bool")
-        case "is_cuda" | "is_sparse" | "is_quantized" | "is_meta" | "is_mps":
+        case "is_sparse":
+            return Unknown("bool") if tensor.sparse is None else Const(tensor.sparse)
+        case "is_cuda" | "is_quantized" | "is_meta" | "is_mps":
             return FALSE if name != "is_cuda" else Unknown("bool")
         case "itemsize" | "nbytes":
             return Unknown("int")

@@ -22,6 +22,7 @@ from analyzers.machine.memory import (
 )
 from analyzers.machine.outputs import write_out
 from analyzers.machine.packing import packed
+from analyzers.machine.sparse import note_layouts
 from analyzers.machine.tensors import (
     PRIVATE,
     RESHAPING,
@@ -269,6 +270,8 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     if hidden:
         tensor = tensor_at(m, result.id)
         tensor.edge = Edge() if requires is not False else None
+    if hidden or any(tensor_at(m, i).sparse is not False for i in operands):
+        tensor_at(m, result.id).sparse = None
     return result
 
 
@@ -490,6 +493,7 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
             )
         )  # fmt: skip
     lay_out_results(m, step, bound.get("memory_format", NONE), results, types_of(m, bound))
+    note_layouts(m, row, bound, operands, results)
     if node is not None:
         _save_outputs(m, row, node, kept, results)
     names = tuple(r.name or "" for r in row.returns) if len(results) > 1 and row.returns[0].name else ()
@@ -726,6 +730,7 @@ def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
                 contiguous=None,
             )
         )  # fmt: skip
+    note_layouts(m, row, bound, [i for ids in operands.values() for i in ids], out)
     return out[0] if len(out) == 1 else Tup(tuple(out), "torch.return_types", tuple(r.name or "" for r in row.returns))
 
 

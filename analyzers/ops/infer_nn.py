@@ -308,14 +308,28 @@ def _pairwise_distance(call: Call) -> Result:
     return TensorType((*shape[:-1], 1) if keepdim else shape[:-1], None)
 
 
+@rule("_pack_padded_sequence")
+def _pack(call: Call) -> Result:
+    padded = call.tensor("input")
+    shape = None if padded.shape is None else (None, *padded.shape[2:])
+    return TensorType(shape, padded.dtype), TensorType((None,), "int64")
+
+
+@rule("_pad_packed_sequence")
+def _pad_packed(call: Call) -> Result:
+    data = call.tensor("data")
+    shape = None if data.shape is None else (None, None, *data.shape[1:])
+    return TensorType(shape, data.dtype), TensorType((None,), "int64")
+
+
 @rule("lstm gru rnn_tanh rnn_relu")
 def _recurrent(call: Call) -> Result:
-    """The padded form (input, hx, ...); the packed one has a `data` argument and a leading size of its own."""
+    """The padded form (input, hx, ...), or the packed one, whose `data` has the steps of all sequences in a row."""
     state = call.tensors("hx") or [call.tensor("hx")]
     operand, first = call.tensor("input", "data"), state[0]
     bidirectional, shape = call.flag("bidirectional"), operand.shape
     width = None if first.shape is None or not first.shape else first.shape[-1]
-    if bidirectional is None or "data" in call.args or isinstance(call.args.get("params"), type(None)):
+    if bidirectional is None or isinstance(call.args.get("params"), type(None)):
         output: Shape = None
     elif width is None or (len(state) == 2 and state[1].shape is None):
         output = None if shape is None else (*shape[:-1], None)

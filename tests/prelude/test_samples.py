@@ -32,8 +32,7 @@ def test_module(name):
 
 
 OPTIMIZERS_LIVED_WITH = {
-    "LBFGS": "has unknowns",  # What it keeps depends on how far it came.
-    "SparseAdam": "disagrees",  # Layouts are not known: that it refuses dense gradients is not seen.
+    "LBFGS": "has unknowns",  # Of what it keeps, numbers may be tensors.
 }
 
 

@@ -73,11 +73,11 @@ def _forward_single(module, operator, input, hx):
     """RNN and GRU, whose state is one tensor."""
     if isinstance(input, PackedSequence):
         if hx is None:
-            hx = module._start(input.data, input.batch_sizes[0], module.hidden_size)
+            hx = module._start(input.data, input._batch, module.hidden_size)
         else:
             hx = _ordered(hx, input.sorted_indices)
         output, hidden = module._run_packed(operator, input, hx)
-        packed = PackedSequence(output, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
+        packed = input._with(output)
         return packed, _ordered(hidden, input.unsorted_indices)
     batched = input.dim() == 3
     batch_dim = 0 if module.batch_first else 1
@@ -142,11 +142,11 @@ class LSTM(RNNBase):
 
     def _forward_packed(self, input, hx):
         if hx is None:
-            hx = self._zeros(input.data, input.batch_sizes[0])
+            hx = self._zeros(input.data, input._batch)
         else:
             hx = (_ordered(hx[0], input.sorted_indices), _ordered(hx[1], input.sorted_indices))
         output, h, c = self._run_packed(torch.lstm, input, hx)
-        packed = PackedSequence(output, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
+        packed = input._with(output)
         return packed, (_ordered(h, input.unsorted_indices), _ordered(c, input.unsorted_indices))
 
 

@@ -6,7 +6,12 @@ from torch.utils.hooks import RemovableHandle
 
 
 class Optimizer:
-    """Each optimizer's `step` is this one; subclasses give the defaults of a group and the state of a parameter."""
+    """Each optimizer's `step` is this one; subclasses give the defaults of a group and the state of a parameter.
+
+    `_takes` says which gradients it takes: `any`, `dense` or `sparse`.
+    """
+
+    _takes = "any"
 
     def __init__(self, params, defaults):
         self.defaults = defaults
@@ -94,6 +99,7 @@ class Optimizer:
 
     def _write_parameters(self):
         """A fused step changes no version; a differentiable one is part of the graph."""
+        self._check_layouts()
         write = autograd_machine.write_hidden if self._fused else autograd_machine.write
         with torch.set_grad_enabled(self._differentiable):
             for group in self.param_groups:
@@ -104,6 +110,16 @@ class Optimizer:
                         else:
                             write(p)
                         self._keep(p, group)
+
+    def _check_layouts(self):
+        for group in self.param_groups if self._takes != "any" else []:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                if self._takes == "dense" and autograd_machine.surely(p.grad.is_sparse):
+                    raise RuntimeError(type(self).__name__ + " does not support sparse gradients")
+                if self._takes == "sparse" and autograd_machine.surely(not p.grad.is_sparse):
+                    raise RuntimeError(type(self).__name__ + " does not support dense gradients")
 
     def _keep(self, p, group):
         """The parameter has state from now on, and each step writes it."""

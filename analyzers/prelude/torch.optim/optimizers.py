@@ -24,6 +24,8 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
                  maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
         alone = autograd_machine.surely(foreach) and not capturable
@@ -80,6 +82,8 @@ class Adagrad(Optimizer):
 
 
 class RMSprop(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False,
                  capturable=False, foreach=None, maximize=False, differentiable=False):
         _check_rate(lr)
@@ -103,6 +107,8 @@ class RMSprop(Optimizer):
 
 
 class Adadelta(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False,
                  maximize=False, differentiable=False):
         _check_rate(lr)
@@ -120,6 +126,8 @@ class Adadelta(Optimizer):
 
 
 class Adamax(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *,
                  maximize=False, differentiable=False, capturable=False):
         _check_rate(lr)
@@ -136,6 +144,8 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
                  decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False,
                  differentiable=False):
@@ -156,6 +166,8 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False,
                  *, foreach=None, maximize=False, capturable=False, differentiable=False):
         _check_rate(lr)
@@ -173,6 +185,8 @@ class RAdam(Optimizer):
 
 
 class ASGD(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None,
                  maximize=False, differentiable=False, capturable=False):
         _check_rate(lr)
@@ -187,6 +201,8 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None,
                  maximize=False, differentiable=False):
         _check_rate(lr)
@@ -203,6 +219,8 @@ class Rprop(Optimizer):
 
 
 class SparseAdam(Optimizer):
+    _takes = "sparse"
+
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
         _check_rate(lr)
         _refuse(lr == 0.0, "Invalid learning rate")
@@ -220,6 +238,8 @@ class SparseAdam(Optimizer):
 
 
 class Adafactor(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None,
                  maximize=False):
         _check_rate(lr, "Learning rate should be >= 0 but is")
@@ -242,6 +262,8 @@ class Adafactor(Optimizer):
 
 
 class Muon(Optimizer):
+    _takes = "dense"
+
     def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True,
                  ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-7, ns_steps=5, adjust_lr_fn=None):
         _check_rate(lr, "Learning rate should be >= 0 but is")
@@ -271,6 +293,7 @@ class LBFGS(Optimizer):
             "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
             "line_search_fn": line_search_fn,
         })
+        self._moves = 0
         _refuse(len(self.param_groups) != 1, "LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure):
@@ -283,7 +306,11 @@ class LBFGS(Optimizer):
             with torch.enable_grad():
                 closure()
             self._move(params)
-        self._stepped[params[0]] = self.param_groups[0]
+            self._moves += 1
+        if self._shown:
+            self.state[params[0]].update(self._state(params[0], self.param_groups[0]))
+        else:
+            self._stepped[params[0]] = self.param_groups[0]
         return loss
 
     def _move(self, params):
@@ -293,4 +320,14 @@ class LBFGS(Optimizer):
                 autograd_machine.write(p)
 
     def _state(self, p, group):
-        return autograd_machine.unknown()
+        """A second direction, and with it a list of factors, is computed unless the first step was enough."""
+        count = autograd_machine.unknown_int()
+        state = {"func_evals": count, "n_iter": count}
+        if self._moves == 0:
+            return state
+        state.update({"d": torch.empty(0), "t": autograd_machine.unknown(), "old_dirs": [], "old_stps": [], "ro": [],
+                      "H_diag": autograd_machine.unknown(), "prev_flat_grad": torch.empty(0),
+                      "prev_loss": autograd_machine.unknown_float()})
+        if group["max_iter"] > 1 or self._moves > 1:
+            state["al"] = [None] * group["history_size"]
+        return state
