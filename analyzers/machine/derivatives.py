@@ -171,7 +171,12 @@ def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[b
 
 
 def _computed(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, formula: Formula) -> Value | None:
-    result = formula(Derivative(m, node, grads, operand))
+    before = m.within
+    m.within = before or node.what
+    try:
+        result = formula(Derivative(m, node, grads, operand))
+    finally:
+        m.within = before
     found = m.tensor(result.value)
     if found is None or found.shape is None or None in found.shape or operand.shape is None:
         return None

@@ -458,6 +458,9 @@ def _error(m: Machine, node: n.Node) -> Value:
 
 _ELEMENTS = 128
 """Of a comprehension whose clauses multiply, the others are summed up."""
+_MANY = 64
+_PLAIN = 1024
+"""Elements that one clause goes through, if they are plain values: many others are summed up after the first few."""
 
 
 def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
@@ -478,20 +481,30 @@ def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Calla
             emit()
             return
         generator = generators[index]
-        stream = stream_of(m, evaluate(m, generator.iter)).drained(m)
+        single = len(generators) == 1
+        stream = stream_of(m, evaluate(m, generator.iter), most=_PLAIN if single else _MANY).drained(m)
         if index == 0:
             frame.env = m.new(Env(Map(), outer, frame.module)).id
         items = list(stream.items)
-        if len(items) > 64:
+        many = len(items) > _MANY
+        if many and not single:
             items = items[:4]
             loose = True
         if stream.rest is not None:
             items.append(stream.rest)
             loose = True
+        most = _PLAIN if single else _ELEMENTS
+        made = len(m.path.allocated)
         for at, item in enumerate(items):
-            if count >= _ELEMENTS:
+            if count >= most:
                 loose = True
                 return
+            last = many and at == 4 and len(m.path.allocated) != made
+            if last:
+                loose = True
+                if stream.rest is None:
+                    return
+                item = stream.rest
             before = m.enter((id(generator), at))
             assign(m, generator.target, item, None)
             keep = True
@@ -506,6 +519,8 @@ def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Calla
             if keep:
                 clause(index + 1)
             m.visit = before
+            if last:
+                return
 
     try:
         clause(0)

@@ -12,6 +12,8 @@ from analyzers.machine.core import Machine
 
 SHOWN = 64
 """Elements kept apart of a long known sequence; those behind are one unknown."""
+LETTERS = 1024
+"""The same of a string."""
 
 
 @dataclass(slots=True)
@@ -52,29 +54,32 @@ class Stream:
         return collect(m, self.generator)
 
 
-def range_items(value: RangeValue) -> tuple[Value, ...] | None:
-    """The numbers of a known range, the first ones if it is long."""
+def range_items(value: RangeValue, most: int = SHOWN) -> tuple[Value, ...] | None:
+    """The numbers of a known range, the first ones (one more than `most`) if it is long."""
     parts = (value.start, value.stop, value.step)
     numbers = [p.value for p in parts if isinstance(p, Const) and isinstance(p.value, int)]
     if len(numbers) != 3 or numbers[2] == 0:
         return None
-    return tuple(Const(i) for i in range(*numbers)[: SHOWN + 1])
+    return tuple(Const(i) for i in range(*numbers)[: most + 1])
 
 
-def stream_of(m: Machine, value: Value, unpack: int | None = None) -> Stream:
-    """How to iterate over `value`; `unpack` is the number of targets when it is unpacked."""
+def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = SHOWN) -> Stream:
+    """How to iterate over `value`; `unpack` is the number of targets when it is unpacked.
+
+    Of a range, the first elements stand for all if there are more than `most`; of a string, of more than `LETTERS`.
+    """
     match value:
         case Tup(items=items):
             return Stream(items)
         case RangeValue():
-            numbers = range_items(value)
+            numbers = range_items(value, most)
             if numbers is None:
                 return Stream((), Unknown("int"), lambda: Unknown("int", m.fresh()))
-            if len(numbers) > SHOWN:
+            if len(numbers) > most:
                 return Stream(numbers[:4], Unknown("int"), lambda: Unknown("int", m.fresh()))
             return Stream(numbers)
         case Const(value=str() as text):
-            return Stream(tuple(Const(c) for c in text[:SHOWN]), Unknown("str") if len(text) > SHOWN else None)
+            return Stream(tuple(Const(c) for c in text[:LETTERS]), Unknown("str") if len(text) > LETTERS else None)
         case Ref():
             return _object_stream(m, value, unpack)
         case Unknown(reach=reach, lineage=lineage):

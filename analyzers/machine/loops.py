@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from analyzers.domain.state import State, touched
-from analyzers.domain.values import Unknown, Value
+from analyzers.domain.values import Tup, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.iteration import Stream, stream_of
 from analyzers.machine.statements import Flow, condition, join_all, reduce_states, run_block, run_choices
@@ -23,6 +23,9 @@ from analyzers.syntax import nodes as n
 
 LIBRARY_ROUNDS = 4_000
 """Loops of the prelude go over parameters and submodules, each of which counts."""
+
+PARAMETERS = 400
+"""Rounds of a loop over parameters, each of which counts too."""
 
 BLURRED = 1_000_000
 """The number of the round that stands for all later ones."""
@@ -74,7 +77,7 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     exits: list[State] = []
     breaks: list[State] = []
     items = stream.items
-    exact = stream.rest is None and len(items) <= (LIBRARY_ROUNDS if m.frame.library else m.limits.unrolled)
+    exact = stream.rest is None and len(items) <= _most_rounds(m, s, items)
     rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), 2))
     previous: list[State] = heads
     for index in range(rounds):
@@ -94,6 +97,22 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     else:
         exits += heads if exact or stream.rest is None else []
     _leave(m, s.orelse, exits, breaks, flow)
+
+
+def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
+    """As many rounds of a loop of known length are run for real."""
+    if m.frame.library:
+        return LIBRARY_ROUNDS
+    if items and _holds_parameter(m, items[0]) and not n.mentions(s.body, "backward"):
+        return PARAMETERS
+    return m.limits.unrolled
+
+
+def _holds_parameter(m: Machine, item: Value) -> bool:
+    if isinstance(item, Tup):
+        return any(_holds_parameter(m, part) for part in item.items)
+    tensor = m.tensor(item)
+    return tensor is not None and tensor.parameter
 
 
 def _real_rounds(m: Machine, s: n.For | n.While) -> int:
