@@ -106,7 +106,9 @@ class Join:
         out.inference = truth.join(a.inference, b.inference)
         out.saved_hooks = truth.join(a.saved_hooks, b.saved_hooks)
         out.packing = a.packing if a.packing == b.packing else None
-        out.autocast = a.autocast or b.autocast
+        out.casting = a.casting if a.casting == b.casting else "?"
+        if a.casts is not b.casts:
+            out.casts = Map({k: v for k, v in a.casts.items() if b.casts.get(k) == v})
         out.doubtful = a.doubtful or b.doubtful
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})

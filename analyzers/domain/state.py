@@ -49,12 +49,14 @@ class State:
     """`doubtful` says that an earlier statement may have raised already, so that nothing later is certain.
 
     `saved_hooks`: something else is kept in the place of saved tensors; `packing` are the hooks that put it there.
+    `casting` is the type that autocast converts to, `?` where it may do so; `casts` are the copies that it keeps.
 
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
         "assumed",
-        "autocast",
+        "casting",
+        "casts",
         "doubtful",
         "frozen",
         "grad",
@@ -75,7 +77,8 @@ class State:
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
         self.packing: tuple[Value, Value] | None = None
-        self.autocast = False
+        self.casting: str | None = None
+        self.casts: Map[int, int] = Map()
         self.doubtful = False
         self.log: Log = ROOT
 
@@ -89,7 +92,8 @@ class State:
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
         other.packing = self.packing
-        other.autocast = self.autocast
+        other.casting = self.casting
+        other.casts = self.casts
         other.doubtful = self.doubtful
         other.log = self.log
         return other

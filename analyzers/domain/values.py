@@ -144,10 +144,14 @@ class Func:
 
 @dataclass(slots=True, frozen=True)
 class GradMode:
-    """What a scope does to the grad mode: `grad` and `inference` are set where not "keep"; None is "not known"."""
+    """What a scope does to the grad mode: `grad` and `inference` are set where not "keep"; None is "not known".
+
+    `casting` is what autocast converts to; None is nothing.
+    """
 
     grad: bool | str | None = "keep"
     inference: bool | str | None = "keep"
+    casting: str | None = "keep"
 
 
 @dataclass(slots=True, frozen=True)

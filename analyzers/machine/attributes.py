@@ -356,6 +356,8 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
     in_class = find_in_class(m, found.cls, name)
     if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
         return
+    if "_modules" not in found.attrs and not found.open and is_a(m, found.cls, "torch.nn.Module"):
+        _check_begun(m, value)
     if "_modules" in found.attrs and "_parameters" in found.attrs and not name.startswith("_modules"):
         tensor = m.tensor(value)
         if tensor is not None and tensor.parameter:
@@ -388,6 +390,14 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
 
             look_at_attribute(m, found, name, value)
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
+
+
+def _check_begun(m: Machine, value: Value) -> None:
+    """A module whose `__init__` has not been called has no tables to file things in."""
+    tensor = m.tensor(value)
+    what = "module" if is_module(m, value) else "parameters" if tensor is not None and tensor.parameter else None
+    if what is not None:
+        raise m.throw("AttributeError", f"cannot assign {what} before Module.__init__() call")
 
 
 def delete_attribute(m: Machine, owner: Value, name: str) -> None:

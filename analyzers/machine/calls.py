@@ -172,7 +172,7 @@ def _subject(m: Machine, func: Func, env: int) -> Ref | None:
 
 def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
     """Run a function's body in the environment `env`; gives the states it ends in, few of them."""
-    from analyzers.machine.contexts import apply_mode
+    from analyzers.machine.contexts import apply_mode, restore_modes
     from analyzers.machine.statements import Flow, run_block, run_choices
 
     caller = m.frames[-1] if m.frames else None
@@ -220,9 +220,9 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
     out += [Outcome(x, v) for x, v in flow.returns]
     raised = [Outcome(x, NONE, r) for x, r in flow.raises]
     for outcome in (*out, *raised):
-        for grad, inference in modes[:1]:
+        for before_call in modes[:1]:
             outcome.state = outcome.state.fork()
-            outcome.state.grad, outcome.state.inference = grad, inference
+            restore_modes(outcome.state, before_call)
     return [*fewer(m, out), *_fewer_raises(raised)]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from immutables import Map
 
 from analyzers.domain.objects import Generator, Instance
 from analyzers.domain.state import State
@@ -23,14 +25,17 @@ MODES: dict[str, GradMode] = {
 EXPECTING = frozenset({"pytest.raises", "unittest.assertRaises"})
 
 
+Modes: TypeAlias = "tuple[bool | None, bool | None, str | None]"
+"""Grad mode, inference mode, and what autocast converts to."""
+
+
 @dataclass(slots=True)
 class Guard:
     """What to undo when the block is left: `restore` are the modes before; `manager` has an `__exit__` to call."""
 
-    restore: tuple[bool | None, bool | None] | None = None
+    restore: Modes | None = None
     manager: Value | None = None
     hooks: tuple[bool | None, tuple[Value, Value] | None] | None = None
-    autocast: bool | None = None
     swallows: bool = False
     only: tuple[str, ...] = ()
     expects: bool = False
@@ -49,18 +54,30 @@ def mode_of(m: Machine, manager: Value) -> GradMode | None:
             return MODES[found.cls] if own is None else GradMode(grad=None, inference=None)
         if found.cls in {"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"}:
             return GradMode(grad=bool(own.value) if isinstance(own, Const) else None)
+        if found.cls == "torch.autocast":
+            casting = found.attrs.get("casting")
+            return GradMode(casting=casting.value if isinstance(casting, Const) else "?")  # type: ignore[arg-type]
         return MODES.get(found.cls)
     return None
 
 
-def apply_mode(m: Machine, mode: GradMode) -> tuple[bool | None, bool | None]:
+def apply_mode(m: Machine, mode: GradMode) -> Modes:
     """Switch the modes; gives those before."""
-    before = (m.st.grad, m.st.inference)
+    before = (m.st.grad, m.st.inference, m.st.casting)
     if mode.inference != "keep":
         m.st.inference = mode.inference  # type: ignore[assignment]
     if mode.grad != "keep":
         m.st.grad = mode.grad  # type: ignore[assignment]
+    if mode.casting != "keep":
+        m.st.casting = mode.casting
     return before
+
+
+def restore_modes(state: State, before: Modes) -> None:
+    """Back to the modes before; what autocast has kept goes with the outermost one."""
+    state.grad, state.inference, state.casting = before
+    if state.casting is None:
+        state.casts = Map()
 
 
 def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
@@ -71,7 +88,7 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
         previous = found.attrs.get("previous")
         if isinstance(previous, Tup):
             first, second = previous.items
-            before = (_truth(first), _truth(second))
+            before = (_truth(first), _truth(second), m.st.casting)
         return Guard(restore=before), NONE
     if isinstance(found, Generator):
         return Guard(generator=found), NONE
@@ -96,10 +113,6 @@ def _truth(value: Value) -> bool | None:
 
 def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
     cls = str(found.cls)
-    if cls == "torch.autocast":
-        outer = m.st.autocast
-        m.st.autocast = True
-        return Guard(autocast=outer), NONE
     if cls == "contextlib.nullcontext":
         return Guard(), found.attrs.get("value", NONE)
     if cls in EXPECTING:
@@ -124,9 +137,7 @@ def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
     def leave(state: State) -> State:
         m.st = state.fork()
         if guard.restore is not None:
-            m.st.grad, m.st.inference = guard.restore
-        if guard.autocast is not None:
-            m.st.autocast = guard.autocast
+            restore_modes(m.st, guard.restore)
         if guard.hooks is not None:
             m.st.saved_hooks, m.st.packing = guard.hooks
         if guard.manager is not None:

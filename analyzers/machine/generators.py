@@ -46,10 +46,10 @@ def _consumer(
         def run() -> list[Outcome]:
             inside = m.frames.pop()
             state = m.st
-            own = (state.grad, state.inference)
+            own = (state.grad, state.inference, state.casting)
             if generator.func.modes:
                 state = state.fork()
-                state.grad, state.inference = outer.grad, outer.inference
+                state.grad, state.inference, state.casting = outer.grad, outer.inference, outer.casting
             try:
                 step, after = body(state, value, index)
             finally:
@@ -57,7 +57,7 @@ def _consumer(
             out: list[Outcome] = []
             for next_state in [*after, *step.continues]:
                 if generator.func.modes:
-                    next_state.grad, next_state.inference = own
+                    next_state.grad, next_state.inference, next_state.casting = own
                 out.append(Outcome(next_state, NONE))
             out += [Outcome(x, NONE, Stop("break")) for x in step.breaks]
             out += [Outcome(x, NONE, Stop("return", v)) for x, v in step.returns]

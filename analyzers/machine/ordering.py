@@ -18,7 +18,7 @@ _MOST = 64
 
 def sort_value(m: Machine, args: Args) -> Value:
     """`sorted(iterable, key=None, reverse=False)`."""
-    source = stream_of(m, args.get(0, "iterable"))
+    source = stream_of(m, args.get(0, "iterable")).drained(m)
     if source.rest is None:
         ordered = in_order(m, source.items, args)
         if ordered is not None:

@@ -259,7 +259,7 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     tensor = tensor_at(m, ident)
     storage = m.st.get(tensor.storage)
     writes = storage.count if isinstance(storage, Storage) else 0
-    if m.st.saved_hooks is not False or m.st.autocast:
+    if m.st.saved_hooks is not False or m.st.casting == "?":
         # Hooks keep something else; autocast keeps casts of its own.
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
@@ -308,7 +308,7 @@ def new_result(
     """A result with memory of its own."""
     if shape is not None and all(size == 1 for size in shape):
         contiguous = True
-    if m.st.autocast and dtype in FLOATING:
+    if m.st.casting == "?" and dtype in FLOATING:
         dtype = None
     storage = m.fresh()
     m.st.put(storage, Storage())

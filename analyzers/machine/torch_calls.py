@@ -8,6 +8,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Edge, Instance, ListObj, Saved, Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.autocast import converts, run_converted
 from analyzers.machine.compositions import composed
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
@@ -291,6 +292,8 @@ def apply(
     from analyzers.machine.composites import COMPOSITES
 
     what = what or row.base
+    if converts(m, row):
+        return run_converted(m, row, bound, lambda b: apply(m, row, b, what=what, doubtful=doubtful, count=count))
     if row.out:
         return write_out(m, row, bound, what)
     if row.alias_of is not None:

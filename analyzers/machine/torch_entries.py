@@ -72,9 +72,32 @@ def _save_on_cpu(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.saved_tensors_hooks", Map()))
 
 
-@native("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast")
+@native("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast")
 def _autocast(m: Machine, args: Args) -> Value:
-    return m.new(Instance("torch.autocast", Map()))
+    dtype = args.get(1, "dtype")
+    return _casting(m, args.get(0, "device_type"), dtype, args.get(2, "enabled", TRUE))
+
+
+@native("torch.cuda.amp.autocast", "torch.cpu.amp.autocast")
+def _autocast_of_device(m: Machine, args: Args) -> Value:
+    return _casting(m, Unknown(), args.get(1, "dtype"), args.get(0, "enabled", TRUE))
+
+
+def _casting(m: Machine, device: Value, dtype: Value, enabled: Value) -> Value:
+    """On another device than the CPU nobody knows whether the tensors are there."""
+    casting: str | None = "?"
+    if enabled == FALSE:
+        casting = None
+    elif enabled == TRUE and device == Const("cpu"):
+        casting = "bfloat16" if dtype == NONE else dtype_of(dtype) or "?"
+    return m.new(Instance("torch.autocast", Map({"casting": Const(casting)})))
+
+
+@native("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled")
+def _is_autocast_enabled(m: Machine, args: Args) -> Value:
+    if m.st.casting == "?" or args.all() not in ([], [Const("cpu")]):
+        return Unknown("bool")
+    return Const(m.st.casting is not None) if args.pos or called(m).endswith("cpu_enabled") else Unknown("bool")
 
 
 @native(

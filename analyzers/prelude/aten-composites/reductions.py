@@ -139,9 +139,12 @@ def corrcoef(self):
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     dims = list(range(input.dim() - len(normalized_shape), input.dim()))
-    scale = torch.rsqrt(torch.pow(input, 2).mean(dims, True).add_(1e-6 if eps is None else eps))
-    result = input * scale
-    return result if weight is None else result * weight
+    wide = input.float() if input.dtype in (torch.bfloat16, torch.float16) else input
+    scale = torch.rsqrt(torch.pow(wide, 2).mean(dims, True).add_(1e-6 if eps is None else eps))
+    result = wide * scale
+    if weight is not None:
+        result = result * weight
+    return result.type_as(input)
 
 
 def _slice(x, dim, start, length):
