@@ -37,6 +37,8 @@ from analyzers.syntax import nodes as n
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, _ in facts.saying("cannot assign"):
+        if event.exception != "TypeError":
+            continue
         loc = event.site.loc
         message = f"{said(facts, loc)} is a parameter, and only another `nn.Parameter` can take its place"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=tuple(_wrap(facts, loc)))
