@@ -155,6 +155,13 @@ class _Call:
         if found.base is not None:
             if found.creation not in {"default", "unknown"} and found.requires_grad and self.recorded:
                 raise view_error(m, found, self.cls.name, indirect=False)
+            base = refreshed(m, found.base)
+            if base.requires_grad and base.edge is None and self.recorded:
+                raise m.throw(
+                    "RuntimeError",
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation",
+                    LeafWritten(subject_name(m), self.cls.name, True, base.lineage),
+                )
             blurred = Edge() if self.recorded is not False else None
             m.st.put(value.id, replace(found, requires_grad=self.recorded, edge=blurred, lineage=lineage))
             base = tensor_at(m, found.base)

@@ -37,6 +37,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import HiddenWrite
 from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.trace import callers, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -48,9 +49,10 @@ def check(facts: Facts) -> Iterator[Draft]:
         seen.add((loc, kept))
         maker = f"`{facts.text(kept)}`" if kept is not None else f"`{event.node.what}`"
         message = f"`{facts.text(loc)}` changes what {maker} kept for backward, and no version counter sees it"
-        related = [(kept, "kept for backward here")] if kept is not None else []
-        related.append((event.site.loc, "backward computes with the changed numbers here"))
-        yield Draft(loc, message, effect="wrong-gradient", related=tuple(related))
+        kept_here = [(kept, "kept for backward here"), *callers(event.node.via)] if kept is not None else []
+        used_here = [(event.site.loc, "backward computes with the changed numbers here"), *callers(event.site.via)]
+        written = callers(event.write.via)
+        yield Draft(loc, message, effect="wrong-gradient", related=told(kept_here, written, used_here, besides=loc))
 
 
 RULE = Rule(

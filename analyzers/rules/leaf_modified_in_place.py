@@ -53,11 +53,12 @@ with torch.no_grad():
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import LeafWritten, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import between, node_at, statement_at, walk, wrap_in_no_grad
+from analyzers.rules.edits import between, node_at, path_to, statement_at, walk, wrap_in_no_grad
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -80,7 +81,19 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
     if cause.late:
         message = f"{said(facts, loc)} writes to `{cause.name}`, a view older than its base's graph: to torch, a leaf"
         fixes = ()
+    related += _recording(facts, loc)
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
+
+
+def _recording(facts: Facts, loc: Loc) -> Iterator[Note]:
+    """The function whose operators autograd records, the write among them."""
+    for node in reversed(path_to(facts, loc)):
+        if isinstance(node, n.FunctionDef):
+            yield (
+                replace(loc, start=node.name_start, end=node.name_start + len(node.name.encode())),
+                "gradients are on in here",
+            )
+            return
 
 
 def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
