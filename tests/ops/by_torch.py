@@ -61,7 +61,11 @@ def flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 def _look(name: str, tensor: torch.Tensor, leaves: dict[int, str], operands: list[torch.Tensor]) -> SeenTensor:
     if tensor.layout is not torch.strided:
         return SeenTensor(name)
-    seen = SeenTensor(name, tensor.requires_grad, tensor.is_leaf)
+    try:
+        seen = SeenTensor(name, tensor.requires_grad, tensor.is_leaf)
+    except RuntimeError:
+        # A view made without grad whose base was written since: torch does not say.
+        return SeenTensor(name)
     seen.shape, seen.dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
     seen.contiguous = tensor.is_contiguous()
     try:
@@ -121,7 +125,8 @@ def _node(node: Any, leaves: dict[int, str], depth: int) -> GraphNode:
 def _try_backward(seen: Seen, results: dict[str, Any], operands: list[torch.Tensor]) -> None:
     """What backward keeps: it raises if that has been written since."""
     tensors = {name: t for name, t in results.items() if isinstance(t, torch.Tensor) and t.layout is torch.strided}
-    roots = [t for t in tensors.values() if t.requires_grad and t.grad_fn is not None]
+    usable = [t for name, t in tensors.items() if getattr(seen.results[name], "is_leaf", UNKNOWN) is not UNKNOWN]
+    roots = [t for t in usable if t.requires_grad and t.grad_fn is not None]
     if not roots:
         return
     message = _backward(roots)

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
+from tests.ops.extras import EXTRAS, Extra, spelled
 from tests.ops.spelling import DTYPES, Speller, UnspellableError, copied, recorded
 
 _INFIX = {
@@ -101,11 +102,25 @@ def _maker(tensor: torch.Tensor) -> str:
 
 
 def operators() -> list[Any]:
-    """The entries of `op_db` that a CPU can run."""
-    return [info for info in op_db if not info.name.startswith("jiterator")]
+    """The entries of `op_db` that a CPU can run, and our own of what it does not sample."""
+    return [info for info in op_db if not info.name.startswith("jiterator")] + EXTRAS
 
 
-def cases(info: Any, most: int, dtypes: int = len(DTYPES)) -> Iterator[Case]:
+def name_of(info: Any) -> str:
+    """An operator's name, with that of the variant where there are several."""
+    return f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many samples of its first dtype torch gives, how many were spelled, and in which forms."""
+
+    given: int = 0
+    spelled: int = 0
+    forms: dict[str, int] = field(default_factory=dict)
+
+
+def cases(info: Any, most: int, dtypes: int = len(DTYPES), tally: Tally | None = None) -> Iterator[Case]:
     """The cases of one operator, none twice: `most` samples of its first dtype, a few of each other."""
     seen: set[tuple[object, ...]] = set()
     takes = [dtype for dtype in DTYPES if dtype in info.dtypes] or list(info.dtypes)[:1]
@@ -113,35 +128,48 @@ def cases(info: Any, most: int, dtypes: int = len(DTYPES)) -> Iterator[Case]:
         torch.manual_seed(0)
         # Not `info.sample_inputs`: that reads the source of every caller on the stack, ten times the cost.
         samples = info.sample_inputs_func(info, "cpu", dtype, requires_grad=False)
-        for sample in itertools.islice(samples, most if order == 0 else 3):
-            for case in _forms(info, sample):
+        for number, sample in enumerate(itertools.islice(samples, most if order == 0 else 3)):
+            found = list(_forms(info, sample, number))
+            if tally is not None and order == 0:
+                tally.given += 1
+                tally.spelled += any(case.form == "function" for case in found)
+            for case in found:
                 if case.key not in seen:
                     seen.add(case.key)
+                    if tally is not None:
+                        tally.forms[case.form] = tally.forms.get(case.form, 0) + 1
                     yield case
+        if tally is not None and order == 0:
+            tally.given += sum(1 for _ in samples)
 
 
 Maker = Callable[[Speller], str]
 
+_RARE = 4
+"""Only so many samples are also called by other names and with empty targets."""
 
-def _forms(info: Any, sample: Any) -> Iterator[Case]:
-    name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
-    for form, make in _makers(info, sample):
+
+def _forms(info: Any, sample: Any, number: int) -> Iterator[Case]:
+    for form, make in _makers(info, sample, number):
         speller = Speller()
         try:
             call = make(speller)
         except UnspellableError:
             continue
-        yield Case(name, form, call, tuple(speller.operands))
+        yield Case(name_of(info), form, call, tuple(speller.operands))
 
 
-def _makers(info: Any, sample: Any) -> Iterator[tuple[str, Maker]]:
+def _makers(info: Any, sample: Any, number: int) -> Iterator[tuple[str, Maker]]:
     """The forms in which users write an operator, and how each is spelled."""
     yield "function", lambda s: _function(s, info, sample)
-    for alias in info.aliases:
+    aliases = info.aliases if number < _RARE else ()
+    for alias in aliases:
         yield "alias", lambda s, alias=alias: _alias(s, alias, sample)  # type: ignore[misc]
+    if number < _RARE:
+        yield "alias", lambda s: _functional(s, info, sample)
     if isinstance(sample.input, torch.Tensor):
         for form, attribute in (("method", "method_variant"), ("in place", "inplace_variant")):
-            for variant in (getattr(owner, attribute) for owner in (info, *info.aliases)):
+            for variant in (getattr(owner, attribute) for owner in (info, *aliases)):
                 if variant is not None:
                     yield form, lambda s, variant=variant: _method(s, variant, sample)  # type: ignore[misc]
         yield "in place", lambda s: _in_place_function(s, info, sample)
@@ -153,9 +181,13 @@ def _makers(info: Any, sample: Any) -> Iterator[tuple[str, Maker]]:
                     yield form, lambda s, variant=variant: _operator(s, variant, sample)  # type: ignore[misc]
     if info.supports_out:
         yield "out", lambda s: _out(s, info, sample)
+        if number < _RARE:
+            yield "out", lambda s: _out(s, info, sample, empty=True)
 
 
 def _function(speller: Speller, info: Any, sample: Any) -> str:
+    if isinstance(info, Extra):
+        return spelled(speller, sample)
     found = _named(info)
     if found is not None:
         return f"r = {found}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
@@ -181,6 +213,14 @@ def _alias(speller: Speller, alias: Any, sample: Any) -> str:
         raise UnspellableError
     name = alias.name.removeprefix("torch.")
     return f"r = torch.{name}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
+
+
+def _functional(speller: Speller, info: Any, sample: Any) -> str:
+    """`torch.nn.functional.softmax(t0, 0)`, which leads to what has samples as `torch.softmax`."""
+    name = f"torch.nn.functional.{info.name}"
+    if "." in info.name or not callable(_lookup(name)):
+        raise UnspellableError
+    return f"r = {name}({speller.arguments((sample.input, *sample.args), sample.kwargs)})"
 
 
 def _in_place_function(speller: Speller, info: Any, sample: Any) -> str:
@@ -211,6 +251,10 @@ def _method(speller: Speller, variant: Any, sample: Any) -> str:
     return f"r = {receiver}.{name}({speller.arguments(sample.args, sample.kwargs)})"
 
 
+def _target(result: torch.Tensor, empty: bool) -> torch.Tensor:
+    return torch.empty(0, dtype=result.dtype) if empty else torch.empty_like(result)
+
+
 def _operator(speller: Speller, variant: Any, sample: Any) -> str:
     left = speller.value(sample.input)
     if variant in _PREFIX:
@@ -226,7 +270,7 @@ def _operator(speller: Speller, variant: Any, sample: Any) -> str:
     return f"r = {left} {symbol} {right}"
 
 
-def _out(speller: Speller, info: Any, sample: Any) -> str:
+def _out(speller: Speller, info: Any, sample: Any, *, empty: bool = False) -> str:
     name = _named(info)
     if name is None:
         raise UnspellableError
@@ -236,9 +280,9 @@ def _out(speller: Speller, info: Any, sample: Any) -> str:
     except Exception as error:
         raise UnspellableError from error
     if isinstance(result, tuple) and all(isinstance(item, torch.Tensor) for item in result):
-        target = speller.value(tuple(torch.empty_like(item) for item in result))
+        target = speller.value(tuple(_target(item, empty) for item in result))
     elif isinstance(result, torch.Tensor):
-        target = speller.value(torch.empty_like(result))
+        target = speller.value(_target(result, empty))
     else:
         raise UnspellableError
     return f"r = {name}({arguments}, out={target})"

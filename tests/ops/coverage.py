@@ -1,4 +1,4 @@
-"""`python -m tests.ops.coverage [NAME ...] [--missing]`: the analyzer beside torch, operator by operator.
+"""`python -m tests.ops.coverage [NAME ...] [--missing] [--table]`: the analyzer beside torch, operator by operator.
 
 Each of torch's sample inputs is called as a function, a method, in place, as an operator and with `out=`, with several
 choices of what requires grad, with grad mode on and off; and everything that the call left behind is compared
@@ -22,7 +22,7 @@ import torch
 
 from tests.ops.by_analyzer import Analyzer
 from tests.ops.by_torch import has_free_shapes, observe
-from tests.ops.cases import Case, Flags, cases, operators
+from tests.ops.cases import Case, Flags, Tally, cases, name_of, operators
 from tests.ops.seen import Difference, compare
 
 VERDICTS = ("crash", "wrong", "missed", "unknown", "agrees", "no sample")
@@ -36,6 +36,7 @@ class Operator:
     programs: int = 0
     agreeing: int = 0
     found: list[tuple[Difference, str]] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
 
     @property
     def verdict(self) -> str:
@@ -47,9 +48,8 @@ class Operator:
 
 def judge(info: Any, analyzer: Analyzer, most: int, *, quick: bool = False) -> Operator:
     """Every case of one operator, under all its flags; `quick`: of one dtype, where all that can requires grad."""
-    name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
-    operator = Operator(name)
-    for case in cases(info, most, 1) if quick else cases(info, most):
+    operator = Operator(name_of(info))
+    for case in cases(info, most, 1) if quick else cases(info, most, tally=operator.tally):
         code = compile(case.call, case.operator, "exec")
         free = has_free_shapes(case, code)
         for flags in list(case.flags())[:2][-1:] if quick else case.flags():
@@ -80,7 +80,7 @@ def judge_all(names: Sequence[str] = (), most: int = 12, *, quick: bool = False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for info in operators():
-            if not names or info.name in names or f"{info.name}.{info.variant_test_name}" in names:
+            if not names or info.name in names or name_of(info) in names:
                 yield judge(info, analyzer, most, quick=quick)
 
 
@@ -97,6 +97,18 @@ def report(found: Sequence[Operator], show: int) -> Iterator[str]:
     programs, agreeing = sum(o.programs for o in found), sum(o.agreeing for o in found)
     yield f"{100 * counts['agrees'] / max(1, judged):.1f}% of {judged} operators agree on all samples"
     yield f"{100 * agreeing / max(1, programs):.1f}% of {programs} programs agree"
+
+
+def table(found: Sequence[Operator]) -> Iterator[str]:
+    """Every operator by name: its verdict, its programs, the share of torch's samples that were run, and the forms."""
+    for operator in sorted(found, key=lambda operator: operator.name):
+        tally = operator.tally
+        programs = f"{operator.agreeing}/{operator.programs} programs"
+        samples = f"{tally.spelled}/{tally.given} samples"
+        forms = ", ".join(f"{form} {count}" for form, count in tally.forms.items())
+        yield f"{operator.name:<44} {operator.verdict:<9} {programs:<20} {samples:<18} {forms}"
+    given, spelled = sum(o.tally.given for o in found), sum(o.tally.spelled for o in found)
+    yield f"{100 * spelled / max(1, given):.1f}% of {given} samples were run"
 
 
 def _details(operator: Operator, show: int) -> Iterator[str]:
@@ -118,11 +130,13 @@ def main() -> None:
     parser.add_argument("--missing", action="store_true", help="list the operators that do not agree, without programs")
     parser.add_argument("--samples", type=int, default=12, help="how many samples of each operator")
     parser.add_argument("--show", type=int, default=2, help="how many programs to show for an operator")
+    parser.add_argument("--table", action="store_true", help="list all operators by name, and what was run of each")
     options = parser.parse_args()
     start = time.monotonic()
     found = list(judge_all(options.names, options.samples))
-    for line in report(found, 0 if options.missing else options.show):
-        print(line)
+    if options.table:
+        print("\n".join(table(found)))
+    print("\n".join(report(found, 0 if options.missing else options.show)))
     print(f"{time.monotonic() - start:.0f} s")
 
 
