@@ -246,6 +246,7 @@ def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = F
     if copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}:
         return value
     moves = form == NONE or _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
+    moves = moves or _changes_order(tensor, form)
     if dtype is not None and tensor.dtype is not None and moves:
         wanted = dtype or tensor.dtype
         return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
@@ -284,6 +285,14 @@ def _keeps_order(tensor: Tensor, form: Value) -> bool:
     if form == Builtin("torch.contiguous_format"):
         return tensor.contiguous is True
     return form in (NONE, Builtin("torch.preserve_format"))
+
+
+def _changes_order(tensor: Tensor, form: Value) -> bool:
+    """Whether elements that lie row by row must move to lie channel by channel."""
+    shape = tensor.shape
+    if tensor.contiguous is not True or shape is None or None in shape or form != Builtin("torch.channels_last"):
+        return False
+    return len(shape) == 4 and shape[1] != 1 and shape[2:] != (1, 1) and 0 not in shape
 
 
 @composite("narrow")
@@ -621,9 +630,15 @@ def _std(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @composite("where")
 def _where(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    from analyzers.machine.torch_calls import infer
+
     if row.overload in {"Scalar", "ScalarOther", "ScalarSelf"}:
         full = {k: (m.new_tensor((), None, what="number") if not isinstance(v, Ref) else v) for k, v in bound.items()}
-        return op(m, "where.self", what, **full)
+        made = op(m, "where.self", what, **full)
+        found, types = m.tensor(made), infer(m, row, bound)
+        if found is not None and types is not None:
+            found.dtype = found.dtype or types[0].dtype
+        return made
     return None
 
 

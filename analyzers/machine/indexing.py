@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from analyzers.domain.objects import Array, ListObj, Shape, Tensor
-from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
-from analyzers.machine.composites import op
+from analyzers.domain.values import NONE, TRUE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
+from analyzers.machine.composites import op, sizes_value
 from analyzers.machine.core import Machine
 from analyzers.machine.factories import data_type
 from analyzers.machine.subscripts import python_slice
 from analyzers.machine.torch_calls import tensors_in, type_of_argument
 from analyzers.ops.infer import UNKNOWN, ShapeError, TensorType, index_shape
+from analyzers.ops.promote import is_integral
 
 ELLIPSIS = Const(...)
 
 
 def _items(m: Machine, index: Value) -> list[Value]:
+    """The index's items; a list that holds more than numbers is taken for a tuple."""
+    found = m.obj(index)
+    if isinstance(found, ListObj) and found.rest is None:
+        if any(isinstance(i, Ref | Tup | SliceValue | RangeValue) or i in (NONE, ELLIPSIS) for i in found.items):
+            return list(found.items)
     return list(index.items) if isinstance(index, Tup) else [index]
 
 
-def _is_basic(value: Value) -> bool:
+def _is_basic(m: Machine, value: Value) -> bool:
     match value:
         case Const(value=v):
             return v is None or v is ... or (isinstance(v, int) and not isinstance(v, bool))
@@ -26,6 +32,10 @@ def _is_basic(value: Value) -> bool:
             return True
         case Unknown(type="int"):
             return True
+        case Ref():
+            # A tensor of one integer selects as the integer does.
+            found = m.tensor(value)
+            return found is not None and found.shape == () and is_integral(found.dtype or "") and found.dtype != "bool"
     return False
 
 
@@ -66,17 +76,12 @@ def indexed_shape(m: Machine, tensor: Tensor, index: Value):  # type: ignore[no-
 
 def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
     items = _items(m, index)
-    if all(_is_basic(i) for i in items):
+    if all(_is_basic(m, i) for i in items):
         return basic_index(m, owner, items)
     shape = indexed_shape(m, tensor, index)
-    if all(_is_basic(i) or _is_advanced(m, i) for i in items):
-        current = _basic_part(m, owner, [i for i in items if _is_basic(i)]) if _has_views(items) else owner
-        return _gather(m, current, items, shape)
+    if all(_is_basic(m, i) or _is_advanced(m, i) for i in items):
+        return _gather(m, _views(m, owner, items), items, shape)
     return _either(m, owner, items, shape)
-
-
-def _has_views(items: list[Value]) -> bool:
-    return any(_is_basic(i) and i != ELLIPSIS and not _full_slice(i) for i in items)
 
 
 def _full_slice(item: Value) -> bool:
@@ -99,20 +104,6 @@ def _widened(shape: Shape, items: list[Value]) -> list[Value]:
     return out
 
 
-def _basic_part(m: Machine, owner: Ref, items: list[Value]) -> Ref:
-    tensor = m.tensor(owner)
-    if tensor is not None:
-        from dataclasses import replace
-
-        made = op(m, "alias", "index", self=owner)
-        assert isinstance(made, Ref)
-        found = m.tensor(made)
-        assert found is not None
-        m.st.put(made.id, replace(found, shape=None))
-        return made
-    return owner
-
-
 def _gather(m: Machine, owner: Ref, items: list[Value], shape) -> Value:  # type: ignore[no-untyped-def]
     """`x[[0, 2]]`, `x[mask]`: a copy by `index`."""
     from analyzers.machine.torch_calls import run_row
@@ -120,8 +111,7 @@ def _gather(m: Machine, owner: Ref, items: list[Value], shape) -> Value:  # type
 
     row = table.row("index.Tensor")
     assert row is not None
-    indices = Tup(tuple(Ref(i) for item in items for i in tensors_in(m, item)))
-    result = run_row(m, row, {"self": owner, "indices": indices}, what="index")
+    result = run_row(m, row, {"self": owner, "indices": _indices(m, items)}, what="index")
     found = m.tensor(result)
     source = m.tensor(owner)
     if found is not None:
@@ -152,26 +142,28 @@ def _either(m: Machine, owner: Ref, items: list[Value], shape) -> Value:  # type
 
 def basic_index(m: Machine, owner: Ref, items: list[Value]) -> Value:
     """Ints, slices, None and ... : one view after the other, as torch does."""
+    current = _views(m, owner, items)
+    return op(m, "alias", "index", self=current) if current == owner else current
+
+
+def _views(m: Machine, owner: Ref, items: list[Value]) -> Ref:
+    """The views that an index takes before it gathers what lists and tensors ask for."""
     tensor = m.tensor(owner)
     assert tensor is not None
     rank = len(tensor.shape) if tensor.shape is not None else None
-    used = sum(not (i == NONE or i == ELLIPSIS) for i in items)
+    used = sum(_width(m, item) for item in items)
     current: Value = owner
     dim = 0
-    viewed = False
     for position, item in enumerate(items):
         if item == ELLIPSIS:
-            if rank is None:
-                dim = -sum(i != NONE for i in items[position + 1 :]) if position + 1 < len(items) else 0
-                if dim == 0:
-                    break
-                dim -= 0
-                continue
-            dim += rank - used
-            continue
-        if item == NONE:
+            if rank is not None:
+                dim += rank - used
+            elif position + 1 == len(items):
+                break
+            else:
+                dim = -sum(i != NONE for i in items[position + 1 :])
+        elif item == NONE or (isinstance(item, Const) and isinstance(item.value, bool)):
             current = op(m, "unsqueeze", "index", self=current, dim=Const(dim))
-            viewed = True
             dim += 1
         elif isinstance(item, SliceValue):
             if not _full_slice(item):
@@ -180,19 +172,33 @@ def basic_index(m: Machine, owner: Ref, items: list[Value]) -> Value:
                     m, "slice.Tensor", "index", self=current, dim=Const(dim),
                     start=start, end=stop, step=Const(1) if step == NONE else step,
                 )  # fmt: skip
-                viewed = True
             dim += 1
+        elif _is_basic(m, item):
+            index = Unknown("int") if m.tensor(item) is not None else item
+            current = op(m, "select.int", "index", self=current, dim=Const(dim), index=index)
         else:
-            current = op(m, "select.int", "index", self=current, dim=Const(dim), index=item)
-            viewed = True
-    if not viewed:
-        return op(m, "alias", "index", self=current)
+            dim += _width(m, item)
+    assert isinstance(current, Ref)
     return current
 
 
+def _width(m: Machine, item: Value) -> int:
+    """How many dimensions an item of an index is about."""
+    if item in (NONE, ELLIPSIS) or (isinstance(item, Const) and isinstance(item.value, bool)):
+        return 0
+    mask = m.tensor(item)
+    if mask is not None and mask.shape is not None and mask.dtype in {"bool", "uint8"}:
+        return len(mask.shape)
+    return 1
+
+
+def _indices(m: Machine, items: list[Value]) -> Value:
+    return Tup(tuple(Ref(i) for item in items if not _is_basic(m, item) for i in tensors_in(m, item)))
+
+
 def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Value) -> None:
-    items = _widened(tensor.shape, _items(m, index))
-    if not all(_is_basic(i) for i in items):
+    items = _widened(tensor.shape, [NONE if item == TRUE else item for item in _items(m, index)])
+    if not all(_is_basic(m, i) for i in items):
         _put(m, owner, items, value)
         return
     whole = all(_full_slice(i) or i == ELLIPSIS for i in items)
@@ -205,32 +211,41 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     if given is not None and given.shape == () and to is not None and to != ():
         op(m, "fill_.Tensor", "setitem", self=target, value=value)
     elif given is not None or (isinstance(value, Unknown) and value.type is None):
-        if given is not None and _broadcasts(given.shape, to):
-            value = op(m, "expand", "setitem", self=value, size=Tup(tuple(Const(size) for size in to or ())))
-        op(m, "copy_", "setitem", self=target, src=value)
+        op(m, "copy_", "setitem", self=target, src=_fitted(m, value, to))
     else:
         # Torch makes a tensor of the number first.
         op(m, "fill_.Tensor", "setitem", self=target, value=m.new_tensor((), None, what="number"))
 
 
-def _broadcasts(shape: Shape, to: Shape) -> bool:
-    """Whether sizes, all known, are to be expanded: torch does so before it copies."""
-    if shape is None or to is None or None in shape or None in to or len(shape) > len(to):
-        return False
-    tail = to[len(to) - len(shape) :]
-    return shape != to and all(size in {1, wanted} for size, wanted in zip(shape, tail, strict=True))
+def _fitted(m: Machine, value: Value, to: Shape) -> Value:
+    """A value of other sizes, all known, without its leading ones and expanded: torch does so before it copies."""
+    given = m.tensor(value)
+    shape = given.shape if given is not None else None
+    if shape is None or to is None or None in shape or None in to or shape == to:
+        return value
+    bare = _bare(shape)
+    tail = to[len(to) - len(bare) :]
+    if len(bare) > len(to) or any(size not in {1, wanted} for size, wanted in zip(bare, tail, strict=True)):
+        return value
+    viewed = op(m, "view", "setitem", self=value, size=sizes_value(bare))
+    return viewed if bare == to else op(m, "expand", "setitem", self=viewed, size=sizes_value(to))
+
+
+def _bare(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Sizes without leading ones."""
+    ones = next((i for i, size in enumerate(shape) if size != 1), len(shape))
+    return shape[ones:]
 
 
 def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:
-    """`x[mask] = v`: `index_put_`, in place on `x` itself."""
-    indices = Tup(tuple(Ref(i) for item in items for i in tensors_in(m, item)))
-    current = _basic_part(m, owner, []) if _has_views(items) else owner
-    values = (
-        value if m.tensor(value) is not None or isinstance(value, Unknown) else m.new_tensor((), None, what="number")
-    )
+    """`x[mask] = v`: `index_put_`, in place on `x` itself or on the views that the index takes first."""
+    given = m.tensor(value)
+    values = value if given is not None or isinstance(value, Unknown) else m.new_tensor((), None, what="number")
     if isinstance(value, Unknown) and value.type is not None:
         values = m.new_tensor((), None, what="number", parents=m.parents([value]))
-    op(m, "index_put_", "setitem", self=current, indices=indices, values=values)
+    if given is not None and given.shape is not None and None not in given.shape[:1] and given.shape[:1] == (1,):
+        values = op(m, "view", "setitem", self=value, size=sizes_value(_bare(given.shape)))
+    op(m, "index_put_", "setitem", self=_views(m, owner, items), indices=_indices(m, items), values=values)
 
 
 __all__ = ["Builtin", "assign_index", "basic_index", "index_tensor"]

@@ -37,7 +37,7 @@ _OWN_ORDER = re.compile(
 _ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "native_layer_norm"})
 """Operators whose results lie row by row, however their operands lie."""
 
-_BY_COLUMN = {"linalg_inv_ex": 1, "linalg_qr": 2}
+_BY_COLUMN = {"linalg_inv_ex": 1, "linalg_qr": 2, "_linalg_svd": 1}
 """Operators whose first so many results lie column by column."""
 
 _SOLVING = frozenset({"_linalg_solve_ex"})

@@ -8,6 +8,7 @@ backward raises.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -28,6 +29,7 @@ from analyzers.machine.tensors import (
     tensor_at,
 )
 from analyzers.ops import table
+from analyzers.ops.infer import TensorType, infer_list
 from analyzers.ops.table import Arg, Row
 
 REFUSED_BY: dict[str, str] = {
@@ -49,9 +51,9 @@ REFUSED_BY: dict[str, str] = {
 
 COPYING = frozenset(
     (
-        "inner", "linalg_cond", "linalg_pinv", "linalg_norm", "linalg_matrix_norm", "linalg_tensorinv",
+        "linalg_cond", "linalg_pinv", "linalg_norm", "linalg_matrix_norm", "linalg_tensorinv",
         "linalg_tensorsolve", "nanquantile",
-        "quantile", "special_ndtr", "tensordot",
+        "quantile", "special_ndtr",
     )
 )  # fmt: skip
 """Composites that compute their result anew and copy it."""
@@ -62,9 +64,6 @@ UNIMPLEMENTED = {"diag": "diag_embed", "linalg_ldl_factor": "linalg_ldl_factor_e
 RESIZING = frozenset({"empty", "randn"})
 """Operators that begin by resizing the target."""
 
-
-_BY_RANK = {"inner": ("mul", 0), "linalg_vecdot": ("vdot", 1)}
-"""The part that refuses if an operand has this many dimensions."""
 
 UNCOUNTED = frozenset({"empty", "kron"})
 """Operators whose write to a target no version counter sees."""
@@ -84,10 +83,14 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
 
 def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -> None:
     """Targets of another size than the results get that of the results; empty ones are made for it."""
-    from analyzers.machine.torch_calls import infer
+    from analyzers.machine.torch_calls import infer, types_of
 
     plain = _plain(row)
-    types = (infer(m, plain, given) if plain is not None else None) or ()
+    types: Sequence[TensorType] = ()
+    if plain is not None and plain.returns[0].type == "Tensor[]":
+        types = infer_list(row.base, types_of(m, given)) or ()
+    elif plain is not None:
+        types = infer(m, plain, given) or ()
     for ident, known in zip_longest(written, types[: len(written)]):
         tensor = tensor_at(m, ident)
         shape = known.shape if known is not None else None
@@ -96,8 +99,9 @@ def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -
             continue
         if tensor.shape != shape and (shape is None or None not in shape or empty):
             contiguous = True if shape is not None and len(shape) < 2 else None
-            changed = replace(tensor, shape=shape, contiguous=contiguous, strides=None, offset=None)
-            m.st.put(ident, changed)
+            if row.base == "empty":
+                bump(m, ident, "empty")
+            m.st.put(ident, replace(tensor_at(m, ident), shape=shape, contiguous=contiguous, strides=None, offset=None))
 
 
 def _write(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
@@ -141,7 +145,9 @@ def _plain(row: Row) -> Row | None:
     if named is not None and not named.out:
         return named
     wanted = [(a.name, a.type) for a in row.args if not _is_target(a)]
-    return next((r for r in table.rows(row.base) if not r.out and [(a.name, a.type) for a in r.args] == wanted), None)
+    others = [r for r in table.rows(row.base) if not r.out]
+    alike = [r for r in others if len(others) == 1 or [(a.name, a.type) for a in r.args] == wanted]
+    return alike[0] if alike else None
 
 
 def _set_flag(m: Machine, ident: int) -> None:
@@ -157,8 +163,8 @@ def _is_target(argument: Arg) -> bool:
 
 def _kind(row: Row) -> str:
     if row.kind != "composite":
-        plain = _plain(row)
-        return "derivative" if row.kind == "no-grad" and plain is not None and plain.kind == "derivative" else row.kind
+        # The kernel for nested tensors has a derivative, and with it a form with `out=` that refuses.
+        return "derivative" if row.base == "unbind_copy" else row.kind
     if row.alias_of is not None and (target := table.row(row.alias_of)) is not None:
         return target.kind
     return row.kind
@@ -224,11 +230,18 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
         op(m, "copy_", what, self=target, src=apply(m, plain, given, what=what), non_blocking=FALSE)
         return target
+    graph = m.st.grad is not False and not refusing
+    graph = graph and any(refreshed(m, i).requires_grad is not False for i in operands)
     for ident in written:
         if row.base not in UNCOUNTED:
             bump(m, ident, what)
         able = can_require_grad(tensor_at(m, ident).dtype) is not False
-        if not refusing and able and any(refreshed(m, i).requires_grad is not False for i in operands):
+        if (
+            m.st.grad is not False
+            and not refusing
+            and able
+            and any(refreshed(m, i).requires_grad is not False for i in operands)
+        ):
             m.st.put(ident, replace(tensor_at(m, ident), requires_grad=None, edge=Edge()))
     return _result(row, bound)
 
@@ -237,13 +250,6 @@ def _refusing(m: Machine, row: Row, bound: dict[str, Value], operands: list[int]
     """The part that refuses to write what requires grad."""
     if row.base.startswith("fft_") and any((tensor_at(m, i).dtype or "").startswith("complex") for i in operands):
         return REFUSED_BY.get(row.base, "_fft_c2c").replace("_fft_r2c", "_fft_c2c")
-    if row.base in _BY_RANK:
-        name, rank = _BY_RANK[row.base]
-        return (
-            name
-            if any(tensor_at(m, i).shape == () or len(tensor_at(m, i).shape or ()) == rank for i in operands)
-            else ""
-        )
     plain = next((r for r in table.rows(row.base) if r.alias_of is not None), None)
     if plain is not None and plain.alias_of is not None:
         return plain.alias_of.split(".")[0]

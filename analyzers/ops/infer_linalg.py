@@ -219,6 +219,11 @@ def _lu_solve(call: Call) -> Result:
     return _solved(call.tensor("LU"), call.tensor("B"), call.flag("left", True))
 
 
+@rule("lu_solve")
+def _lu_solve_packed(call: Call) -> Result:
+    return _solved(call.tensor("LU_data"), call.tensor("self"), True)
+
+
 @rule("cholesky_solve")
 def _cholesky_solve(call: Call) -> Result:
     return _solved(call.tensor("input2"), call.tensor("self"), True)

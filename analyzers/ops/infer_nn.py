@@ -138,8 +138,8 @@ def _native_group_norm(call: Call) -> Result:
 def _pointwise_loss(call: Call) -> Result:
     left, right = call.tensor("self", "input"), call.tensor("target")
     dtype = real_of(left.dtype) if left.dtype == right.dtype else None
-    weighted = call.given("weight") or call.given("pos_weight")
-    return TensorType(reduced_loss(call, None if weighted else broadcast(left.shape, right.shape)), dtype)
+    weights = [call.tensor(name).shape for name in ("weight", "pos_weight") if call.given(name)]
+    return TensorType(reduced_loss(call, broadcast(left.shape, right.shape, *weights)), dtype)
 
 
 @rule("nll_loss nll_loss_nd nll_loss2d cross_entropy_loss")
@@ -270,6 +270,11 @@ def _multinomial(call: Call) -> Result:
 @rule("max_pool2d_with_indices_backward max_pool3d_with_indices_backward")
 def _max_pool_backward(call: Call) -> Result:
     return call.tensor("self")
+
+
+@rule("binomial")
+def _binomial(call: Call) -> Result:
+    return call.tensor("count")
 
 
 @rule("bincount")

@@ -17,7 +17,7 @@ from tests.ops.cases import Case, Flags
 from tests.ops.seen import UNKNOWN, GraphNode, Seen, SeenTensor
 
 PATH = "/nowhere/program.py"
-DEPTH = 40
+DEPTH = 64
 
 
 class Analyzer:
@@ -111,7 +111,7 @@ class _Reader:
             seen.same_as = ids.index(value.id)
         else:
             seen.same_as = UNKNOWN if tensor.aliases else -1
-        perhaps = any(t.storage == tensor.storage for t in others)
+        perhaps = tensor.perhaps_of is not None and any(t.storage == tensor.storage for t in others)
         if value.id in ids or not tensor.aliases:
             seen.shares = next((k for k, t in enumerate(others) if t.counter == tensor.counter), -1)
             if seen.shares == -1 and perhaps:

@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tests.ops.cases import Case, Flags
 from tests.ops.seen import UNKNOWN, GraphNode, Seen, SeenTensor
 
-DEPTH = 40
+DEPTH = 64
 
 
 def observe(case: Case, flags: Flags, code: types.CodeType) -> Seen:

@@ -107,7 +107,8 @@ def compare(said: Seen, truth: Seen) -> Iterator[Difference]:
 
 AUTOGRAD = (
     "leaf Variable that requires grad", "support automatic differentiation", "does not require grad",
-    "is a view and", "variables that require grad", "not differentiable", "derivative for", "requires grad, but",
+    "is a view and", "variables that require grad", "requires gradients, and", "not differentiable",
+    "derivative for", "requires grad, but",
 )  # fmt: skip
 
 

@@ -258,6 +258,12 @@ def linalg_cond(self, p=None):
     return torch.ops.aten.linalg_matrix_norm(self, p) * torch.ops.aten.linalg_matrix_norm(inverted, p)
 
 
+def linalg_vecdot_out(x, y, dim=-1, out=None):
+    if x.dim() == 1 and y.dim() == 1:
+        return torch.vdot(x, y, out=out)
+    return torch.sum(x.conj() * y, dim, out=out)
+
+
 def linalg_vecdot(x, y, dim=-1):
     if x.dim() == 1 and y.dim() == 1:
         return x.vdot(y)
@@ -386,6 +392,19 @@ def kron(self, other):
     return torch.ops.aten._unsafe_view(product, result)
 
 
+def tensordot_out(self, other, dims_self, dims_other, out=None):
+    found = torch.ops.aten.tensordot(self, other, dims_self, dims_other)
+    if torch.is_grad_enabled() and out.requires_grad and out.shape != found.shape:
+        raise RuntimeError("tensordot(): the 'out' tensor was specified and requires gradients")
+    return out.copy_(found)
+
+
+def inner_out(self, other, out=None):
+    if self.dim() == 0 or other.dim() == 0:
+        return torch.mul(self, other, out=out)
+    return tensordot_out(self, other, [-1], [-1], out)
+
+
 def tensordot(self, other, dims_self, dims_other):
     a, b = self, other
     mine = [d % self.dim() for d in dims_self]
@@ -416,7 +435,8 @@ def _contracted(a, b):
 def cdist(x1, x2, p=2.0, compute_mode=None):
     mode = 0 if compute_mode is None else compute_mode
     rows, columns = x1.shape[-2], x2.shape[-2]
-    if p == 2 and (mode == 1 or (mode == 0 and (rows > 25 or columns > 25))):
+    full = x1.numel() > 0 and x2.numel() > 0
+    if full and p == 2 and (mode == 1 or (mode == 0 and (rows > 25 or columns > 25))):
         return _euclidean(x1, x2, rows, columns)
     return torch.ops.aten._cdist_forward(x1, x2, p, compute_mode)
 
@@ -432,6 +452,6 @@ def _euclidean(x1, x2, rows, columns):
     size = x1.shape[-1]
     if _product(batch) == 1 and x1.dim() == len(batch) + 2 and x2.dim() == len(batch) + 2:
         return torch.ops.aten._euclidean_dist(x1, x2).view(batch + [rows, columns])
-    a = x1.expand(batch + [rows, size]).view(_product(batch), rows, size)
-    b = x2.expand(batch + [columns, size]).view(_product(batch), columns, size)
+    a = x1.expand(batch + [rows, size]).contiguous().view(_product(batch), rows, size)
+    b = x2.expand(batch + [columns, size]).contiguous().view(_product(batch), columns, size)
     return torch.ops.aten._euclidean_dist(a, b).view(batch + [rows, columns])

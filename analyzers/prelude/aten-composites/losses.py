@@ -111,6 +111,8 @@ def nll_loss2d(self, target, weight=None, reduction=1, ignore_index=-100):
 
 
 def _class_weights(weight, rank, dim):
+    if rank == 1:
+        return weight
     sizes = [1] * rank
     sizes[dim] = weight.shape[0]
     return weight.view(sizes)

@@ -45,8 +45,8 @@ def norm_except_dim(v, pow=2, dim=0):
     shape = [1] * v.dim()
     shape[dim] = v.size(dim)
     if dim == 0:
-        return v.contiguous().view(v.size(0), -1).norm(pow, 1).view(shape)
-    return v.contiguous().view(-1, v.size(dim)).norm(pow, 0).view(shape)
+        return torch.ops.aten.norm(v.contiguous().view(v.size(0), -1), pow, [1]).view(shape)
+    return torch.ops.aten.norm(v.contiguous().view(-1, v.size(dim)), pow, [0]).view(shape)
 
 
 def _weight_norm(v, g, dim=0):
@@ -167,18 +167,28 @@ def _at_places(x, places, d, edge_order):
     size = x.shape[d]
     sizes = [1] * x.dim()
     sizes[d] = -1
-    gaps = places.diff().reshape(sizes)
-    near = _slice(gaps, d, 0, size - 2)
-    center = near * _slice(x, d, 0, size - 2) + near * _slice(x, d, 1, size - 2) + near * _slice(x, d, 2, size - 2)
+    gaps = places.diff(1, 0)
+    before, after = torch.ops.aten.slice(gaps, 0, 0, -1), torch.ops.aten.slice(gaps, 0, 1)
+    a = (-after / (before * (before + after))).reshape(sizes)
+    b = ((after - before) / (before * after)).reshape(sizes)
+    c = (before / (after * (before + after))).reshape(sizes)
+    center = _weighed(x, d, [a, b, c], 0, size - 2)
     if edge_order == 1:
-        edge = _slice(gaps, d, 0, 1)
-        first = (_slice(x, d, 1, 1) - _slice(x, d, 0, 1)) / edge
-        last = (_slice(x, d, size - 1, 1) - _slice(x, d, size - 2, 1)) / edge
+        first = (_slice(x, d, 1, 1) - _slice(x, d, 0, 1)) / gaps[0]
+        last = (_slice(x, d, size - 1, 1) - _slice(x, d, size - 2, 1)) / gaps[-1]
     else:
-        edge = _slice(gaps, d, 0, 1)
-        first = edge * _slice(x, d, 0, 1) + edge * _slice(x, d, 1, 1) + edge * _slice(x, d, 2, 1)
-        last = edge * _slice(x, d, size - 3, 1) + edge * _slice(x, d, size - 2, 1) + edge * _slice(x, d, size - 1, 1)
+        g, h = gaps[0], gaps[1]
+        weights = [-(g * 2.0 + h) / (g * (g + h)), (g + h) / (g * h), -g / (h * (g + h))]
+        first = _weighed(x, d, weights, 0, 1)
+        g, h = gaps[-1], gaps[-2]
+        weights = [g / (h * (g + h)), -(g + h) / (g * h), (g * 2.0 + h) / (g * (g + h))]
+        last = _weighed(x, d, weights, size - 3, 1)
     return torch.cat([first, center, last], d)
+
+
+def _weighed(x, d, weights, start, length):
+    a, b, c = [weights[i] * _slice(x, d, start + i, length) for i in range(3)]
+    return a + b + c
 
 
 def gradient(self, spacing=None, dim=None, edge_order=1):

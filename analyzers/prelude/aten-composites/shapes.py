@@ -231,18 +231,18 @@ def nonzero_numpy(self):
 
 
 def diff(self, n=1, dim=-1, prepend=None, append=None):
-    source = _extended(self, dim, prepend, append)
     if n == 0:
-        return torch.zeros_like(source).copy_(source)
+        return torch.zeros_like(self).copy_(self)
+    source = _extended(self, dim, prepend, append)
     for _ in range(min(n, source.shape[dim])):
         source = _difference(source, dim)
     return source
 
 
 def diff_out(self, n=1, dim=-1, prepend=None, append=None, out=None):
-    source = _extended(self, dim, prepend, append)
     if n == 0:
-        return out.copy_(source)
+        return (out if out.shape == self.shape else out.resize_as_(self)).copy_(self)
+    source = _extended(self, dim, prepend, append)
     for _ in range(min(n, source.shape[dim]) - 1):
         source = _difference(source, dim)
     return _difference(source, dim, out=out)
@@ -260,7 +260,10 @@ def _difference(source, dim, **to):
 
 
 def fill_diagonal_(self, fill_value, wrap=False):
-    return torch.ops.aten.fill_diagonal_(self, fill_value, wrap)
+    self.diagonal().fill_(fill_value)
+    if wrap and self.dim() == 2 and self.shape[0] > self.shape[1] + 1:
+        self[self.shape[1] + 1 :].diagonal().fill_(fill_value)
+    return self
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):

@@ -39,6 +39,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    if input.numel() == 0:
+        return input
     squares = input.mul(input)
     around = (size // 2, (size - 1) // 2)
     if input.dim() == 3:

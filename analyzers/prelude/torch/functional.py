@@ -37,6 +37,16 @@ def broadcast_tensors(*tensors):
     return tuple(torch.ops.aten.broadcast_tensors(list(tensors)))
 
 
+def broadcast_shapes(*shapes):
+    shapes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    sizes = [1] * max([len(shape) for shape in shapes])
+    for shape in shapes:
+        for i in range(-len(shape), 0):
+            if shape[i] != 1:
+                sizes[i] = shape[i]
+    return torch.Size(sizes)
+
+
 def meshgrid(*tensors, indexing=None):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
