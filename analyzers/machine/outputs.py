@@ -27,6 +27,7 @@ from analyzers.machine.tensors import (
     rebase,
     refreshed,
     tensor_at,
+    version_of,
 )
 from analyzers.ops import table
 from analyzers.ops.infer import TensorType, infer_list
@@ -75,9 +76,11 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
 
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     bound = {**bound, **_each_target(bound, targets)}
+    goals = list(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
+    before = [version_of(m, tensor_at(m, i)) for i in goals]
     result = _write(m, row, bound, what)
-    written = list(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
-    _resize(m, row, {name: value for name, value in bound.items() if name not in targets}, written)
+    if row.base in UNCOUNTED or before != [version_of(m, tensor_at(m, i)) for i in goals]:
+        _resize(m, row, {name: value for name, value in bound.items() if name not in targets}, goals)
     return result
 
 
@@ -228,7 +231,11 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     plain = _plain(row)
     target = bound[targets[0]] if len(targets) == 1 else NONE
     if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
-        op(m, "copy_", what, self=target, src=apply(m, plain, given, what=what), non_blocking=FALSE)
+        source = apply(m, plain, given, what=what)
+        op(m, "copy_", what, self=target, src=source, non_blocking=FALSE)
+        made, found = m.tensor(source), tensor_at(m, target.id)
+        if made is not None and made.shape is not None and made.shape != found.shape:
+            m.st.put(target.id, replace(found, shape=made.shape, contiguous=None, strides=None, offset=None))
         return target
     graph = m.st.grad is not False and not refusing
     graph = graph and any(refreshed(m, i).requires_grad is not False for i in operands)

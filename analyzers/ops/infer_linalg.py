@@ -345,8 +345,13 @@ def _lu_factor_ex(call: Call) -> Result:
     return TensorType(shape, a.dtype), TensorType(_pivots(shape), "int32"), info
 
 
+@rule("linalg_ldl_factor")
+def _ldl_factor(call: Call) -> Result:
+    return _ldl_factor_ex(call)[:2]
+
+
 @rule("linalg_ldl_factor_ex")
-def _ldl_factor_ex(call: Call) -> Result:
+def _ldl_factor_ex(call: Call) -> tuple[TensorType, ...]:
     a = call.tensor("self")
     shape = _batched(a.shape)
     info = TensorType(None if shape is None else shape[:-2], "int32")
