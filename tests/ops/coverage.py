@@ -23,6 +23,7 @@ import torch
 from tests.ops.by_analyzer import Analyzer
 from tests.ops.by_torch import has_free_shapes, observe
 from tests.ops.cases import Case, Flags, Tally, cases, name_of, operators
+from tests.ops.extras import BY_HAND
 from tests.ops.seen import Difference, compare
 
 VERDICTS = ("crash", "wrong", "missed", "unknown", "agrees", "no sample")
@@ -91,12 +92,20 @@ def report(found: Sequence[Operator], show: int) -> Iterator[str]:
             if operator.verdict == verdict:
                 yield f"{verdict:<8} {operator.name:<44} {operator.agreeing}/{operator.programs}"
                 yield from _details(operator, show)
+    ours = [operator for operator in found if operator.name.endswith(BY_HAND)]
+    theirs = [operator for operator in found if operator not in ours]
+    for whose, part in (("torch's", theirs), ("our own", ours)):
+        if part:
+            yield from _shares(part, whose)
+
+
+def _shares(found: Sequence[Operator], whose: str) -> Iterator[str]:
     counts = Counter(operator.verdict for operator in found)
     judged = len(found) - counts["no sample"]
-    yield " ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS)
     programs, agreeing = sum(o.programs for o in found), sum(o.agreeing for o in found)
-    yield f"{100 * counts['agrees'] / max(1, judged):.1f}% of {judged} operators agree on all samples"
-    yield f"{100 * agreeing / max(1, programs):.1f}% of {programs} programs agree"
+    yield f"{whose} samples: " + ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS)
+    yield f"  {100 * counts['agrees'] / max(1, judged):.1f}% of {judged} operators agree on all samples"
+    yield f"  {100 * agreeing / max(1, programs):.1f}% of {programs} programs agree"
 
 
 def table(found: Sequence[Operator]) -> Iterator[str]:

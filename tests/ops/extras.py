@@ -67,6 +67,9 @@ _TEXTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+BY_HAND = "by hand"
+
+
 @dataclass(frozen=True)
 class _Text:
     text: str
@@ -81,7 +84,7 @@ class Extra:
 
     name: str
     texts: tuple[str, ...]
-    variant_test_name: str = "by hand"
+    variant_test_name: str = BY_HAND
     dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.complex64)
     aliases: tuple[()] = ()
     supports_out: bool = False
