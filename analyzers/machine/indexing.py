@@ -213,8 +213,12 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     elif given is not None or (isinstance(value, Unknown) and value.type is None):
         op(m, "copy_", "setitem", self=target, src=_fitted(m, value, to))
     else:
-        # Torch makes a tensor of the number first.
-        op(m, "fill_.Tensor", "setitem", self=target, value=m.new_tensor((), None, what="number"))
+        # Torch makes a tensor of the number first, and copies it where the sizes are the same.
+        number = m.new_tensor((), None, what="number")
+        if to == ():
+            op(m, "copy_", "setitem", self=target, src=number)
+        else:
+            op(m, "fill_.Tensor", "setitem", self=target, value=number)
 
 
 def _fitted(m: Machine, value: Value, to: Shape) -> Value:

@@ -34,9 +34,14 @@ class Wrong:
 
 @dataclass(slots=True)
 class FactScore:
-    """How many true facts there were, how many the analyzer knew, and what it got wrong."""
+    """How many true facts there were, how many the analyzer knew, and what it got wrong.
+
+    `varied` counts, by field, the bindings that were now this and now that, of which no claim can be right: a forward
+    that runs with gradients and without.
+    """
 
     facts: int = 0
+    varied: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
     right: Counter[str] = field(default_factory=Counter)
     wrong: list[Wrong] = field(default_factory=list)
@@ -44,6 +49,7 @@ class FactScore:
 
     def __iadd__(self, other: FactScore) -> FactScore:
         self.facts += other.facts
+        self.varied += other.varied
         self.known += other.known
         self.right += other.right
         self.wrong += other.wrong
@@ -53,18 +59,20 @@ class FactScore:
     def table(self) -> Iterator[str]:
         """One line for each field, under a heading."""
         yield f"true facts {self.facts}, claims about what was not observed {self.unobserved}"
-        yield f"{'field':<14} {'known':>13} {'right':>15} {'wrong':>6}"
+        yield f"{'field':<14} {'known':>13} {'of constant':>11} {'right':>15} {'wrong':>6}"
         for name in FIELDS:
             claims = self.known[name]
             wrong = claims - self.right[name]
             known = f"{claims} ({_share(claims, self.facts)})"
-            yield f"{name:<14} {known:>13} {self.right[name]:>6} ({_share(self.right[name], claims)}) {wrong:>6}"
+            steady = _share(claims, self.facts - self.varied[name])
+            right = f"{self.right[name]} ({_share(self.right[name], claims)})"
+            yield f"{name:<14} {known:>13} {steady:>11} {right:>15} {wrong:>6}"
 
 
 def judge_facts(claims: Iterable[Claim], observations: Iterable[Observation]) -> FactScore:
     """Every claim against every observation of the same line, scope and name."""
     seen = {(item.file, item.line, item.scope, item.name): item for item in observations}
-    score = FactScore(facts=len(seen))
+    score = FactScore(facts=len(seen), varied=Counter(name for item in seen.values() for name in _varying(item)))
     for claim in claims:
         observation = seen.get((claim.at.file, claim.at.number, claim.scope, claim.name))
         if observation is None:
@@ -80,6 +88,16 @@ def judge_facts(claims: Iterable[Claim], observations: Iterable[Observation]) ->
             else:
                 score.wrong.append(Wrong(claim, name, values))
     return score
+
+
+def _varying(item: Observation) -> Iterator[str]:
+    """The fields for which no one claim holds: a claim of `grad_fn` may be of several names, but not of none too."""
+    for name in FIELDS:
+        values = getattr(item, name)
+        if name == "shape":
+            continue
+        if len({value is None for value in values} if name == "grad_fn" else set(values)) > 1:
+            yield name
 
 
 def raised_as_said(finding: Finding, run: Run) -> bool:
