@@ -22,7 +22,7 @@ from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified,
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.packing import unpack
 from analyzers.machine.sparse import gradient_is_sparse, summed
-from analyzers.machine.tensors import is_stale, refreshed, tensor_at, view_error
+from analyzers.machine.tensors import blur_tensor, is_stale, refreshed, tensor_at, view_error
 from analyzers.ops.infer import numel
 
 TWICE = "Trying to backward through the graph a second time"
@@ -442,6 +442,8 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
             return
         grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+        # It may be what came, or a copy that was written.
+        blur_tensor(m, grad.id)
         if create and isinstance(gradient, Ref):
             m.in_mode(True, lambda: Term(m, grad).method("copy_", Term(m, gradient)))
         elif create is not False:

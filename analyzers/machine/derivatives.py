@@ -360,7 +360,7 @@ def _squeeze_back(d: Derivative) -> Term:
     grad = d.grad
     dims = d.sizes("dim") if any(n == "dim" for n, _ in d.node.scalars) else range(len(d.shape))
     for dim in sorted(n % max(1, len(d.shape)) for n in dims):
-        if d.shape[dim] == 1:
+        if d.shape and d.shape[dim] == 1:
             grad = grad.method("unsqueeze", dim)
     return grad
 

@@ -50,6 +50,17 @@ def _library_caller(m: Machine) -> str:
     return inner.func.node_name if inner is not None and inner.func is not None else "write"
 
 
+@native("autograd_machine.blur")
+def _blur(m: Machine, args: Args) -> Value:
+    """Writes to a tensor, nobody knows how many."""
+    from analyzers.machine.tensors import blur_tensor
+
+    target = args.get(0, "t")
+    if isinstance(target, Ref) and m.tensor(target) is not None:
+        blur_tensor(m, target.id)
+    return NONE
+
+
 @native("autograd_machine.write_hidden")
 def _write_hidden(m: Machine, args: Args) -> Value:
     tensor = m.tensor(args.get(0, "t"))

@@ -31,7 +31,9 @@ SITUATIONS = {
         start = None
         seen_nothing = optimizer.step(STEP) is None
         seen_state = sorted(optimizer.state[operand0])
-        seen_flags = [v.requires_grad for v in optimizer.state[operand0].values() if isinstance(v, torch.Tensor)]
+        kept = [v for v in optimizer.state[operand0].values() if isinstance(v, torch.Tensor)]
+        seen_kept = [(tuple(v.shape), str(v.dtype), v.requires_grad) for v in kept]
+        seen_written = operand0._version > 0
         seen_none = operand2.grad is None
     """,
     "no gradients": """
@@ -96,6 +98,7 @@ SITUATIONS = {
         other.load_state_dict(state)
         seen_same = other.param_groups[0]["params"][0] is operand0
         seen_group = sorted(other.param_groups[0])
+        seen_state = [sorted(kept) for kept in other.state.values()]
         other.step(STEP)
     """,
     "module": """

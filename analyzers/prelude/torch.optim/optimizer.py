@@ -42,13 +42,20 @@ class Optimizer:
             return autograd_machine.unknown()
         state = collections.defaultdict(dict)
         for p, group in self._stepped.items():
-            state[p] = self._state(p, group)
+            kept = self._state(p, group)
+            _written(kept)
+            if len(kept) > 0:
+                state[p] = kept
         self._shown = True
         self.state = state
         return state
 
     def _state(self, p, group):
         return {}
+
+    def _writes(self, group):
+        """How often a step writes each parameter."""
+        return 1
 
     def add_param_group(self, param_group):
         params = param_group["params"]
@@ -108,7 +115,8 @@ class Optimizer:
                         if self._differentiable:
                             autograd_machine.update(p, p.grad)
                         else:
-                            write(p)
+                            for _ in range(1 if self._fused else self._writes(group)):
+                                write(p)
                         self._keep(p, group)
 
     def _check_layouts(self):
@@ -123,15 +131,16 @@ class Optimizer:
 
     def _keep(self, p, group):
         """The parameter has state from now on, and each step writes it."""
-        if not self._shown:
+        if not self._shown and "state" not in self.__dict__:
             self._stepped[p] = group
+            return
+        kept = self._state(p, group)
+        if len(kept) == 0:
             return
         state = self.state[p]
         if len(state) == 0:
-            state.update(self._state(p, group))
-        for value in state.values():
-            if isinstance(value, torch.Tensor):
-                autograd_machine.write(value)
+            state.update(kept)
+        _written(state)
 
     def state_dict(self):
         groups = []
@@ -142,13 +151,33 @@ class Optimizer:
                 numbers[p] = len(numbers)
             packed["params"] = [numbers[p] for p in group["params"]]
             groups.append(packed)
-        return {"state": autograd_machine.unknown(), "param_groups": groups}
+        return {"state": {numbers[p]: state for p, state in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
+        """What comes from a file is not known."""
+        if autograd_machine.surely(isinstance(state_dict, dict) and isinstance(state_dict["param_groups"], list)):
+            self._load(state_dict["param_groups"], state_dict["state"])
+            return
         for group in self.param_groups:
             group["lr"] = autograd_machine.unknown_float()
         self.state = autograd_machine.unknown()
         self._shown = False
+
+    def _load(self, groups, states):
+        if autograd_machine.surely(len(groups) != len(self.param_groups)):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        params = {}
+        for own, given in zip(self.param_groups, groups):
+            if autograd_machine.surely(len(own["params"]) != len(given["params"])):
+                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of")
+            for p, number in zip(own["params"], given["params"]):
+                params[number] = p
+        self.param_groups = [{**given, "params": own["params"]} for own, given in zip(self.param_groups, groups)]
+        self.state = collections.defaultdict(dict)
+        for number, state in states.items():
+            if number in params:
+                self.state[params[number]] = dict(state)
+        self._shown = True
 
     def register_step_pre_hook(self, hook):
         return _hook(self, "_pre_hooks", hook)
@@ -167,6 +196,13 @@ class Optimizer:
 
     def register_load_state_dict_post_hook(self, hook, prepend=False):
         return RemovableHandle({})
+
+
+def _written(state):
+    """How often a step writes what it keeps is not counted."""
+    for value in state.values():
+        if isinstance(value, torch.Tensor):
+            autograd_machine.blur(value)
 
 
 def _zero(grad):

@@ -59,6 +59,10 @@ class AdamW(Adam):
                          capturable=capturable, differentiable=differentiable, fused=fused,
                          decoupled_weight_decay=True)
 
+    def _writes(self, group):
+        """The decay is a write of its own."""
+        return 2 if autograd_machine.surely(group["weight_decay"] != 0) else 1
+
 
 class Adagrad(Optimizer):
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10,
@@ -164,6 +168,10 @@ class NAdam(Optimizer):
         return {"step": _scalar(0.0), "mu_product": _scalar(1.0), "exp_avg": torch.zeros_like(p),
                 "exp_avg_sq": torch.zeros_like(p)}
 
+    def _writes(self, group):
+        """By the gradient, and by the momentum."""
+        return 3 if autograd_machine.surely(group["weight_decay"] != 0 and group["decoupled_weight_decay"]) else 2
+
 
 class RAdam(Optimizer):
     _takes = "dense"
@@ -183,6 +191,9 @@ class RAdam(Optimizer):
     def _state(self, p, group):
         return {"step": _scalar(0.0), "exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)}
 
+    def _writes(self, group):
+        return 2 if autograd_machine.surely(group["weight_decay"] != 0 and group["decoupled_weight_decay"]) else 1
+
 
 class ASGD(Optimizer):
     _takes = "dense"
@@ -198,6 +209,10 @@ class ASGD(Optimizer):
 
     def _state(self, p, group):
         return {"step": _scalar(0.0), "eta": _scalar(0.0), "mu": _scalar(1.0), "ax": torch.zeros_like(p)}
+
+    def _writes(self, group):
+        """It shrinks, and then it moves; both at once with `foreach`."""
+        return 1 if group["foreach"] else 2
 
 
 class Rprop(Optimizer):
@@ -260,6 +275,9 @@ class Adafactor(Optimizer):
                     "col_var": torch.zeros_like(p[..., :1, :])}
         return {"step": _scalar(0.0), "variance": torch.zeros_like(p)}
 
+    def _writes(self, group):
+        return 2 if autograd_machine.surely(group["weight_decay"] != 0) else 1
+
 
 class Muon(Optimizer):
     _takes = "dense"
@@ -280,6 +298,10 @@ class Muon(Optimizer):
 
     def _state(self, p, group):
         return {"momentum_buffer": torch.zeros_like(p)}
+
+    def _writes(self, group):
+        """It shrinks, and then it moves."""
+        return 2
 
 
 class LBFGS(Optimizer):
@@ -325,8 +347,9 @@ class LBFGS(Optimizer):
         state = {"func_evals": count, "n_iter": count}
         if self._moves == 0:
             return state
-        state.update({"d": torch.empty(0), "t": autograd_machine.unknown(), "old_dirs": [], "old_stps": [], "ro": [],
-                      "H_diag": autograd_machine.unknown(), "prev_flat_grad": torch.empty(0),
+        size = sum([q.numel() for q in group["params"]])
+        state.update({"d": torch.empty(size), "t": autograd_machine.unknown(), "old_dirs": [], "old_stps": [], "ro": [],
+                      "H_diag": autograd_machine.unknown(), "prev_flat_grad": torch.empty(size),
                       "prev_loss": autograd_machine.unknown_float()})
         if group["max_iter"] > 1 or self._moves > 1:
             state["al"] = [None] * group["history_size"]
