@@ -320,41 +320,85 @@ def _call_hooked(module, args, kwargs):
             changed = hook(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-    full = len(module._backward_hooks) > 0 or len(module._backward_pre_hooks) > 0
-    if full:
-        args = _through_backward_hook(args)
+    watch = None
+    if len(module._backward_hooks) > 0 or len(module._backward_pre_hooks) > 0:
+        watch = _BackwardHooks(module)
+        args = watch.before(args)
     result = module.forward(*args, **kwargs)
     for hook, with_kwargs in list(module._forward_hooks.values()):
         changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
         if changed is not None:
             result = changed
-    if full:
-        result = _through_backward_hook(result)
-    return result
+    return result if watch is None else watch.behind(result)
 
 
 class BackwardHookFunction(torch.autograd.Function):
     """A full backward hook puts this identity before and behind the module: what comes out of it are views."""
 
     @staticmethod
-    def forward(ctx, *args):
+    def forward(ctx, meet, *args):
+        ctx.meet = meet
         ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
         return args
 
     @staticmethod
     def backward(ctx, *grads):
+        return (None, *ctx.meet(grads))
+
+
+class _BackwardHooks:
+    """The backward hooks of one call of a module."""
+
+    def __init__(self, module):
+        self.module = module
+        self.hooks = list(module._backward_hooks.values())
+        self.pre_hooks = list(module._backward_pre_hooks.values())
+        self.count = 0
+        self.watched = False
+        self.grad_outputs = None
+
+    def before(self, args):
+        self.count = len(args)
+        through = _through_backward_hook(args, self.enter)
+        self.watched = through is not args
+        return through
+
+    def behind(self, result):
+        return _through_backward_hook(result, self.leave)
+
+    def leave(self, grads):
+        """The gradient of the results has come; that of the inputs is never asked for where none requires grad."""
+        for hook in self.pre_hooks:
+            changed = hook(self.module, grads)
+            if changed is not None:
+                grads = changed if isinstance(changed, tuple) else (changed,)
+        if self.watched:
+            self.grad_outputs = grads
+        else:
+            for hook in self.hooks:
+                hook(self.module, tuple([None for _ in range(self.count)]), grads)
+        return grads
+
+    def enter(self, grads):
+        if self.grad_outputs is None:
+            return grads
+        for hook in self.hooks:
+            changed = hook(self.module, grads, self.grad_outputs)
+            if changed is not None:
+                grads = changed if isinstance(changed, tuple) else (changed,)
+        self.grad_outputs = None
         return grads
 
 
-def _through_backward_hook(values):
+def _through_backward_hook(values, meet):
     if not torch.is_grad_enabled():
         return values
     if isinstance(values, torch.Tensor):
-        return BackwardHookFunction.apply(values)[0] if values.requires_grad else values
+        return BackwardHookFunction.apply(meet, values)[0] if values.requires_grad else values
     if not isinstance(values, tuple):
         return values
     tensors = [v for v in values if isinstance(v, torch.Tensor)]
     if not any([t.requires_grad for t in tensors]):
         return values
-    hooked = iter(BackwardHookFunction.apply(*tensors))
+    hooked = iter(BackwardHookFunction.apply(meet, *tensors))
     return tuple([next(hooked) if isinstance(v, torch.Tensor) else v for v in values])
