@@ -8,6 +8,7 @@ from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Shape
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine
+from analyzers.machine.events import NoGraph
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.memory import whole_view
 from analyzers.machine.natives import called, native
@@ -17,6 +18,7 @@ from analyzers.machine.tensors import (
     inputs_require_grad,
     make_node,
     refreshed,
+    subject_name,
     tensor_at,
     write_hidden,
 )
@@ -134,6 +136,16 @@ def _outside(m: Machine, args: Args) -> Value:
     if reached <= inner:
         return call(m, BoundBuiltin(value, "detach"), Args())
     return opaque_like(m, value, tensor.shape)
+
+
+@native("autograd_machine.without_graph")
+def _without_graph(m: Machine, args: Args) -> Value:
+    """Raises what torch says of a backward that finds no graph behind a tensor."""
+    value, message = args.get(0, "tensor"), args.get(1, "message")
+    tensor = m.tensor(value)
+    if tensor is None or not isinstance(message, Const) or not isinstance(message.value, str):
+        return Unknown()
+    raise m.throw("RuntimeError", message.value, NoGraph(subject_name(m), tensor.lineage, tensor.dtype))
 
 
 @native("autograd_machine.inside")

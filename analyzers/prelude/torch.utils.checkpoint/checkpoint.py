@@ -32,6 +32,10 @@ class CheckpointFunction(torch.autograd.Function):
             if isinstance(output, torch.Tensor) and output.requires_grad:
                 roots.append(output)
                 given.append(grad)
+        if len(roots) == 0:
+            autograd_machine.without_graph(
+                outputs[0], "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
         torch.autograd.backward(roots, given)
         return (None, None, *[a.grad if isinstance(a, torch.Tensor) else None for a in inputs])
 
