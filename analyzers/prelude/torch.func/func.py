@@ -15,6 +15,10 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         owner, _, name = path.rpartition(".")
         owner = module.get_submodule(owner)
         table = owner._parameters if name in owner._parameters else owner._buffers
+        if name not in table:
+            if strict:
+                raise RuntimeError("Unexpected key(s): " + path)
+            continue
         old.append((table, name, table[name]))
         table[name] = value
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -54,6 +58,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
     """Results keep the graph to whatever required grad outside."""
 
     def wrapped(*args, **kwargs):
+        recorded = torch.is_grad_enabled()
         with torch.enable_grad():
             picked = _picked(args, argnums)
             inputs = _inside(_leaves(picked))
@@ -66,11 +71,16 @@ def grad_and_value(func, argnums=0, has_aux=False):
                 args[argnums] = replaced
             result = func(*args, **kwargs)
             value = result[0] if has_aux else result
-            found = torch.autograd.grad(value, inputs, create_graph=True, allow_unused=True)
+            if autograd_machine.surely(not value.requires_grad):
+                found = [None for _ in inputs]
+            else:
+                found = torch.autograd.grad(value, inputs, create_graph=True, allow_unused=True)
             found = [torch.zeros_like(i) if g is None else autograd_machine.outside(g, inputs)
                      for g, i in zip(found, inputs)]
+            if not recorded:
+                found = [g.detach() for g in found]
             found = _like(picked, iter(found))
-            value = autograd_machine.outside(value, inputs)
+            value = autograd_machine.outside(value, inputs) if recorded else value.detach()
         return (found, (value, result[1])) if has_aux else (found, value)
 
     return wrapped
