@@ -193,11 +193,14 @@ def _cumsum(call: Call) -> Result:
 def _diff(call: Call) -> Result:
     operand, count, dim = call.tensor("self"), call.number("n", 1), call.number("dim", -1)
     shape = operand.shape
-    if not shape or call.given("prepend") or call.given("append") or dim is None or not count:
+    if count == 0:
+        return TensorType(shape, operand.dtype)
+    if not shape or dim is None or count is None:
         return TensorType(None if shape is None else (None,) * len(shape), operand.dtype)
     dim = wrap_dim(dim, len(shape))
-    size = shape[dim]
-    left = None if size is None else max(size - count, 0)
+    ends = [call.tensor(name).shape for name in ("prepend", "append") if call.given(name)]
+    sizes = [shape[dim], *(None if end is None or len(end) != len(shape) else end[dim] for end in ends)]
+    left = None if None in sizes else max(sum(size for size in sizes if size is not None) - count, 0)
     return TensorType((*shape[:dim], left, *shape[dim + 1 :]), operand.dtype)
 
 

@@ -222,7 +222,7 @@ def linalg_matrix_norm(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None)
     if abs(ord) == 2:
         source = self if dtype is None else self.to(dtype)
         values = linalg_svdvals(source.permute(order))
-        result = values.amax(-1, keepdim) if ord > 0 else values.amin(-1, keepdim)
+        result = _largest(values, -1, keepdim) if ord > 0 else values.amin(-1, keepdim)
         return _back(result, order, keepdim)
     if abs(ord) != 1:
         first, second = second, first
@@ -232,7 +232,19 @@ def linalg_matrix_norm(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None)
         columns = torch.ops.aten.linalg_vector_norm(self, 1, [first], keepdim)
     else:
         columns = torch.ops.aten.linalg_vector_norm(self, 1, [first], keepdim, dtype=dtype)
-    return columns.amax(second, keepdim) if ord > 0 else columns.amin(second, keepdim)
+    return _largest(columns, second, keepdim) if ord > 0 else columns.amin(second, keepdim)
+
+
+def _largest(values, dim, keepdim):
+    """Of nothing it is zero, and has no graph."""
+    if values.shape[dim] > 0:
+        return values.amax(dim, keepdim)
+    sizes = list(values.shape)
+    if keepdim:
+        sizes[dim] = 1
+    else:
+        sizes.pop(dim)
+    return torch.zeros(sizes, dtype=values.dtype)
 
 
 def nuclear_norm(self, dim=(-2, -1), keepdim=False):
