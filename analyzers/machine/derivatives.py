@@ -166,7 +166,8 @@ def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[b
         if formulas is not None and operand.shape is not None:
             formula = formulas[index] if index < len(formulas) else formulas[-1] if len(formulas) == 1 else None
         made = _computed(m, node, grads, operand, formula) if formula is not None else None
-        out.append(made if made is not None else opaque_gradient(m, node, grads, operand))
+        fresh = fresh_memory(node) or (node.kind == "copy-slices" and index == 0)
+        out.append(made if made is not None else opaque_gradient(m, node, grads, operand, fresh=fresh))
     return out
 
 
@@ -216,8 +217,11 @@ def fresh_memory(node: Node) -> bool:
     return node.kind == "op" and bool(node.names) and _FRESH.issuperset(node.names)
 
 
-def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Operand) -> Value:
-    """A gradient by a formula that is not known: it may have a graph if anything that it is made of has one."""
+def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, *, fresh: bool = False) -> Value:
+    """A gradient by a formula that is not known: it may have a graph if anything that it is made of has one.
+
+    It may be a view of another, or that itself, unless it is `fresh`.
+    """
     sources = [g.id for g in grads if isinstance(g, Ref) and m.tensor(g) is not None]
     hidden = node.kind != "op" or any(s.name == "original_self" for s in node.saved)
     for saved in node.saved:
@@ -227,7 +231,7 @@ def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Ope
     grad = m.new_tensor(operand.shape, operand.dtype, what="grad")
     made = tensor_at(m, grad.id)
     made.contiguous = None
-    if not fresh_memory(node):
+    if not fresh:
         made.overlapping, made.creation = None, "unknown"
     if m.st.grad is False or (requires is False and not hidden):
         return grad

@@ -515,10 +515,11 @@ def rebase(
         return
     base = tensor.base
     # The node of the written part has its own first edge replaced by the base's.
-    others = edges[1:] if step.differentiable[:1] == ("self",) or step.names == ("NotImplemented",) else edges
+    rest = 1 if step.differentiable[:1] == ("self",) or step.names == ("NotImplemented",) else 0
+    operands = tuple(operand(m, i) for i in step.operands())
     slices = Node(
         ("CopySlices",),
-        (base_edge, *others),
+        (base_edge, *edges[rest:]),
         tuple(saved),
         loc=m.here(),
         what=step.what,
@@ -527,6 +528,7 @@ def rebase(
         epoch=tuple(m.iterations),
         payload=step.payload,
         via=m.via(),
+        operands=(operand(m, base), *operands[rest:]),
     )
     made = m.new(slices)
     base_tensor = tensor_at(m, base)
