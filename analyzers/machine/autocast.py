@@ -91,6 +91,7 @@ def _converted(m: Machine, value: Value, wanted: str, *, cache: bool) -> Value:
     assert row is not None
     made = run_row(m, row, {"self": value, "dtype": Builtin("torch." + wanted)}, what="autocast")
     now = refreshed(m, value.id)
+    cache = cache and m.st.grad is True
     if cache and isinstance(made, Ref) and now.requires_grad and now.edge is None and now.base is None:
         m.st.casts = m.st.casts.set(value.id, made.id)
     return made

@@ -43,7 +43,6 @@ def test_optimizer(name):
 
 CASES_LIVED_WITH = {
     "case_forward_before_init": "disagrees",  # A missing attribute of a module is unknown, and no error.
-    "case_python_operators": "disagrees",
 }
 """What is said of a program as a whole where that is neither `agrees` nor `has unknowns`."""
 
