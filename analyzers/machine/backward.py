@@ -316,10 +316,12 @@ def nodes_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: s
 
 
 def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor | None:
-    """The checks on a root, in torch's order: a graph, then one element; None when nothing can be said."""
+    """The checks on a root, in torch's order: the gradient's sizes, a graph, one element; None when not known."""
     if not isinstance(value, Ref):
         return None
     tensor = refreshed(m, value.id)
+    if gradient != NONE:
+        _check_gradient_shape(m, tensor, gradient)
     if tensor.requires_grad is False:
         raise m.throw("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
     if is_stale(m, tensor) and tensor.requires_grad:
@@ -333,14 +335,12 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
                 "RuntimeError", "grad can be implicitly created only for real scalar outputs but got",
                 NonScalar(name, tensor.shape, tensor.lineage),
             )  # fmt: skip
-    if gradient != NONE:
-        _check_gradient_shape(m, tensor, gradient)
     return tensor
 
 
 def _check_gradient_shape(m: Machine, tensor: Tensor, gradient: Value) -> None:
     given = m.tensor(gradient)
-    if given is None or given.shape is None or tensor.shape is None or not tensor.requires_grad:
+    if given is None or given.shape is None or tensor.shape is None:
         return
     if None in given.shape or None in tensor.shape:
         return
@@ -558,7 +558,7 @@ def differentiate(
             results.append(_gradient(m, tensor, create, walk))
             continue
         if materialize:
-            results.append(m.new_tensor(tensor.shape, tensor.dtype, what="grad"))
+            results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
         elif allow_unused is False:
             raise m.throw(
                 "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)

@@ -19,6 +19,7 @@ from analyzers.machine.tensors import (
     Step,
     bump,
     can_require_grad,
+    check_savable,
     edge_to,
     operand,
     refreshed,
@@ -99,6 +100,9 @@ class _Call:
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
+            for v in slot(m, ctx, "__saved__"):
+                if isinstance(v, Ref) and m.tensor(v) is not None:
+                    check_savable(m, v.id)
             kept = tuple(
                 save(m, v.id, "saved", is_output=v in wrapped)
                 for v in slot(m, ctx, "__saved__")

@@ -254,6 +254,16 @@ def operand(m: Machine, ident: int) -> Operand:
     return Operand(tensor.shape, tensor.dtype, tensor.contiguous)
 
 
+def check_savable(m: Machine, ident: int) -> None:
+    """Refuse to keep an inference tensor for backward."""
+    tensor = tensor_at(m, ident)
+    if tensor.inference and m.st.inference is False:
+        raise m.throw(
+            "RuntimeError", "Inference tensors cannot be saved for backward.",
+            Plain("inference", tensor.lineage),
+        )  # fmt: skip
+
+
 def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: bool = False) -> Saved:
     """Keep a tensor for backward, at its present version."""
     tensor = tensor_at(m, ident)

@@ -30,6 +30,7 @@ from analyzers.machine.tensors import (
     Step,
     bump,
     can_require_grad,
+    check_savable,
     check_usable,
     check_write,
     edge_to,
@@ -415,18 +416,9 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
                 out.append(PRIVATE)
             continue
         for ident in ids:
-            _check_savable(m, ident)
+            check_savable(m, ident)
             out.append(save(m, ident, entry.name, maybe=maybe))
     return [packed(m, entry) if isinstance(entry, Saved) else entry for entry in out]
-
-
-def _check_savable(m: Machine, ident: int) -> None:
-    tensor = tensor_at(m, ident)
-    if tensor.inference and m.st.inference is False:
-        raise m.throw(
-            "RuntimeError", "Inference tensors cannot be saved for backward.",
-            Plain("inference", tensor.lineage),
-        )  # fmt: skip
 
 
 def _recorded(m: Machine, step: Step) -> truth.Truth:
