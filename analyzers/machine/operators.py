@@ -402,6 +402,8 @@ def equal(m: Machine, a: Value, b: Value) -> bool | None:
             if isinstance(p, ListObj) and isinstance(q, ListObj) and p.rest is None and q.rest is None:
                 return equal(m, Tup(p.items), Tup(q.items))
             return True if a == b else None if type(p) is type(q) else False
+        case (Ref() as ref, Const() | Tup()) | (Const() | Tup(), Ref() as ref):
+            return False if isinstance(m.obj(ref), ListObj | DictObj | SetObj) else None
         case (Ref(), _) | (_, Ref()):
             return None
     return a == b

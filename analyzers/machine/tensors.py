@@ -516,6 +516,10 @@ def rebase(
         for target in (ident, tensor.perhaps_of):
             _rebase_unknown(m, target, tensor_at(m, target))
         return
+    if tensor.base is None and tensor.creation == "unknown":
+        # Perhaps a view of what nobody knows, which gets its place in the graph otherwise.
+        m.st.put(ident, replace(tensor_at(m, ident), requires_grad=True, edge=Edge()))
+        return
     if tensor.base is None or step.name in RESHAPING:
         edge = Edge(make_node(m, step, saved, edges))
         current = tensor_at(m, ident)
