@@ -22,7 +22,7 @@ from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified,
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.packing import unpack
 from analyzers.machine.sparse import gradient_is_sparse, summed
-from analyzers.machine.tensors import blur_tensor, is_stale, refreshed, tensor_at, view_error
+from analyzers.machine.tensors import blur_tensor, is_stale, refreshed, requires_grad_of, tensor_at, view_error
 from analyzers.ops.infer import numel
 
 TWICE = "Trying to backward through the graph a second time"
@@ -240,8 +240,17 @@ class Walk:
             return
         cause = Modified(node, saved, tuple(writes_since(counter, saved.version or 0)), saved.lineage)
         if certain and not saved.maybe and node.kind != "unknown":
+            self._check_stale(saved)
             raise self.m.throw("RuntimeError", MODIFIED, cause)
         self.m.warn("RuntimeError", MODIFIED, cause)
+
+    def _check_stale(self, saved: Saved) -> None:
+        """Torch asks for the `grad_fn` of what was saved before it compares versions, which a stale view refuses."""
+        if saved.is_output or saved.tensor is None:
+            return
+        found = self.m.st.find(saved.tensor)
+        if isinstance(found, Tensor) and is_stale(self.m, found) and requires_grad_of(self.m, saved.tensor):
+            raise view_error(self.m, found, self.root, indirect=True)
 
     def keeps_graph(self) -> bool:
         """Whether the gradients may have a graph themselves: those of linear functions have none."""
