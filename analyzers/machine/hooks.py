@@ -11,11 +11,12 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain.objects import DictObj, Node, Tensor
-from analyzers.domain.values import NONE, Ref, Value
+from analyzers.domain.values import NONE, Func, Ref, Value
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
 from analyzers.machine.tensors import refreshed, tensor_at
+from analyzers.syntax import nodes as n
 
 UNKNOWN_TABLE = -1
 """Where two ways of a program meet, only one of which registered hooks."""
@@ -84,16 +85,17 @@ def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value 
         if found is None:
             return None
         before = m.tensor(current)
-        _check_replacement(m, found, before)
+        _check_replacement(m, hook, found, before)
         current = result
     return current
 
 
-def _check_replacement(m: Machine, after: Tensor, before: Tensor | None) -> None:
-    if before is None or None in (*(after.shape or (None,)), *(before.shape or (None,))):
+def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | None) -> None:
+    if before is None or before.shape is None or after.shape is None or None in (*before.shape, *after.shape):
         return
     if after.shape != before.shape:
-        raise m.throw("RuntimeError", "hook has changed the size of value", Plain("", after.lineage))
+        name = hook.node.name if isinstance(hook, Func) and isinstance(hook.node, n.FunctionDef) else "<lambda>"
+        raise m.throw("RuntimeError", f"hook '{name}' has changed the size of value", Plain("", after.lineage))
 
 
 def call_after_hooks(m: Machine, leaf: int, certain: bool) -> None:
