@@ -7,7 +7,7 @@ from collections.abc import Callable
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.objects import ClassObj, DictObj, Env, Instance, ListObj, SetObj
+from analyzers.domain.objects import Array, ClassObj, DictObj, Env, Instance, ListObj, SetObj, Tensor
 from analyzers.domain.values import (
     FALSE,
     NONE,
@@ -23,7 +23,8 @@ from analyzers.domain.values import (
     Unknown,
     Value,
 )
-from analyzers.machine.core import Machine
+from analyzers.machine.core import Machine, PyRaise
+from analyzers.ops.infer import Shape, numel
 from analyzers.syntax import nodes as n
 
 
@@ -61,14 +62,22 @@ def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
                     return (None if found.open else True), None
                 case ClassObj():
                     return True, None
-            from analyzers.domain.objects import Array, Tensor
-
+            if isinstance(found, Tensor):
+                _need_one_number(m, found.shape)
             if isinstance(found, Tensor | Array):
                 return None, None
             return True, None
         case BoundBuiltin() | Builtin():
             return True, None
     return True, None
+
+
+def _need_one_number(m: Machine, shape: Shape) -> None:
+    """Only a tensor of one element counts as true or false."""
+    size = numel(shape)
+    if size is not None and size != 1:
+        many = "more than one value" if size else "no values"
+        raise m.throw("RuntimeError", f"Boolean value of Tensor with {many} is ambiguous")
 
 
 # --- names ------------------------------------------------------------------------------------------------------
@@ -103,6 +112,7 @@ def load_name(m: Machine, name: str) -> Value:
     if name in frame.globals:
         env = module_env(m)
     is_open = False
+    outside = frame.func.env if frame.func is not None and frame.locals is not None and name in frame.locals else None
     while env is not None:
         found = m.env(env)
         value = found.vars.get(name)
@@ -110,6 +120,8 @@ def load_name(m: Machine, name: str) -> Value:
             return value
         is_open = is_open or found.open
         env = found.parent
+        if env is not None and env == outside and not is_open:
+            raise PyRaise("UnboundLocalError")
     if not is_open and name in BUILTIN_NAMES:
         return Builtin("builtins." + name)
     if frame.library:
@@ -289,7 +301,7 @@ def _bool(m: Machine, node: n.BoolOp) -> Value:
         if known is None and all(_is_test(p) for p in node.values[index:]):
             # Only the outcome counts: no need to part ways here.
             rest = [evaluate(m, p) for p in node.values[index + 1 :]]
-            verdicts = [known, *(truth_of(m, r)[0] for r in rest)]
+            verdicts = [known, *(None if isinstance(m.obj(r), Tensor) else truth_of(m, r)[0] for r in rest)]
             if wants and any(v is True for v in verdicts):
                 return TRUE
             if not wants and any(v is False for v in verdicts):

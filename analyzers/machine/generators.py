@@ -8,6 +8,7 @@ does. A generator that is consumed whole (`list(g)`, unpacking) is run to its en
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from analyzers.domain.objects import Generator, ListObj
 from analyzers.domain.state import State
@@ -167,7 +168,12 @@ def collect(m: Machine, generator: Generator) -> Stream:
             out = [Outcome(join_all(m, [o.state for o in out]), NONE)]
         return out
 
-    m.outcomes_of(run)
+    limits = m.limits
+    m.limits = replace(limits, unrolled=MOST)
+    try:
+        m.outcomes_of(run)
+    finally:
+        m.limits = limits
     found = m.st.get(collector.id)
     assert isinstance(found, ListObj)
     return Stream(found.items, found.rest)
