@@ -192,8 +192,38 @@ def instance(db: Database, path: str, cls: int) -> Made:
     return make_instance(Program(db), module_run(db, path), cls)
 
 
-def made_for(db: Database, path: str, func: Func) -> Made | None:
-    return instance(db, path, func.owner) if takes_instance(func) and func.owner is not None else None
+@query
+def presumed_instance(db: Database, path: str, cls: int) -> Made:
+    """The same, with what the roles of names say."""
+    return make_instance(Program(db), module_run(db, path), cls, presume=True)
+
+
+def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> Made | None:
+    if not takes_instance(func) or func.owner is None:
+        return None
+    return presumed_instance(db, path, func.owner) if presume else instance(db, path, func.owner)
+
+
+@query
+def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
+    run = module_run(db, path)
+    func = run.functions[index]
+    return run_unknown(Program(db), run, func, made_for(db, path, func, presume=True), presume=True)
+
+
+@query
+def presumed_module_run(db: Database, path: str) -> ModuleRun:
+    return run_module(Program(db), path, main=True, presume=True)
+
+
+@query
+def presumed_runs(db: Database, path: str) -> tuple[ModuleRun | FunctionRun, ...]:
+    """Runs of training code in which values are made up from the roles of names, where nothing tells them."""
+    runs: list[ModuleRun | FunctionRun] = []
+    if module_run(db, path).trains:
+        runs.append(presumed_module_run(db, path))
+    runs += [presumed_run(db, path, index) for index in uncalled(db, path) if function_run(db, path, index).trains]
+    return tuple(run for run in runs if run.presumed)
 
 
 @query
@@ -222,7 +252,7 @@ def findings(db: Database, path: str) -> tuple[Finding, ...]:
 
     runs: list[ModuleRun | FunctionRun] = [module_run(db, path)]
     runs += [function_run(db, path, index) for index in uncalled(db, path)]
-    return judge(runs, Positions(db))
+    return judge(runs, presumed_runs(db, path), Positions(db))
 
 
 @query

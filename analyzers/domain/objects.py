@@ -46,7 +46,8 @@ class Tensor:
     the same memory, as after `from_numpy`: torch sees no overlap across. `shared_grad` says that other processes add
     to the gradient. `hooks` is the table of those that a leaf's gradient passes, `after_hooks` of those that are called
     once it was added. `strides` are None where they follow from the sizes, as the elements lie row by row
-    (`contiguous`), or are not known.
+    (`contiguous`), or are not known. `presumed` is what a model returned of which
+    only its role is known: perhaps something that holds tensors.
     """
 
     storage: int
@@ -76,6 +77,7 @@ class Tensor:
     attrs: Map[str, Value] = Map()
     cls: int | None = None
     aliases: tuple[int, ...] = ()
+    presumed: bool = False
     lineage: Lineage | None = None
 
     @property

@@ -366,6 +366,7 @@ def run_backward(
     name: str,
 ) -> None:
     """`roots` are tensors with the gradients given for them (None: none given)."""
+    m.trains = True
     if inputs is not None and not inputs:
         raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
     checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]

@@ -494,6 +494,8 @@ def _unknown_is(value: Unknown, cls: Value) -> truth.Truth:
 
 def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
     found = m.obj(value)
+    if isinstance(found, Tensor) and found.presumed:
+        return None
     if isinstance(found, Tensor):
         if name in TENSOR_TYPES:
             return True

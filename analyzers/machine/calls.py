@@ -88,7 +88,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
 
     m.doubts += 1
     values = [func, *args.all()]
-    for value in values:
+    for value in args.all() if m.presumes else values:
         havoc_value(m, value)
     lineage = m.trail("?", m.parents(values))
     return Unknown(None, m.fresh(), lineage, reach_of(*values))
@@ -139,6 +139,10 @@ def call_function(m: Machine, func: Func, args: Args) -> Value:
 def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
     try:
         env = bind_arguments(m, func, args)
+        if m.presumes:
+            from analyzers.machine.presumed import presume_arguments
+
+            presume_arguments(m, func, env)
     except PyRaise as raised:
         return [Outcome(m.st, NONE, raised)]
     return run_body(m, func, env, None)

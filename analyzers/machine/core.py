@@ -25,6 +25,7 @@ from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value, lineage_of
 from analyzers.machine.events import Binding, Cause, Event, Plain, Raised, Site
 from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role
 
 T = TypeVar("T")
 
@@ -72,7 +73,10 @@ class Program(Protocol):
 
 @dataclass(slots=True)
 class ModuleRun:
-    """A module that has run to its end: its heap, and the environment that holds its names."""
+    """A module that has run to its end: its heap, and the environment that holds its names.
+
+    `trains` says that a backward was called, `presumed` that values were made up from the roles of names.
+    """
 
     path: str
     block: int
@@ -85,6 +89,8 @@ class ModuleRun:
     passed: frozenset[tuple[Loc, int]] = frozenset()
     out_of_fuel: bool = False
     functions: tuple[Func, ...] = ()
+    trains: bool = False
+    presumed: bool = False
 
 
 @dataclass(slots=True)
@@ -172,6 +178,10 @@ class Machine:
         self.unmodelled: dict[str, int] = {}
         self.default_dtype = "float32"
         self.within = ""
+        self.presumes = False
+        self.presumed_any = False
+        self.trains = False
+        self.roles: dict[object, dict[str, Role]] = {}
         self.probe: Callable[[Machine, n.Node, Value], None] | None = None
 
     # --- heap -----------------------------------------------------------------------------------------------
@@ -227,7 +237,7 @@ class Machine:
 
     def via(self) -> tuple[Loc, ...]:
         """The calls that led here, outermost first, without the innermost place itself."""
-        own = [f for f in self.frames if not f.library]
+        own = [f for f in self.frames if not f.library and not isinstance(f.node, n.Pass)]
         return tuple(self.loc_of(f, f.node) for f in own[:-1])
 
     def site(self) -> Site:

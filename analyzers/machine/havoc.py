@@ -41,7 +41,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     seen.add(ident)
     found = m.st.find(ident)
     match found:
-        case Tensor():
+        case Tensor() if not m.presumes or found.parameter:
             _havoc_tensor(m, ident, found, seen)
         case ListObj(items=items, rest=rest):
             for item in (*items, *((rest,) if rest is not None else ())):

@@ -75,6 +75,10 @@ def indexed_shape(m: Machine, tensor: Tensor, index: Value):  # type: ignore[no-
 
 
 def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
+    if tensor.presumed:
+        from analyzers.machine.presumed import part_of
+
+        return part_of(m, tensor)
     items = _items(m, index)
     if all(_is_basic(m, i) for i in items):
         return basic_index(m, owner, items)

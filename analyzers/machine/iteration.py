@@ -136,6 +136,12 @@ def _rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -> Stream:
     """Iterating over a tensor is `unbind(0)`."""
     from analyzers.machine.torch_calls import call_torch
 
+    if tensor.presumed:
+        from analyzers.machine.presumed import part_of
+
+        if unpack is not None:
+            return Stream(tuple(part_of(m, tensor) for _ in range(unpack)))
+        return Stream((), Unknown(), lambda: part_of(m, tensor))
     size = tensor.shape[0] if tensor.shape else None
     if tensor.shape == ():
         return Stream(())

@@ -176,6 +176,14 @@ def _unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args)
 
     lineage = m.trail(name, m.parents([receiver, *args.pos]))
     if name == "backward":
+        m.trains = True
+        if m.presumes:
+            from analyzers.machine.calls import call_method
+            from analyzers.machine.presumed import presumed_loss
+
+            loss = presumed_loss(m, receiver)
+            if loss != receiver:
+                return call_method(m, loss, name, args)
         from analyzers.machine.backward import blur_after_unknown
         from analyzers.machine.events import BackwardCall
         from analyzers.machine.tensors import subject_name

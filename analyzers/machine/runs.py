@@ -26,6 +26,8 @@ class FunctionRun:
     entered: frozenset[tuple[str, str, str]]
     passed: frozenset[tuple[Loc, int]]
     out_of_fuel: bool = False
+    trains: bool = False
+    presumed: bool = False
 
 
 BUDGET = 20_000
@@ -44,13 +46,21 @@ Probe = Callable[[Machine, n.Node, Value], None]
 
 
 def run_module(
-    program: Program, path: str, *, main: bool, limits: Limits | None = None, probe: Probe | None = None
+    program: Program,
+    path: str,
+    *,
+    main: bool,
+    limits: Limits | None = None,
+    probe: Probe | None = None,
+    presume: bool = False,
 ) -> ModuleRun:
+    """Run a module from its first line. With `presume`, names may hold what their role says, and nothing is certain."""
     from analyzers.machine.statements import join_all, run_block
 
     machine = Machine(program, program.block(path, main), limits=limits)
     machine.probe = probe
     machine.main = main
+    machine.presumes = presume
     name = "__main__" if main else program.module_name(path)
     env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id
     root = n.Pass(0, 0)
@@ -65,6 +75,8 @@ def run_module(
         exhausted = True
         doubt_everything(machine)
         final = machine.st
+    if presume:
+        doubt_everything(machine)
     final.log = ROOT
     return ModuleRun(
         path,
@@ -78,6 +90,8 @@ def run_module(
         frozenset(machine.passed),
         exhausted,
         tuple(machine.functions),
+        machine.trains,
+        machine.presumed_any,
     )
 
 
@@ -88,21 +102,23 @@ class Made:
     state: State
     value: Value
     next_id: int
+    presumed: bool = False
 
 
-def make_instance(program: Program, module: ModuleRun, cls: int) -> Made:
+def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: bool = False) -> Made:
     found = module.state.find(cls)
     chunk = ""
     if isinstance(found, ClassObj):
         init = next((f for f in module.functions if f.owner == cls), None)
         chunk = init.chunk if init is not None else ""
     machine = _machine(program, module, chunk, None)
+    machine.presumes = presume
     try:
         value = instance_of(machine, cls)
     except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))
-    return Made(machine.st, value, machine.next_id)
+    return Made(machine.st, value, machine.next_id, machine.presumed_any)
 
 
 def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
@@ -121,32 +137,41 @@ def run_unknown(
     made: Made | None,
     limits: Limits | None = None,
     probe: Probe | None = None,
+    *,
+    presume: bool = False,
 ) -> FunctionRun:
     """Run `func` on arguments of which nothing is known, in the state that its module ends in.
 
-    `made` is the instance that a method is called on.
+    `made` is the instance that a method is called on. With `presume`, arguments are what their role says, grad mode is
+    on, and nothing is certain.
     """
-    machine = _machine(program, module, func.chunk, limits or limits_for(module, func))
+    machine = _machine(program, module, func.chunk, limits or (TRAINING_CALL if presume else limits_for(module, func)))
     machine.probe = probe
+    machine.presumes = presume
     if made is not None:
+        machine.presumed_any = made.presumed
         machine.st = made.state.fork()
         machine.next_id = made.next_id
     exhausted = False
     try:
         args = unknown_arguments(func, made)
-        machine.st.grad = True if trains(func) else None
+        machine.st.grad = True if presume or trains(func) else None
         run_function(machine, func, args)
     except (OutOfFuel, RecursionError):
         exhausted = True
         doubt_everything(machine)
     except (PyRaise, Infeasible):
         pass
+    if presume:
+        doubt_everything(machine)
     return FunctionRun(
         tuple(machine.events),
         tuple(machine.bindings.values()),
         frozenset(machine.entered),
         frozenset(machine.passed),
         exhausted,
+        machine.trains,
+        machine.presumed_any,
     )
 
 

@@ -13,6 +13,7 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
     """Bind `value`; `statement` is where facts are noted (None: nowhere)."""
     match target:
         case n.Name(id=name):
+            value = _presumed(m, target, value)
             store_name(m, name, value)
             if isinstance(statement, n.Assign):
                 note_growth(m, name, value)
@@ -26,6 +27,7 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
 
             owner = evaluate(m, owner_node)
             m.frame.node = target
+            value = _presumed(m, target, value)
             set_attribute(m, owner, attr, value)
             if not isinstance(owner_node, n.Call):
                 _fact(m, target, statement, value)
@@ -38,6 +40,14 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
             set_item(m, owner, index, value)
             if isinstance(m.obj(owner), ListObj | DictObj):
                 _fact(m, target, statement, value)
+
+
+def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
+    if not m.presumes:
+        return value
+    from analyzers.machine.presumed import presumed
+
+    return presumed(m, target, value)
 
 
 def _fact(m: Machine, target: n.Expr, statement: n.Node | None, value: Value) -> None:

@@ -159,6 +159,10 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
             return bind(m, value, owner, Ref(tensor.cls))
     if name in METHODS or f"Tensor.{name}" in python_names():
         return BoundBuiltin(owner, name)
+    if tensor.presumed and not name.startswith("_"):
+        from analyzers.machine.presumed import part_of
+
+        return part_of(m, tensor)
     return Unknown() if name.startswith("_") else BoundBuiltin(owner, name)
 
 

@@ -263,6 +263,8 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     hidden = any(unknown_operand(m, v) for v in values)
     step = Step(name, name, {"all": operands}, (), ("all",), "unknown", m.parents(values))
     requires = truth.both(m.st.grad, inputs_require_grad(m, step))
+    if m.presumes and requires:
+        return _presumed_result(m, step)
     if hidden and requires is False and m.st.grad is not False:
         requires = None
     if requires is not False:
@@ -275,6 +277,12 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     if hidden or any(tensor_at(m, i).sparse is not False for i in operands):
         tensor_at(m, result.id).sparse = None
     return result
+
+
+def _presumed_result(m: Machine, step: Step) -> Ref:
+    """An operator that the machine does not know is taken for one with a derivative."""
+    step.kind = "op"
+    return new_result(m, step, None, None, make_node(m, step, ()), requires=True, contiguous=None)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------
@@ -693,7 +701,8 @@ def _save_written(m: Machine, ident: int, outputs: Sequence[object]) -> None:
 def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: int | None) -> Value:
     """An operator made of parts that the machine does not take apart: its graph is unknown, its flags often not."""
     operands = {name: tensors_in(m, value) for name, value in bound.items()}
-    step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
+    kind = "op" if m.presumes else "unknown"
+    step = Step(row.base, what, operands, (), tuple(operands), kind, m.parents(list(bound.values())))
     step.requires = inputs_require_grad(m, step)
     if any(unknown_operand(m, v) for v in bound.values()) and not step.requires:
         step.requires = None
@@ -715,7 +724,7 @@ def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     for order in range(len(tensor_returns)):
         t = types[order] if types is not None and order < len(types) else None
         requires = result_requires_grad(m, step, t.dtype if t else None)
-        if requires and (t is None or t.dtype is None):
+        if requires and (t is None or t.dtype is None) and not m.presumes:
             requires = None
         cut = _cut_of(m, row, step, t.dtype if t else None)
         node = make_node(m, step, ()) if requires is not False else None

@@ -26,8 +26,22 @@ RULES: tuple[Rule, ...] = _collect()
 ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
 
-def judge(runs: Sequence[Run], places: Places) -> tuple[Finding, ...]:
-    """All findings of several runs, each place and rule once, the gravest first where visits differ."""
+def judge(runs: Sequence[Run], presumed: Sequence[Run], places: Places) -> tuple[Finding, ...]:
+    """All findings of several runs, each place and rule once, the gravest first where visits differ.
+
+    What `presumed` runs find counts where the others found nothing.
+    """
+    found = _found(runs, places)
+    known = {(f.code, f.place) for f in found} | {(f.code, f.raises.place) for f in found if f.raises is not None}
+    for finding in _found(presumed, places):
+        if (finding.code, finding.place) in known:
+            continue
+        if finding.raises is None or (finding.code, finding.raises.place) not in known:
+            found.append(finding)
+    return tuple(sorted(found, key=lambda f: (f.place, f.code)))
+
+
+def _found(runs: Sequence[Run], places: Places) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for run in runs:
         facts = Facts(run, places)
@@ -41,7 +55,7 @@ def judge(runs: Sequence[Run], places: Places) -> tuple[Finding, ...]:
                 old = found.get(key)
                 if old is None or ORDER[finding.severity] < ORDER[old.severity]:
                     found[key] = finding
-    return tuple(sorted(found.values(), key=lambda f: (f.place, f.code)))
+    return list(found.values())
 
 
 def _only_possible(event: Raised, facts: Facts) -> bool:

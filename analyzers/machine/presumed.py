@@ -1,0 +1,229 @@
+"""Values for names of which only their role is known.
+
+A *presumed* run goes over code that a first run found nothing known for: a model from a factory, an optimizer that is
+an argument. There a name's role (`analyzers/syntax/roles.py`) stands in for a value: a model is a module with one
+parameter, whose output has a graph; an optimizer trains the models that it is named after; a loss has the graph of what
+went into it. What calls that the machine cannot see do to tensors is taken for nothing. All that such a run finds is
+possible, never certain, and none of its facts is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Cut, Lineage
+from analyzers.domain.objects import ClassObj, Counter, Edge, Instance, Node, Saved, Storage, Tensor
+from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
+from analyzers.machine.calls import Args, call
+from analyzers.machine.core import Frame, Machine
+from analyzers.machine.natives import native
+from analyzers.machine.tensors import edge_to, refreshed
+from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role, aliases_in, dotted, roles_in, same_part
+
+Roles = dict[str, Role]
+
+
+def presumed(m: Machine, target: n.Expr, value: Value) -> Value:
+    """What `target` most likely holds, if `value` says nothing and the uses of the name do."""
+    if not isinstance(value, Unknown) or value.type is not None or m.frame.library:
+        return value
+    name = dotted(target)
+    role = roles_of(m, m.frame).get(name) if name else None
+    return value if role is None else _stand_in(m, name, role, value)
+
+
+def presume_arguments(m: Machine, func: Func, env: int) -> None:
+    """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
+    if func.module.startswith("<") or not isinstance(func.node, n.FunctionDef):
+        return
+    roles = _roles_of_function(m, func)
+    bound = m.env(env).vars
+    waiting = [(name, roles[name]) for name, value in bound.items() if name in roles and _says_nothing(value)]
+    for name, role in sorted(waiting, key=lambda entry: entry[1] is not Role.MODEL):
+        m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], env))
+
+
+def _says_nothing(value: Value) -> bool:
+    return isinstance(value, Unknown) and value.type is None
+
+
+def _stand_in(m: Machine, name: str, role: Role, value: Value, env: int | None = None) -> Value:
+    m.presumed_any = True
+    if role is Role.MODEL:
+        return _model(m)
+    if role is Role.OPTIMIZER:
+        return _optimizer(m, name, value, env)
+    return presumed_loss(m, value)
+
+
+# --- roles ------------------------------------------------------------------------------------------------------
+
+
+def roles_of(m: Machine, frame: Frame) -> Roles:
+    """The roles of the names that code in this frame uses."""
+    if frame.func is not None:
+        return _roles_of_function(m, frame.func)
+    return _remembered(m, frame.module, lambda: roles_in(_module_body(m, frame.module)))
+
+
+def _module_body(m: Machine, module: str) -> list[n.Node]:
+    keys = [reference.key for reference in m.program.body(module) if isinstance(reference, n.ChunkRef)]
+    statements = (statement for key in keys for statement in m.program.chunk(module, key).body)
+    return [s for s in statements if not isinstance(s, n.FunctionDef | n.ClassDef)]
+
+
+def _roles_of_function(m: Machine, func: Func) -> Roles:
+    def find() -> Roles:
+        own = roles_in([func.node])
+        of_class = _roles_of_class(m, func.owner) if func.owner is not None else {}
+        if isinstance(func.node, n.FunctionDef):
+            for name, attribute in aliases_in(func.node).items():
+                if attribute in of_class:
+                    own.setdefault(name, of_class[attribute])
+        return {**own, **of_class}
+
+    return _remembered(m, (func.module, func.chunk, func.qualname), find)
+
+
+def _roles_of_class(m: Machine, cls: int) -> Roles:
+    found = m.st.find(cls)
+    if not isinstance(found, ClassObj):
+        return {}
+    classes = [m.st.find(a) for a in found.ancestry if isinstance(a, int)]
+    methods = [
+        value.node
+        for each in classes
+        if isinstance(each, ClassObj) and not each.module.startswith("<")
+        for value in each.attrs.values()
+        if isinstance(value, Func)
+    ]
+    return _remembered(m, cls, lambda: roles_in(methods))
+
+
+def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
+    if key not in m.roles:
+        m.roles[key] = find()
+    return m.roles[key]
+
+
+# --- stand-ins --------------------------------------------------------------------------------------------------
+
+
+def _library(m: Machine, name: str, args: Args) -> Value:
+    from analyzers.machine.imports import library_value
+
+    place = m.program.library(f"presumed.{name}")
+    return Unknown() if place is None else call(m, library_value(m, place), args)
+
+
+def _model(m: Machine) -> Value:
+    model = _library(m, "Model", Args())
+    found = m.obj(model)
+    if isinstance(found, Instance) and isinstance(model, Ref):
+        m.st.put(model.id, Instance(found.cls, found.attrs, True))
+        for ident in _weights(m, model):
+            m.st.update(ident, Tensor, lambda t: replace(t, shape=None))
+    return model
+
+
+def _weights(m: Machine, model: Value) -> list[int]:
+    found = m.obj(model)
+    table = m.obj(found.attrs["_parameters"]) if isinstance(found, Instance) and "_parameters" in found.attrs else None
+    return [v.id for v in getattr(table, "items", {}).values() if isinstance(v, Ref) and m.tensor(v) is not None]
+
+
+def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
+    models = _models_in_reach(m, name, env)
+    named = [model for other, model in models if same_part(name, other)]
+    chosen = named if len(named) == 1 else [model for _, model in models] if len(models) == 1 else []
+    return _library(m, "make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
+
+
+def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, Value]]:
+    """The models that names beside `name` hold: of the same object, or in the same function."""
+    roles = roles_of(m, m.frame)
+    found: dict[str, Value] = {}
+    holder: Value | None = None
+    at: int | None = m.frame.env if env is None else env
+    while at is not None:
+        scope = m.env(at)
+        for other, value in scope.vars.items():
+            if _is_model(m, value) and (env is not None or roles.get(other) is Role.MODEL):
+                found.setdefault(other, value)
+        holder = holder or scope.vars.get("self")
+        at = scope.parent
+    if name.startswith("self."):
+        found = {}
+    owner = m.obj(holder) if holder is not None else None
+    if isinstance(owner, Instance):
+        found.update({f"self.{k}": v for k, v in _attributes(m, owner).items() if _is_model(m, v)})
+    return list(found.items())
+
+
+def _attributes(m: Machine, owner: Instance) -> Map[str, Value]:
+    table = m.obj(owner.attrs["_modules"]) if "_modules" in owner.attrs else None
+    modules = {str(k.value): v for k, v in getattr(table, "items", {}).items() if isinstance(k, Const)}
+    return owner.attrs.update(modules)
+
+
+def _is_model(m: Machine, value: Value) -> bool:
+    from analyzers.machine.attributes import is_module
+
+    return is_module(m, value) is True
+
+
+def presumed_loss(m: Machine, value: Value) -> Value:
+    """A loss that was computed out of sight of tensors or models in `value.reach`."""
+    if not isinstance(value, Unknown):
+        return value
+    edges: list[Edge] = []
+    for ident in value.reach:
+        found = m.st.find(ident)
+        sources = [ident] if isinstance(found, Tensor) else _weights(m, Ref(ident)) if found is not None else []
+        edges += [edge for i in sources if (edge := edge_to(m, i)) is not None and not edge.maybe]
+    if not edges or m.st.grad is None:
+        return value
+    parents = () if value.lineage is None else (value.lineage,)
+    if m.st.grad is False:
+        return m.new_tensor(None, "float32", lineage=Lineage("?", m.here(), parents, "no-grad", m.via()))
+    return _with_graph(m, tuple(edges), m.trail("?", parents))
+
+
+def _with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
+    """A tensor computed along `edges` by an operator that keeps something for its backward."""
+    node = Node(
+        (), edges, (Saved("self", None, None),), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
+        epoch=tuple(m.iterations), via=m.via(),
+    )  # fmt: skip
+    made = m.new_tensor(None, "float32", requires_grad=True, lineage=lineage)
+    m.st.update(made.id, Tensor, lambda t: replace(t, edge=Edge(m.new(node).id), presumed=True, contiguous=None))
+    return made
+
+
+@native("autograd_machine.presumed_output")
+def _presumed_output(m: Machine, args: Args) -> Value:
+    """What a presumed model returns: it may be one tensor, or anything that holds some."""
+    operands = [v for v in args.pos if isinstance(v, Ref) and m.tensor(v) is not None]
+    required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
+    cut: Cut | None = "no-grad" if m.st.grad is False and required else None
+    lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
+    if m.st.grad is True and required is True:
+        edges = (edge_to(m, v.id) for v in operands)
+        return _with_graph(m, tuple(e for e in edges if e is not None and not e.maybe), lineage)
+    made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
+    edge = None if m.st.grad is False or required is False else Edge()
+    m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
+    return made
+
+
+def part_of(m: Machine, whole: Tensor) -> Ref:
+    """An item or attribute of what a presumed model returned."""
+    storage, counter = m.fresh(), m.fresh()
+    m.st.put(storage, Storage())
+    m.st.put(counter, Counter())
+    return m.new(replace(whole, storage=storage, counter=counter, grad=NONE))

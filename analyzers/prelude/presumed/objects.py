@@ -1,0 +1,18 @@
+import autograd_machine
+import torch
+
+
+class Model(torch.nn.Module):
+    """A module of which no more is known than that it is one, and learns."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(0))
+
+    def forward(self, *args, **kwargs):
+        return autograd_machine.presumed_output(self.weight, *args, *kwargs.values())
+
+
+def make_optimizer(models):
+    """An optimizer over the parameters of some models."""
+    return torch.optim.SGD([p for model in models for p in model.parameters()], lr=0.1)
