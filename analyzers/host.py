@@ -3,20 +3,23 @@
 Whoever asks, an editor or the command line, asks here; no other module knows that results are kept. From an edit to a
 finding:
 
-    source -> module -> chunk -> module_run -> function_run -> findings
+    source -> module -> chunk -> module_run -> function_run -> judged -> findings
 
 `module` cuts a file into chunks, `chunk` lowers one, `module_run` runs a module from its first line, `function_run` a
 function that nobody called. Each reads only what it needs: a run reads the chunks that it executes and the runs of the
-modules that it imports.
+modules that it imports. `findings` leaves out of what is `judged` what comments silence and what is switched off, by
+the comments and the choices of the file that a finding points into.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
@@ -26,24 +29,45 @@ from analyzers.machine.events import Binding
 from analyzers.machine.runs import IMPORTED, FunctionRun, Made, make_instance, run_module, run_unknown, takes_instance
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
-from analyzers.report import Fact, Finding, Graph, Place
+from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity
+from analyzers.syntax import comments
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import Module, split
 
+if TYPE_CHECKING:
+    from analyzers.rules.suppression import Comments, Use
+
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
+CHOICES = Input[None, int]("choices")
+TOGETHER = Input[None, frozenset[str]]("together")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is reported of one file, by code: rules that are switched off, and severities other than the rule's own."""
+
+    off: frozenset[str] = frozenset()
+    severities: tuple[tuple[str, Severity], ...] = ()
+
+
+def everything(path: str) -> Choice:
+    """Every rule speaks, as loud as it likes."""
+    del path
+    return Choice()
 
 
 class World(Database):
-    """The database with the way to files, and the numbers given to runs."""
+    """The database with the way to files and to what is chosen for them, and the numbers given to runs."""
 
-    def __init__(self, read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, read: Callable[[str], bytes | None], choose: Callable[[str], Choice]) -> None:
         super().__init__()
         self.read_file = read
+        self.choose = choose
         self.blocks: dict[tuple[str, bool], int] = {}
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
 
@@ -246,21 +270,104 @@ def uncalled(db: Database, path: str) -> tuple[int, ...]:
     return tuple(reversed(chosen))
 
 
+def runs_of(db: Database, path: str) -> list[ModuleRun | FunctionRun]:
+    return [module_run(db, path), *(function_run(db, path, index) for index in uncalled(db, path))]
+
+
 @query
-def findings(db: Database, path: str) -> tuple[Finding, ...]:
+def judged(db: Database, path: str) -> tuple[Finding, ...]:
+    """All findings of a file's runs, before anybody silences one."""
     from analyzers.rules import judge
 
-    runs: list[ModuleRun | FunctionRun] = [module_run(db, path)]
-    runs += [function_run(db, path, index) for index in uncalled(db, path)]
-    return judge(runs, presumed_runs(db, path), Positions(db))
+    return judge(runs_of(db, path), presumed_runs(db, path), Positions(db))
+
+
+@query
+def comments_of(db: Database, path: str) -> Comments | None:
+    """The directives of a file; None where there are none."""
+    text = module(db, path).text
+    if not comments.has_directive(text):
+        return None
+    from analyzers.rules import suppression
+
+    return suppression.comments_of(path, text)
+
+
+@query
+def uses(db: Database, path: str) -> frozenset[Use]:
+    """The directives, of whichever files, that silence findings of one file's runs."""
+    from analyzers.rules import suppression
+
+    found = judged(db, path)
+    texts = [comments_of(db, there) for there in sorted({finding.place.path for finding in found})]
+    return frozenset(use for text in texts if text is not None for use in suppression.uses(text, found))
+
+
+@query
+def choice(db: Database, path: str) -> Choice:
+    with suppress(KeyError):
+        db.read(CHOICES, None)
+    return world_of(db).choose(path)
+
+
+@query
+def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
+    """Directives that silence nothing, or rules that there are not.
+
+    A directive of an imported file may be there for those who import it: the files that are looked at together are
+    asked, once nothing nearer needs it. Nothing is called unused where something was not run.
+    """
+    text = comments_of(db, path)
+    if text is None:
+        return ()
+    from analyzers.rules import RULES, suppression
+
+    strange = list(suppression.unknown(text, RULES))
+    found = [finding for finding in strange if not text.silencing(finding)]
+    used, off = uses(db, path) | suppression.uses(text, strange), choice(db, path).off
+    runs = (*runs_of(db, path), *presumed_runs(db, path))
+    is_whole = not module(db, path).holes and not any(run.out_of_fuel for run in runs)
+    if is_whole and any(suppression.unused(text, used, RULES, off)):
+        for other in sorted(looked_at_together(db) - {path}):
+            if path in reach(db, other):
+                used |= uses(db, other)
+        found += suppression.unused(text, used, RULES, off)
+    return tuple(found)
+
+
+def looked_at_together(db: Database) -> frozenset[str]:
+    try:
+        return db.read(TOGETHER, None)
+    except KeyError:
+        return frozenset()
+
+
+@query
+def findings(db: Database, path: str) -> tuple[Finding, ...]:
+    """What is left of the findings once comments and choices have spoken."""
+    found = [finding for finding in judged(db, path) if not is_silenced(db, finding)]
+    chosen = (as_chosen(choice(db, f.place.path), f) for f in (*found, *about_comments(db, path)))
+    return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
+
+
+def is_silenced(db: Database, finding: Finding) -> bool:
+    text = comments_of(db, finding.place.path)
+    return text is not None and bool(text.silencing(finding))
+
+
+def as_chosen(chosen: Choice, finding: Finding) -> Finding | None:
+    """None where the rule is off. What the program itself expects to raise stays a remark."""
+    if finding.code in chosen.off:
+        return None
+    expected = finding.raises is not None and finding.raises.expected
+    severity = dict(chosen.severities).get(finding.code)
+    return finding if severity is None or expected else replace(finding, severity=severity)
 
 
 @query
 def facts(db: Database, path: str) -> tuple[Fact, ...]:
     found: dict[tuple[Loc, str], Binding] = {}
-    runs: list[ModuleRun | FunctionRun] = [module_run(db, path)]
-    runs += [function_run(db, path, index) for index in uncalled(db, path)]
-    for run in runs:
+    for run in runs_of(db, path):
         for binding in run.bindings:
             found.setdefault((binding.loc, binding.name), binding)
     places = Positions(db)
@@ -365,6 +472,14 @@ class Snapshot:
         with self._held() as db:
             return findings(db, path)
 
+    def ignoring(self, finding: Finding) -> Edit | None:
+        """The edit that silences a finding by a comment."""
+        from analyzers.rules import suppression
+
+        with self._held() as db:
+            path = finding.place.path
+            return suppression.ignoring(suppression.comments_of(path, module(db, path).text), finding)
+
     def facts(self, path: str) -> tuple[Fact, ...]:
         with self._held() as db:
             return tuple(f for f in facts(db, path) if f.place.path == path)
@@ -392,8 +507,11 @@ def graph(db: World, path: str, offset: int, name: str | None) -> Graph | None:
 class Host:
     """Open buffers and files, and what is known of them."""
 
-    def __init__(self, read: Callable[[str], bytes | None] = read_from_disk) -> None:
-        self.world = World(read)
+    def __init__(
+        self, read: Callable[[str], bytes | None] = read_from_disk, choose: Callable[[str], Choice] = everything
+    ) -> None:
+        """`choose` says what is reported of a file; `choices_changed` that it may say something else now."""
+        self.world = World(read, choose)
         self.lock = RLock()
         self.stamps = 0
 
@@ -409,8 +527,16 @@ class Host:
         self.stamps += 1
         self.world.set(STAMP, path, self.stamps)
 
+    def choices_changed(self) -> None:
+        self.stamps += 1
+        self.world.set(CHOICES, None, self.stamps)
+
+    def look_at_together(self, paths: Iterable[str]) -> None:
+        """The files that somebody looks at: a comment that one of them needs is not unused in another."""
+        self.world.set(TOGETHER, None, frozenset(paths))
+
     def snapshot(self, token: CancelToken | None = None) -> Snapshot:
         return Snapshot(self, token)
 
 
-__all__ = ["CancelToken", "Cancelled", "Host", "Snapshot"]
+__all__ = ["CancelToken", "Cancelled", "Choice", "Host", "Snapshot"]

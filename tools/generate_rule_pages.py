@@ -18,6 +18,7 @@ GROUPS = {
     "AG2": "The gradient is wrong, missing, or goes nowhere",
     "AG3": "The training step out of order",
     "AG4": "Memory and time",
+    "AG0": "Comments that silence findings",
 }
 
 

@@ -46,7 +46,7 @@ def _found(runs: Sequence[Run], places: Places) -> list[Finding]:
     for run in runs:
         facts = Facts(run, places)
         for rule in RULES:
-            for draft in rule.check(facts):
+            for draft in rule.check(facts) if rule.check is not None else ():
                 if draft.event is not None and _only_possible(draft.event, facts):
                     continue
                 finding = _finding(rule, draft, facts)

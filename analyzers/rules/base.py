@@ -107,10 +107,10 @@ Check = Callable[[Facts], Iterator[Draft]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`doc` is the page: the module's docstring."""
+    """`doc` is the page: the module's docstring. `check` is None for a rule about comments, which no run shows."""
 
     code: str
     name: str
     summary: str
-    check: Check
+    check: Check | None
     doc: str

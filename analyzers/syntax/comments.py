@@ -1,6 +1,6 @@
 """Comments that silence findings.
 
-    y.add_(1)  # autograd: ignore[AG104, AG101]    these findings on this line
+    y.add_(1)  # autograd: ignore[AG104, AG101]    these findings on this line, by code or by name
     y.add_(1)  # autograd: ignore                  every finding on this line
     y.add_(1)  # noqa: AG104                       as other linters spell the first
     # autograd: ignore-file[AG104]                 this finding in the whole file
@@ -37,20 +37,30 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One directive: on `line` (from 0), at bytes `start` to `end` of the file. `codes` None silences every finding."""
+    """One directive: on `line` (from 0), at bytes `start` to `end` of the file. `codes` None silences every finding.
+
+    A `shared` directive, `noqa`, is read by other linters too, whose codes may stand in it.
+    """
 
     line: int
     start: int
     end: int
     codes: tuple[Code, ...] | None
     whole_file: bool
+    shared: bool = False
 
-    def silences(self, code: str) -> bool:
-        return self.codes is None or any(one.name == code for one in self.codes)
+    def silences(self, code: str, name: str = "") -> bool:
+        """Whether it names the rule `code`, which is also called `name`."""
+        return self.codes is None or any(one.name in (code, name.upper()) for one in self.codes)
+
+
+def has_directive(text: bytes) -> bool:
+    """Whether there may be one, without a tree."""
+    return _DIRECTIVE.search(text) is not None
 
 
 def suppressions(text: bytes, tree: Tree) -> tuple[Suppression, ...]:
-    """Every directive of a file, in order."""
+    """Every directive of a file, in order; `has_directive` says beforehand whether to look."""
     found: list[Suppression] = []
     line = counted = 0
     for match in _DIRECTIVE.finditer(text):
@@ -62,7 +72,8 @@ def suppressions(text: bytes, tree: Tree) -> tuple[Suppression, ...]:
         counted = start
         group = "noqa" if match["noqa"] else "codes"
         codes = None if match[group] is None else _codes(match[group], match.start(group))
-        found.append(Suppression(line, start, end, codes, (match["ignore"] or b"").lower() == b"ignore-file"))
+        whole_file = (match["ignore"] or b"").lower() == b"ignore-file"
+        found.append(Suppression(line, start, end, codes, whole_file, shared=match["noqa"] is not None))
     return tuple(found)
 
 

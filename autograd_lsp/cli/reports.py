@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from analyzers.report import Fact, Finding, Place
@@ -38,12 +38,13 @@ class Report:
 def make_reports(sources: Sequence[Source], want: Literal["findings", "facts"], jobs: int | None) -> Iterator[Report]:
     """In the order of `sources`, whatever the number of jobs."""
     count = _job_count(jobs, len(sources))
+    paths = [source.path for source in sources]
     if count == 1:
-        one = partial(_report, _new_host(), want)
+        one = partial(_report, _new_host(paths), want)
         yield from map(one, sources)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
-    with ProcessPoolExecutor(count) as pool:
+    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths,)) as pool:
         yield from pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
 
 
@@ -66,20 +67,24 @@ def _job_count(jobs: int | None, files: int) -> int:
     return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
 
 
-def _new_host() -> Host:
+def _new_host(paths: Sequence[str]) -> Host:
     from analyzers.host import Host
 
-    return Host()
+    host = Host()
+    host.look_at_together(paths)
+    return host
 
 
-@cache
-def _worker_host() -> Host:
-    """One host for the life of a worker process: files share what they import."""
-    return _new_host()
+_worker_hosts: list[Host] = []
+"""In a worker process, its one host: files share what they import."""
+
+
+def _start_worker(paths: Sequence[str]) -> None:
+    _worker_hosts.append(_new_host(paths))
 
 
 def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report:
-    return _report(_worker_host(), want, source)
+    return _report(_worker_hosts[0], want, source)
 
 
 def _report(host: Host, want: Literal["findings", "facts"], source: Source) -> Report:

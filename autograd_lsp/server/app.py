@@ -61,8 +61,13 @@ class AutogradServer(LanguageServer):
         text = without_lone_surrogates(document.source)
         self._tell(lambda: self.host.set_text(document.key, text))
 
+    def tell_opened(self, document: Document) -> None:
+        self.tell_text(document)
+        self._tell_which_are_open()
+
     def tell_closed(self, uri: str) -> None:
         self._tell(lambda: self.host.close(path_of(uri)))
+        self._tell_which_are_open()
 
     def tell_disk_changed(self, uri: str) -> None:
         self._tell(lambda: self.host.file_changed(path_of(uri)))
@@ -112,6 +117,9 @@ class AutogradServer(LanguageServer):
         snapshot = self.host.snapshot()
         uris = {document.key: document.uri for document in self.open_documents()}
         return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris))
+
+    def _tell_which_are_open(self) -> None:
+        self._tell(lambda: self.host.look_at_together([document.key for document in self.open_documents()]))
 
     def _tell(self, change: Callable[[], object]) -> None:
         self.revision += 1

@@ -1,4 +1,4 @@
-"""Quick fixes at the cursor, and `source.fixAll.autograd-lsp` for the whole document."""
+"""Quick fixes at the cursor, among them a comment that silences the finding, and `source.fixAll.autograd-lsp`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from analyzers.host import Snapshot
 
 FIX_ALL = "source.fixAll.autograd-lsp"
+_ABOUT_COMMENTS = "AG0"
 
 
 def register(server: AutogradServer) -> None:
@@ -28,12 +29,13 @@ def register(server: AutogradServer) -> None:
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
             path = path_of(uri)
             findings = [f for f in snapshot.findings(path) if f.place.path == path]
-            build = _Actions(server, converter, params.context)
+            build = _Actions(server, snapshot, converter, params.context)
             actions: list[types.CodeAction] = []
             if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):
                 start, end = (converter.offset(uri, p) for p in (params.range.start, params.range.end))
                 near = [f for f in findings if f.place.start <= end and start <= f.place.end]
                 actions.extend(action for finding in near for action in build.quick_fixes(finding))
+                actions.extend(action for finding in near for action in build.ignore(finding))
             if _wanted(params.context, FIX_ALL, unasked=False):
                 actions.extend(build.fix_all(findings))
             return actions
@@ -50,8 +52,11 @@ def _wanted(context: types.CodeActionContext, kind: str, *, unasked: bool) -> bo
 
 
 class _Actions:
-    def __init__(self, server: AutogradServer, converter: Converter, context: types.CodeActionContext) -> None:
+    def __init__(
+        self, server: AutogradServer, snapshot: Snapshot, converter: Converter, context: types.CodeActionContext
+    ) -> None:
         self.server = server
+        self.snapshot = snapshot
         self.converter = converter
         self.context = context
         workspace = server.client_capabilities.workspace
@@ -60,17 +65,31 @@ class _Actions:
 
     def quick_fixes(self, finding: Finding) -> Iterable[types.CodeAction]:
         """Alternatives, best first; the first safe one is the one that an editor applies without asking."""
-        shown = self.converter.diagnostic(finding)
-        asked = [d for d in self.context.diagnostics if (d.code, d.range) == (shown.code, shown.range)]
         preferred = next((fix for fix in finding.fixes if fix.safe), None)
         for fix in finding.fixes:
             yield types.CodeAction(
                 title=fix.title,
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=asked or [shown],
+                diagnostics=self.diagnostics(finding),
                 is_preferred=fix is preferred or None,
                 edit=self.workspace_edit(fix.edits),
             )
+
+    def ignore(self, finding: Finding) -> Iterable[types.CodeAction]:
+        """Never preferred, and no part of `fix_all`: it mends nothing."""
+        edit = None if finding.code.startswith(_ABOUT_COMMENTS) else self.snapshot.ignoring(finding)
+        if edit is not None:
+            yield types.CodeAction(
+                title=f"Ignore {finding.code} on this line",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=self.diagnostics(finding),
+                edit=self.workspace_edit([edit]),
+            )
+
+    def diagnostics(self, finding: Finding) -> list[types.Diagnostic]:
+        """As the client sent it, where it did."""
+        shown = self.converter.diagnostic(finding)
+        return [d for d in self.context.diagnostics if (d.code, d.range) == (shown.code, shown.range)] or [shown]
 
     def fix_all(self, findings: Sequence[Finding]) -> Iterable[types.CodeAction]:
         edits = _compatible_edits(fix for f in findings if (fix := next((x for x in f.fixes if x.safe), None)))

@@ -55,7 +55,7 @@ class Converter:
         if finding.raises is not None and all(step.place != finding.raises.place for step in finding.related):
             words = _raises_words(finding.raises)
             related.append(types.DiagnosticRelatedInformation(self.location(finding.raises.place), words))
-        is_dead = finding.effect == "no-effect-assignment"
+        is_dead = finding.effect == "no-effect-assignment" or finding.name == "unused-suppression"
         return types.Diagnostic(
             range=self.range(finding.place),
             severity=_SEVERITIES[finding.severity],

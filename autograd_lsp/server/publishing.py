@@ -77,7 +77,7 @@ def _register_push(server: AutogradServer) -> Callable[[], None]:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        _tell_text(server, params.text_document.uri)
+        _tell_opened(server, params.text_document.uri)
         publisher.refresh(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -97,7 +97,7 @@ def _register_push(server: AutogradServer) -> Callable[[], None]:
 def _register_pull(server: AutogradServer) -> Callable[[], None]:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        _tell_text(server, params.text_document.uri)
+        _tell_opened(server, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
@@ -129,6 +129,12 @@ def _ask_to_pull_again(server: AutogradServer) -> None:
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
         server.workspace_diagnostic_refresh(None)
+
+
+def _tell_opened(server: AutogradServer, uri: str) -> None:
+    document = server.open_document(uri)
+    if document is not None:
+        server.tell_opened(document)
 
 
 def _tell_text(server: AutogradServer, uri: str) -> None:

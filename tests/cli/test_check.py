@@ -120,6 +120,23 @@ def test_bad_usage_exits_two(project: Path, arguments: tuple[str, ...]) -> None:
     assert run("check", *arguments, cwd=project).returncode == 2
 
 
+LIBRARY = "def write(y):\n    y.add_(1)  # autograd: ignore[AG104]\n"
+CALLER = BROKEN.replace("y =", "from lib import write\ny =").replace("y.add_(1)", "write(y)")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_comments_silence_findings_whichever_file_finds_them(tmp_path: Path, jobs: str) -> None:
+    (tmp_path / "lib.py").write_text(LIBRARY)
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "train.py").write_text(BROKEN.replace("add_(1)", "add_(1)  # noqa: AG104"))
+    assert run("check", "--jobs", jobs, cwd=tmp_path).stdout == "No findings in 3 files.\n"
+    done = run("check", "--jobs", jobs, "lib.py", "train.py", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith(
+        "lib.py:2:16: info[AG002] `AG104` is ignored here, and not found (unused-suppression)\n"
+    )
+
+
 def test_statistics_count_by_rule(project: Path) -> None:
     _, document = check_json("--statistics", ".", cwd=project)
     assert document["statistics"] == [{"code": "AG104", "name": "saved-tensor-modified", "count": 1}]

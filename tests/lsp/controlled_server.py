@@ -6,6 +6,7 @@ Run as a script by the tests of what the server does while the analyzer is busy 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from analyzers.host import Cancelled
 from analyzers.report import Fact, Finding, Graph, Place
@@ -27,6 +28,9 @@ class ControlledHost:
 
     def file_changed(self, path: str) -> None:
         self.revision += 1
+
+    def look_at_together(self, paths: Iterable[str]) -> None:
+        pass
 
     def snapshot(self) -> ControlledSnapshot:
         return ControlledSnapshot(self)

@@ -82,6 +82,45 @@ async def test_fix_all_is_there_for_those_who_ask() -> None:
         assert not await editor.code_actions(URI, diagnostic, only=["refactor"])
 
 
+async def test_a_finding_can_be_ignored_by_a_comment() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        [diagnostic] = await editor.diagnostics_of(URI, 1)
+        action = (await editor.code_actions(URI, diagnostic))[-1]
+        assert (action.title, action.kind) == ("Ignore AG104 on this line", types.CodeActionKind.QuickFix)
+        assert not action.is_preferred
+        [change] = action.edit.document_changes
+        ignored = applied(BROKEN, change.edits)
+        assert "y.add_(1)  # autograd: ignore[AG104]\n" in ignored
+        editor.open("file:///project/ignored.py", ignored)
+        assert await editor.diagnostics_of("file:///project/ignored.py", 1) == []
+
+
+async def test_a_comment_that_ignores_nothing_is_removed_by_its_fix() -> None:
+    text = BROKEN.replace("y.add_(1)", "y.add(1)  # autograd: ignore[AG104]")
+    async with editing() as editor:
+        editor.open(URI, text)
+        [diagnostic] = await editor.diagnostics_of(URI, 1)
+        assert (diagnostic.code, list(diagnostic.tags or [])) == ("AG002", [types.DiagnosticTag.Unnecessary])
+        [action] = await editor.code_actions(URI, diagnostic)
+        [fix_all] = await editor.code_actions(URI, diagnostic, only=["source.fixAll"])
+        for one in (action, fix_all):
+            assert applied(text, one.edit.document_changes[0].edits) == BROKEN.replace("add_", "add")
+
+
+async def test_a_comment_that_another_open_document_needs_is_not_unused() -> None:
+    library = "def write(y):\n    y.add_(1)  # autograd: ignore[AG104]\n"
+    caller = BROKEN.replace("y = ", "from lib import write\ny = ").replace("y.add_(1)", "write(y)")
+    async with editing(PULL_CLIENT) as editor:
+        editor.open("file:///project/lib.py", library)
+        [unused] = (await editor.pull("file:///project/lib.py")).items
+        assert unused.code == "AG002"
+        editor.open("file:///project/caller.py", caller)
+        assert not (await editor.pull("file:///project/lib.py")).items
+        editor.close("file:///project/caller.py")
+        assert len((await editor.pull("file:///project/lib.py")).items) == 1
+
+
 async def test_the_graph_of_the_tensor_under_the_cursor() -> None:
     async with editing() as editor:
         editor.open(URI, BROKEN)

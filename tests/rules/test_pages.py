@@ -38,7 +38,7 @@ def test_a_rule_is_called_as_its_file(rule: Rule) -> None:
 
 @every_rule
 def test_a_rule_has_its_page_and_its_code(rule: Rule) -> None:
-    assert re.fullmatch(r"AG[1-4]\d\d", rule.code)
+    assert re.fullmatch(r"AG[0-4]\d\d", rule.code)
     assert rule_page(rule.name).endswith(f"/{rule.name}/")
     assert (REPOSITORY / "docs" / "rules" / f"{rule.name}.md").exists()
 
