@@ -185,8 +185,8 @@ def presumed_loss(m: Machine, value: Value) -> Value:
     for ident in value.reach:
         found = m.st.find(ident)
         sources = [ident] if isinstance(found, Tensor) else _weights(m, Ref(ident)) if found is not None else []
-        edges += [edge for i in sources if (edge := edge_to(m, i)) is not None and not edge.maybe]
-    if not edges or m.st.grad is None:
+        edges += [edge for i in sources if (edge := edge_to(m, i)) is not None]
+    if all(edge.maybe for edge in edges) or m.st.grad is None:
         return value
     parents = () if value.lineage is None else (value.lineage,)
     if m.st.grad is False:
@@ -214,7 +214,7 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
     if m.st.grad is True and required is True:
         edges = (edge_to(m, v.id) for v in operands)
-        return _with_graph(m, tuple(e for e in edges if e is not None and not e.maybe), lineage)
+        return _with_graph(m, tuple(e for e in edges if e is not None), lineage)
     made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))

@@ -1,8 +1,9 @@
 """Finds the Python snippets of a Markdown file, or of a rule's page, which is its module's docstring.
 
 A fence may say more than `python`: `fixed` (the block before it, after its first fix; after its second, where it is the
-second such block in a row), and `cases="flag=True; flag=False"` (names that the analyzer does not know; torch runs
-every case with them bound).
+second such block in a row), `cases="flag=True; flag=False"` (names that the analyzer does not know; torch runs every
+case with them bound), and `driver` (what torch runs after the block before it, and the analyzer never sees: code that
+calls the block's functions).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _FENCE = re.compile(r"^```python(?P<options>( .*)?)$")
@@ -45,6 +46,7 @@ class Snippet:
     cases: tuple[Case, ...]
     fixes: int = 0
     broken: Snippet | None = None
+    driver: str = ""
 
     @property
     def id(self) -> str:
@@ -54,18 +56,19 @@ class Snippet:
 
 def in_markdown(path: Path) -> list[Snippet]:
     """The snippets of a Markdown file."""
-    return list(_snippets(path, path.read_text(encoding="utf-8").splitlines(), 1))
+    return _snippets(path, path.read_text(encoding="utf-8").splitlines(), 1)
 
 
 def in_rule(path: Path) -> list[Snippet]:
     """The snippets of the page that a rule's module opens with."""
     match ast.parse(path.read_text(encoding="utf-8")).body:
         case [ast.Expr(value=ast.Constant(value=str(page))) as docstring, *_]:
-            return list(_snippets(path, page.splitlines(), docstring.lineno))
+            return _snippets(path, page.splitlines(), docstring.lineno)
     return []
 
 
-def _snippets(path: Path, lines: list[str], first: int) -> Iterator[Snippet]:
+def _snippets(path: Path, lines: list[str], first: int) -> list[Snippet]:
+    found: list[Snippet] = []
     heading = path.stem
     broken: Snippet | None = None
     fixes = 0
@@ -78,11 +81,16 @@ def _snippets(path: Path, lines: list[str], first: int) -> Iterator[Snippet]:
             continue
         options = opened["options"]
         text = "".join(f"{line}\n" for line in _until_closed(numbered))
+        if "driver" in options.split():
+            found[-1] = broken = replace(found[-1], driver=text)
+            continue
         fixes = fixes + 1 if "fixed" in options.split() else 0
-        snippet = Snippet(path, number + 1, heading, text, _cases(options), fixes, broken if fixes else None)
+        driver = broken.driver if fixes and broken else ""
+        base = broken if fixes else None
+        found.append(Snippet(path, number + 1, heading, text, _cases(options), fixes, base, driver))
         if not fixes:
-            broken = snippet
-        yield snippet
+            broken = found[-1]
+    return found
 
 
 def _until_closed(numbered: Iterator[tuple[int, str]]) -> Iterator[str]:

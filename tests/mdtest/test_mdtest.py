@@ -26,7 +26,7 @@ every_fix = pytest.mark.parametrize("snippet", FIXED, ids=[snippet.id for snippe
 def runs() -> dict[Snippet, list[Run]]:
     """What torch does with every case of every snippet."""
     cases = [(snippet, case) for snippet in SNIPPETS for case in snippet.cases]
-    done = run_batch([Program.from_text(snippet.text, case.names) for snippet, case in cases])
+    done = run_batch([Program.from_text(snippet.text + snippet.driver, case.names) for snippet, case in cases])
     result: dict[Snippet, list[Run]] = {snippet: [] for snippet in SNIPPETS}
     for (snippet, _), run in zip(cases, done, strict=True):
         result[snippet].append(run)
