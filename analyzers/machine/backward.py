@@ -518,7 +518,8 @@ def blur_after_unknown(m: Machine) -> None:
     """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
     for ident, found in list(m.st.heap.items()):
         if isinstance(found, Tensor):
-            if found.requires_grad is not False and found.grad == NONE and (found.edge is None or found.retains_grad):
+            perhaps_leaf = found.edge is None or found.edge.node is None
+            if found.requires_grad is not False and found.grad == NONE and (perhaps_leaf or found.retains_grad):
                 m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
         elif isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
