@@ -19,6 +19,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
+from analyzers.machine.gathered import arrived, held_by
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.packing import unpack
 from analyzers.machine.sparse import gradient_is_sparse, summed
@@ -461,6 +462,8 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             made.requires_grad = None
             made.edge = Edge()
         m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
+        m.leaf_storages.add(tensor.storage)
+        arrived(m, grad.id, None, first=True)
         return
     if create and certain and isinstance(gradient, Ref) and m.tensor(tensor.grad) is not None:
         total = m.in_mode(True, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
@@ -476,11 +479,10 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
                     "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
                     Plain("inference", held.lineage),
                 )  # fmt: skip
-            from analyzers.machine.training import moment, note_addition
-
-            before = moment(m, tensor.grad.id)
+            m.leaf_storages.add(tensor.storage)
+            before = held_by(m, tensor.grad.id)
             bump(m, tensor.grad.id, "backward")
-            note_addition(m, tensor.grad.id, before)
+            arrived(m, tensor.grad.id, before, first=False)
 
 
 def _note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:

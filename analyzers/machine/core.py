@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -27,7 +27,13 @@ from analyzers.machine.events import Binding, Cause, Event, Plain, Raised, Site
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role
 
+if TYPE_CHECKING:
+    from analyzers.machine.gathered import Held
+
 T = TypeVar("T")
+
+Moment: TypeAlias = tuple[int, int]
+"""A storage, and how often it was written."""
 
 
 class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an error of ours)
@@ -170,8 +176,11 @@ class Machine:
         self.retainers: set[int] = set()
         self.doubts = 0
         self.looks = 0
-        self.used_gradients: dict[tuple[int, int | None], Site] = {}
-        self.stale_gradients: dict[tuple[int, int | None], tuple[Site, Site]] = {}
+        self.gathered: dict[Moment, Held] = {}
+        self.gradient_trails: dict[int, tuple[Lineage, int]] = {}
+        """The gradients whose trail that is, by the trail's identity."""
+        self.leaf_storages: set[int] = set()
+        """The memory of leaves that got a gradient."""
         self.walked: set[int] = set()
         self.walks: list[tuple[int, bool]] = []
         """The backwards under way: a number, and whether its inputs are named."""

@@ -157,14 +157,45 @@ class BackwardCall:
 
 @dataclass(slots=True)
 class StepCall:
-    """`optimizer.step()`: how many of its parameters had a gradient, lacked one, or may have had one."""
+    """`optimizer.step()`: how many of its parameters had a gradient, a cleared one, none, or perhaps one.
+
+    `mixtures` are the different sums of backwards that the gradients hold, each with a parameter; `still` says that
+    the learning rate is zero.
+    """
 
     site: Site
     optimizer: int
-    with_grad: int
-    without_grad: int
-    unknown: int
-    stale: tuple[int, ...] = ()
+    with_grad: int = 0
+    without_grad: int = 0
+    unknown: int = 0
+    cleared: int = 0
+    mixtures: tuple[tuple[int, tuple[Site, ...]], ...] = ()
+    still: bool = False
+
+
+@dataclass(slots=True)
+class OptimizerMade:
+    """An optimizer over `parameters`; `known` where there are no others."""
+
+    site: Site
+    optimizer: int
+    parameters: tuple[int, ...]
+    known: bool
+
+
+@dataclass(slots=True)
+class ClipCall:
+    """Gradients are clipped: how many parameters are given, have none to clip, or a fresh one.
+
+    `used` is the step that has used the others.
+    """
+
+    site: Site
+    parameters: int = 0
+    without_grad: int = 0
+    fresh: int = 0
+    used: Site | None = None
+    unknown: bool = False
 
 
 @dataclass(slots=True)
@@ -197,9 +228,19 @@ class ParameterLost:
 
 @dataclass(slots=True)
 class ZeroCall:
+    """`optimizer.zero_grad()`."""
+
     site: Site
-    optimizer: int | None
-    cleared: tuple[int, ...]
+    optimizer: int
+
+
+@dataclass(slots=True)
+class ScalerCall:
+    """A method of a `GradScaler`, disabled or not: `scale` with a tensor, `unscale` or `step` with an optimizer."""
+
+    site: Site
+    what: str
+    subject: int
 
 
 @dataclass(slots=True)
@@ -209,6 +250,32 @@ class GradAccumulated:
     site: Site
     step: Site
     again: Site
+
+
+@dataclass(slots=True)
+class Cleared:
+    """A gradient was cleared that no step had used; `backward` is the last that had filled it."""
+
+    site: Site
+    backward: Site
+
+
+@dataclass(slots=True)
+class ClearedUse:
+    """A step used a gradient that is there but was cleared, at `cleared`, after `backward` had filled it."""
+
+    site: Site
+    cleared: Site
+    backward: Site
+
+
+@dataclass(slots=True)
+class HandStep:
+    """A leaf was written with what its gradient, or another's, was computed into; `fresh`: that was not cleared."""
+
+    site: Site
+    storage: int
+    fresh: bool
 
 
 @dataclass(slots=True)
@@ -244,17 +311,47 @@ class GraphGrew:
 
 @dataclass(slots=True)
 class Misspelt:
-    """A new attribute was set whose name is almost `requires_grad`, or `requires_grad` of a module."""
+    """A new attribute was set whose name is almost `requires_grad`, or `requires_grad` of a module.
+
+    `compared`: nothing was set, as `==` stands where `=` was meant.
+    """
 
     site: Site
     owner: str
     attr: str
     module: bool
+    compared: bool = False
+
+
+@dataclass(slots=True)
+class Dropped:
+    """A statement computed a tensor by `what` and let it go.
+
+    `source` says from what: a `leaf`, a `gradient`, or a tensor with a `graph`, behind which `leaves` lie.
+    """
+
+    site: Site
+    what: str
+    source: str
+    lineage: Lineage
+    leaves: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class NotCalled:
+    """A statement names a method of a `tensor`, a `module` or another `object` of torch's, and does not call it."""
+
+    site: Site
+    method: str
+    owner: str
+    lineage: Lineage | None = None
+    leaves: frozenset[int] = frozenset()
 
 
 Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
-    | HiddenWrite | LeftOut | ParameterLost
+    | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
+    | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
 )  # fmt: skip
 
 

@@ -320,6 +320,10 @@ def _named_modules(m: Machine, args: Args) -> Value:
 
 
 @native(
+    "autograd_machine.note_optimizer",
+    "autograd_machine.note_scale",
+    "autograd_machine.note_unscale",
+    "autograd_machine.note_scaled_step",
     "autograd_machine.note_step",
     "autograd_machine.note_zero",
     "autograd_machine.note_clip",

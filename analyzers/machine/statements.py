@@ -160,9 +160,10 @@ def _pass(m: Machine, s: n.Node) -> None:
 
 
 def _expr_stmt(m: Machine, s: n.ExprStmt) -> None:
+    from analyzers.machine.discards import look_at_statement
     from analyzers.machine.expressions import evaluate
 
-    evaluate(m, s.value)
+    look_at_statement(m, s.value, evaluate(m, s.value))
 
 
 def _assign(m: Machine, s: n.Assign) -> None:

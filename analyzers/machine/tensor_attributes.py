@@ -24,6 +24,7 @@ from analyzers.machine.calls import Args
 from analyzers.machine.composites import number_from
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NumpyOnGraph, Plain
+from analyzers.machine.gathered import dropped, look_at_write
 from analyzers.machine.tensors import bump, refreshed, requires_grad_of, subject_name, tensor_at, write_hidden
 from analyzers.machine.torch_calls import call_torch
 from analyzers.ops.infer import numel
@@ -205,6 +206,8 @@ def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, valu
 
             set_flag(m, owner, value, method=False)
         case "grad":
+            if value == NONE and isinstance(tensor.grad, Ref):
+                dropped(m, tensor.grad.id)
             m.st.put(owner.id, replace(tensor, grad=value))
         case "data":
             _set_data(m, owner, tensor, value)
@@ -218,6 +221,7 @@ def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, valu
 def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
     """`t.data = v`: `t` gets the memory of `v`; what was saved of `t` as an input now reads the new memory."""
     given = m.tensor(value)
+    look_at_write(m, owner.id, m.parents([value]))
     write_hidden(m, tensor.storage, ".data =")
     if given is None:
         m.st.put(

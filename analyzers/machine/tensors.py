@@ -21,6 +21,7 @@ from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Shape,
 from analyzers.domain.values import Ref, Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import LeafWritten, Plain, ViewWritten
+from analyzers.machine.gathered import carry
 
 FLOATING = frozenset({"float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2"})
 COMPLEX = frozenset({"complex32", "complex64", "complex128"})
@@ -462,6 +463,7 @@ def bump(m: Machine, ident: int, what: str) -> None:
     storage = m.st.get(tensor.storage)
     assert isinstance(storage, Storage)
     m.st.put(tensor.storage, Storage(write, storage.count + 1))
+    carry(m, tensor.storage, storage.count, what)
     for alias in tensor.aliases:
         blur_tensor(m, alias)
 
@@ -482,6 +484,7 @@ def write_hidden(m: Machine, storage: int, what: str) -> None:
     if isinstance(found, Storage):
         write = Write(found.count + 1, m.here(), what, True, None, m.via())
         m.st.put(storage, Storage(write, found.count + 1))
+        carry(m, storage, found.count, what)
 
 
 def blur_tensor(m: Machine, ident: int) -> None:

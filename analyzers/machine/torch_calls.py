@@ -12,6 +12,7 @@ from analyzers.machine.autocast import converts, run_converted
 from analyzers.machine.compositions import composed
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
+from analyzers.machine.gathered import forget, look_at_write
 from analyzers.machine.memory import (
     change_layout,
     check_memory,
@@ -648,6 +649,9 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
                 havoc_value(m, value)
         return target_value
     ident = target_value.id
+    look_at_write(m, ident, step.parents)
+    if row.base == "mul_" and bound.get("other") in {Const(0), Const(0.0)}:
+        forget(m, ident)
     if row.kind == "composite":
         step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
         step.requires = inputs_require_grad(m, step)

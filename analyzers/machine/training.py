@@ -5,7 +5,11 @@ from __future__ import annotations
 from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import GradAccumulated, StepCall, ZeroCall
+from analyzers.machine.events import ClipCall, OptimizerMade, ScalerCall, Site, StepCall, ZeroCall
+from analyzers.machine.gathered import Held, held_by, use
+from analyzers.machine.iteration import stream_of
+
+SCALER = {"note_scale": "scale", "note_unscale": "unscale", "note_scaled_step": "step"}
 
 
 def parameters_of(m: Machine, optimizer: Value) -> list[int]:
@@ -41,61 +45,81 @@ def _groups(m: Machine, optimizer: Value) -> list[ListObj]:
 
 
 def note(m: Machine, what: str, subject: Value) -> None:
+    """What the prelude tells of an optimizer, or of the tensors that are clipped."""
+    if what == "note_clip":
+        _note_clip(m, subject)
     if not isinstance(subject, Ref):
         return
-    if what == "note_step":
-        with_grad = without = unknown = 0
-        for ident in parameters_of(m, subject):
-            tensor = m.st.get(ident)
-            assert isinstance(tensor, Tensor)
-            if tensor.grad == NONE:
-                without += 1
-            elif isinstance(tensor.grad, Ref):
-                with_grad += 1
-                _use(m, tensor.grad.id)
-            else:
-                unknown += 1
-        m.note(StepCall(m.site(), subject.id, with_grad, without, unknown))
-        from analyzers.machine.registration import look
-
-        look(m, subject)
+    if what == "note_optimizer":
+        m.note(OptimizerMade(m.site(), subject.id, tuple(parameters_of(m, subject)), all_known(m, subject)))
+    elif what == "note_step":
+        _note_step(m, subject)
     elif what == "note_zero":
-        fresh = []
-        for ident in parameters_of(m, subject):
-            tensor = m.st.get(ident)
-            grad = tensor.grad if isinstance(tensor, Tensor) else NONE
-            if isinstance(grad, Ref) and moment(m, grad.id) not in m.used_gradients:
-                fresh.append(ident)
-        m.note(ZeroCall(m.site(), subject.id, tuple(fresh)))
+        m.note(ZeroCall(m.site(), subject.id))
+    elif what in SCALER:
+        m.note(ScalerCall(m.site(), SCALER[what], subject.id))
 
 
-Moment = tuple[int, int | None]
-"""A gradient, by heap id, at one version."""
+def _note_step(m: Machine, optimizer: Ref) -> None:
+    from analyzers.machine.registration import look
+
+    step = StepCall(m.site(), optimizer.id, still=_stands_still(m, optimizer))
+    mixtures: dict[tuple[Site, ...], int] = {}
+    for ident in parameters_of(m, optimizer):
+        grad = _grad(m, ident)
+        if grad == NONE:
+            step.without_grad += 1
+            continue
+        if not isinstance(grad, Ref):
+            step.unknown += 1
+            continue
+        found = use(m, grad.id)
+        if found is not None and found.cleared is not None and not found.backwards:
+            step.cleared += 1
+            continue
+        step.with_grad += 1
+        if found is not None:
+            mixtures.setdefault(found.backwards, ident)
+    step.mixtures = tuple((parameter, sites) for sites, parameter in mixtures.items())
+    m.note(step)
+    look(m, optimizer)
 
 
-def moment(m: Machine, grad: int) -> Moment:
-    from analyzers.machine.tensors import version_of
-
-    tensor = m.st.get(grad)
-    return (grad, version_of(m, tensor) if isinstance(tensor, Tensor) else None)
-
-
-def _use(m: Machine, grad: int) -> None:
-    """A step reads a gradient: note it when an earlier step has read a part of it."""
-    now = moment(m, grad)
-    if now[1] is None:
-        return
-    stale = m.stale_gradients.get(now)
-    if stale is not None:
-        m.note(GradAccumulated(stale[0], stale[1], m.site()))
-    m.used_gradients[now] = m.site()
+def _stands_still(m: Machine, optimizer: Ref) -> bool:
+    """Whether the rate of every group is zero."""
+    found = m.obj(optimizer)
+    groups = m.obj(found.attrs["param_groups"]) if isinstance(found, Instance) else None
+    if not isinstance(groups, ListObj) or groups.rest is not None or not groups.items:
+        return False
+    rates = [entries.items.get(Const("lr")) for g in groups.items if isinstance(entries := m.obj(g), DictObj)]
+    return len(rates) == len(groups.items) and all(isinstance(r, Const) and r.value == 0 for r in rates)
 
 
-def note_addition(m: Machine, grad: int, before: Moment) -> None:
-    """A backward has added to a gradient: remember it when a step had used what was there."""
-    after = moment(m, grad)
-    used = m.used_gradients.get(before)
-    if used is None and before in m.stale_gradients:
-        used = m.stale_gradients[before][1]
-    if used is not None and before[1] is not None and after[1] is not None:
-        m.stale_gradients[after] = (m.site(), used)
+def _note_clip(m: Machine, subject: Value) -> None:
+    clip = ClipCall(m.site())
+    stream = stream_of(m, subject)
+    clip.unknown = stream.rest is not None
+    for item in stream.items:
+        tensor = m.tensor(item)
+        if tensor is None or not isinstance(item, Ref):
+            clip.unknown = True
+            continue
+        clip.parameters += 1
+        found = _held(m, item.id)
+        if tensor.grad == NONE or (found is not None and not found.backwards):
+            clip.without_grad += 1
+        elif found is not None and found.used is not None:
+            clip.used = found.used
+        else:
+            clip.fresh += 1
+    m.note(clip)
+
+
+def _grad(m: Machine, ident: int) -> Value:
+    tensor = m.st.get(ident)
+    return tensor.grad if isinstance(tensor, Tensor) else NONE
+
+
+def _held(m: Machine, ident: int) -> Held | None:
+    grad = _grad(m, ident)
+    return held_by(m, grad.id) if isinstance(grad, Ref) else None

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, GradAccumulated
+from analyzers.machine.events import BackwardCall, GradAccumulated, NotCalled
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import before_dot, insert_before, node_at, statement_at
 from analyzers.rules.trace import callers, said, told
@@ -52,6 +52,8 @@ from analyzers.syntax import nodes as n
 
 def check(facts: Facts) -> Iterator[Draft]:
     seen: set[tuple[Loc, Loc]] = set()
+    if any(event.method in {"zero_grad", "zero_"} for event in facts.of(NotCalled)):
+        return
     for event in facts.of(GradAccumulated):
         loc, step = event.site.loc, event.again.loc
         if (loc, step) in seen or not event.site.iterations:
@@ -69,7 +71,12 @@ def check(facts: Facts) -> Iterator[Draft]:
 def _zero(facts: Facts, loc: Loc, step: Loc) -> Iterator[FixDraft]:
     """`opt.zero_grad()` before the backward; safe where it is the only one in its block's loop."""
     call = node_at(facts, step)
-    if not isinstance(call, n.Call) or not isinstance(call.func, n.Attribute) or loc.chunk != step.chunk:
+    if (
+        not isinstance(call, n.Call)
+        or not isinstance(call.func, n.Attribute)
+        or call.func.attr != "step"
+        or loc.chunk != step.chunk
+    ):
         return
     statement = statement_at(facts, loc)
     if statement is None:

@@ -42,21 +42,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, Event, StepCall, ZeroCall
+from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, Site, StepCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import swap
 from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
+    fresh = {e.site.loc for e in facts.of(HandStep) if e.fresh}
+    fresh |= {e.site.loc for e in facts.of(StepCall) if e.with_grad or e.unknown}
+    seen: set[tuple[Loc, Loc]] = set()
+    for used in facts.of(ClearedUse):
+        pair = (used.cleared.loc, used.site.loc)
+        if pair not in seen and used.site.loc not in fresh:
+            seen.add(pair)
+            yield _draft(facts, used.backward, used.cleared, used.site)
     for step, round_ in idle_steps(facts):
         before = round_[: round_.index(step)]
-        zero = next((e for e in reversed(before) if isinstance(e, ZeroCall | BackwardCall)), None)
-        if not isinstance(zero, ZeroCall) or not zero.cleared:
+        zero = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
+        depth = len(step.site.iterations)
+        if not isinstance(zero, Cleared) or zero.backward.iterations[:depth] != step.site.iterations:
             continue
-        earlier = [e for e in before[: before.index(zero)] if isinstance(e, BackwardCall)]
-        if earlier:
-            yield _draft(facts, earlier[-1], zero, step)
+        if (zero.site.loc, step.site.loc) not in seen:
+            seen.add((zero.site.loc, step.site.loc))
+            yield _draft(facts, zero.backward, zero.site, step.site)
 
 
 def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:
@@ -65,20 +74,20 @@ def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:
     for step in facts.of(StepCall):
         calls.setdefault(step.site.loc, []).append(step)
     for steps in calls.values():
-        if all(s.with_grad == 0 and s.unknown == 0 and s.without_grad > 0 for s in steps):
+        if all(s.with_grad == 0 and s.unknown == 0 and s.without_grad + s.cleared > 0 for s in steps):
             first = steps[0]
             depth = len(first.site.iterations)
             yield first, [e for e in facts.run.events if e.site.iterations[:depth] == first.site.iterations]
 
 
-def _draft(facts: Facts, backward: BackwardCall, zero: ZeroCall, step: StepCall) -> Draft:
-    loc = zero.site.loc
-    message = f"{said(facts, loc)} clears the gradients before {said(facts, step.site.loc)} has used them"
+def _draft(facts: Facts, backward: Site, zero: Site, step: Site) -> Draft:
+    loc = zero.loc
+    message = f"{said(facts, loc)} clears the gradients before {said(facts, step.loc)} has used them"
     notes = told(
-        [(backward.site.loc, "the gradients come from here"), (step.site.loc, "the step finds none")],
-        callers(zero.site.via), besides=loc,
+        [(backward.loc, "the gradients come from here"), (step.loc, "the step finds none")],
+        callers(zero.via), besides=loc,
     )  # fmt: skip
-    fixes = tuple(swap(facts, backward.site.loc, loc, "Clear the gradients before backward"))
+    fixes = tuple(swap(facts, backward.loc, loc, "Clear the gradients before backward"))
     return Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
 
 

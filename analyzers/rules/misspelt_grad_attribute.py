@@ -26,6 +26,19 @@ import torch
 net = torch.nn.Linear(3, 1)
 net.requires_grad_(False)
 ```
+## A comparison where an assignment was meant
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+for p in net.parameters():
+    p.requires_grad == False  # warning: [misspelt-grad-attribute]
+```
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+for p in net.parameters():
+    p.requires_grad = False
+```
 ## Not reported
 ```python
 import torch
@@ -54,6 +67,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         kind = "a module" if event.module else "a tensor"
         right = "`requires_grad_(...)`" if event.module else "`requires_grad`"
         message = f"{said(facts, loc)} makes a new attribute `{event.attr}`; the switch of {kind} is {right}"
+        if event.compared:
+            message = f"{said(facts, loc)} compares and changes nothing; the switch of {kind} is {right}"
         yield Draft(
             loc, message, effect="no-effect-assignment", related=told(callers(event.site.via), besides=loc),
             fixes=tuple(_fixes(facts, event, loc)),
@@ -62,6 +77,9 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 def _fixes(facts: Facts, event: Misspelt, loc: Loc) -> Iterator[FixDraft]:
     statement = statement_at(facts, loc)
+    if event.compared:
+        yield from _assignment(facts, event, loc, statement)
+        return
     target = next((node for node in path_to(facts, loc) if isinstance(node, n.Attribute)), None)
     if not isinstance(statement, n.Assign) or len(statement.targets) != 1 or target is None:
         return
@@ -72,6 +90,13 @@ def _fixes(facts: Facts, event: Misspelt, loc: Loc) -> Iterator[FixDraft]:
     else:
         name = replace(loc, start=target.attr_start, end=target.end)
         yield FixDraft("Spell it `requires_grad`", True, ((name, "requires_grad"),))
+
+
+def _assignment(facts: Facts, event: Misspelt, loc: Loc, statement: n.Node | None) -> Iterator[FixDraft]:
+    match statement:
+        case n.ExprStmt(value=n.Compare(left=left, comparators=(right,))) if not event.module:
+            text = f"{facts.text(at(loc, left))} = {facts.text(at(loc, right))}"
+            yield FixDraft("Assign it", True, ((at(loc, statement), text),))
 
 
 RULE = Rule(

@@ -63,6 +63,20 @@ def leaves(lineage: Lineage | None) -> list[Lineage]:
     return list(found.values())
 
 
+def attached(lineage: Lineage, source: Lineage, limit: int = 4000) -> bool:
+    """Whether a value was computed of `source` by a way along which its graph goes on."""
+    seen: set[int] = set()
+    queue = [lineage]
+    for step in queue:
+        if step is source:
+            return True
+        if id(step) in seen or len(seen) > limit or step.cut is not None:
+            continue
+        seen.add(id(step))
+        queue.extend(step.parents)
+    return False
+
+
 def explain_cut(facts: Facts, step: Lineage) -> str:
     """Why the graph ends at a cut."""
     assert step.loc is not None

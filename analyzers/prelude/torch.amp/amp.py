@@ -16,6 +16,7 @@ class GradScaler:
         return self._enabled
 
     def scale(self, outputs):
+        autograd_machine.note_scale(outputs)
         if not self._enabled:
             return outputs
         if self._scale is None:
@@ -32,6 +33,7 @@ class GradScaler:
             )
 
     def unscale_(self, optimizer):
+        autograd_machine.note_unscale(optimizer)
         if not self._enabled:
             return
         self._check_scaled("unscale_")
@@ -51,6 +53,7 @@ class GradScaler:
         self._stages[optimizer] = "unscaled"
 
     def step(self, optimizer, *args, **kwargs):
+        autograd_machine.note_scaled_step(optimizer)
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:

@@ -35,6 +35,7 @@ class Optimizer:
             raise RuntimeError("`fused` does not support `differentiable`")
         if self._fused and defaults.get("foreach") is True:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        autograd_machine.note_optimizer(self)
 
     def __getattr__(self, name):
         """What a step keeps for each parameter is made when somebody asks for it."""
