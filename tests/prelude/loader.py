@@ -278,6 +278,9 @@ def stub(world):
     machine.unknown_int = lambda: 2
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
-    for note in ("note_step", "note_zero", "note_clip", "note_scheduler"):
+    for note in (
+        "note_optimizer", "note_step", "note_zero", "note_clip", "note_scheduler", "note_scale", "note_unscale",
+        "note_scaled_step",
+    ):  # fmt: skip
         setattr(machine, note, lambda what, note=note: world.notes.append((note, what)))
     return machine
