@@ -38,7 +38,8 @@ Cut: TypeAlias = Literal[
 class Lineage:
     """One step: `what` names the operation, `parents` are the trails of what it was made from.
 
-    `cut` says that a value with a graph went in and one without came out, and how.
+    `cut` says that a value with a graph went in and one without came out, and how. `attached`: what came out surely
+    requires grad.
     """
 
     what: str
@@ -46,6 +47,7 @@ class Lineage:
     parents: tuple[Lineage, ...] = ()
     cut: Cut | None = None
     via: tuple[Loc, ...] = ()
+    attached: bool = False
 
     def walk(self, limit: int = 4000) -> Iterator[Lineage]:
         """The trail, nearest steps first, each once."""

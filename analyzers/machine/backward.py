@@ -17,6 +17,7 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Storage, Tensor, Write
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
+from analyzers.machine.dead_ends import met_again, note_cut_leaves
 from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.gathered import arrived, held_by
@@ -140,6 +141,8 @@ class Walk:
             if node.kind == "unknown" and sum(edge is not None for edge in node.edges) != 1:
                 certain = False
             for onward, gradient in zip(node.edges, flowing, strict=True):
+                if onward is not None and onward.leaf is not None and certain:
+                    met_again(self.m, ident, onward.leaf)
                 follow(onward, certain, gradient, gradient_is_sparse(node, self.sparse[ident, None]))
 
     def _meet_hooks(self, ident: int, node: Node, certain: bool) -> None:
@@ -392,6 +395,7 @@ def run_backward(
     _retained(m, walk)
     if walk.unknown:
         blur_after_unknown(m)
+    note_cut_leaves(m, walk.leaves)
     lineage = known[0][1].lineage if known else None
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
     m.note(

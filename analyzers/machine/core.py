@@ -179,6 +179,10 @@ class Machine:
         self.gathered: dict[Moment, Held] = {}
         self.gradient_trails: dict[int, tuple[Lineage, int]] = {}
         """The gradients whose trail that is, by the trail's identity."""
+        self.taken_gradients: set[int] = set()
+        """The leaves of which the program itself has read the gradient."""
+        self.met_leaves: dict[tuple[int, int], tuple[Moment, Site]] = {}
+        """The memory of a leaf when a backward came to it from a node, and the backward."""
         self.leaf_storages: set[int] = set()
         """The memory of leaves that got a gradient."""
         self.walked: set[int] = set()

@@ -279,6 +279,51 @@ class HandStep:
 
 
 @dataclass(slots=True)
+class EndedAtCut:
+    """A backward ended at a leaf that was cut off, without saying so, from the leaves `sources`."""
+
+    site: Site
+    leaf: int
+    lineage: Lineage
+    sources: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class StaleBackward:
+    """A backward went through `node`, as the one at `first` had, though `write` had changed a leaf in between."""
+
+    site: Site
+    first: Site
+    write: Write
+    node: Node
+
+
+@dataclass(slots=True)
+class OutputReplaced:
+    """A forward hook returned something, which takes the place of the module's output; `hook` is its definition."""
+
+    site: Site
+    hook: Loc
+    lineage: Lineage | None
+
+
+@dataclass(slots=True)
+class OptimizerEscaped:
+    """An optimizer was handed to what the machine does not know."""
+
+    site: Site
+    optimizer: int
+
+
+@dataclass(slots=True)
+class GradTaken:
+    """The program itself reads the gradient of a leaf."""
+
+    site: Site
+    leaf: int
+
+
+@dataclass(slots=True)
 class Rewrapped:
     """A new leaf was made of numbers or data that came out of a graph."""
 
@@ -352,6 +397,7 @@ Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
     | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
+    | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken
 )  # fmt: skip
 
 

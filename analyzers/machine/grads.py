@@ -6,7 +6,7 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine, PyRaise
-from analyzers.machine.events import GradRead, NoneGradUsed, Plain
+from analyzers.machine.events import GradRead, GradTaken, NoneGradUsed, Plain
 from analyzers.machine.tensors import refreshed, subject_name
 
 
@@ -20,6 +20,9 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
         if tensor.aliases or tensor.shared_grad or tensor.requires_grad is None:
             return Unknown("grad", reach=(ref.id,))
         return Const(None, trail)
+    if not m.frame.library and ref.id not in m.taken_gradients:
+        m.taken_gradients.add(ref.id)
+        m.note(GradTaken(m.site(), ref.id))
     return tensor.grad
 
 

@@ -18,6 +18,7 @@ from analyzers.domain.objects import (
 )
 from analyzers.domain.values import NONE, BoundBuiltin, Method, Partial, Ref, Unknown, Value
 from analyzers.machine.core import Machine
+from analyzers.machine.events import OptimizerEscaped
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
@@ -74,6 +75,8 @@ def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
             attrs = attrs.set("training", Unknown("bool"))
         m.st.put(ident, Instance(found.cls, attrs, True))
         return
+    if "param_groups" in found.attrs:
+        m.note(OptimizerEscaped(m.site(), ident))
     changed = {
         name: Unknown(None, None, None, reach_of(value)) if not isinstance(value, Ref) else value
         for name, value in found.attrs.items()

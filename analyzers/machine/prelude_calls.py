@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Shape
-from analyzers.domain.values import NONE, BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine
-from analyzers.machine.events import NoGraph
+from analyzers.machine.events import NoGraph, OutputReplaced
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.memory import whole_view
 from analyzers.machine.natives import called, native
@@ -317,6 +318,16 @@ def _named_buffers(m: Machine, args: Args) -> Value:
 @native("autograd_machine.named_modules")
 def _named_modules(m: Machine, args: Args) -> Value:
     return _named(m, args, "_modules")
+
+
+@native("autograd_machine.note_replaced")
+def _note_replaced(m: Machine, args: Args) -> Value:
+    hook = args.get(0, "hook")
+    func = hook.func if isinstance(hook, Method) else hook
+    if isinstance(func, Func):
+        place = Loc(func.module, func.chunk, func.node.start, func.node.end)
+        m.note(OutputReplaced(m.site(), place, m.lineage(args.get(1, "result"))))
+    return NONE
 
 
 @native(

@@ -325,7 +325,7 @@ def new_result(
     m.st.put(storage, Storage())
     counter = m.fresh()
     m.st.put(counter, Counter())
-    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via())
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True)
     edge = None
     if requires is not False:
         edge = Edge(node, output) if node is not None else Edge()
@@ -384,7 +384,7 @@ def new_view(
     # A leaf that is itself a view gives its views no grad in `no_grad`: only the base decides.
     if node is None and requires and source.base is not None and not refreshed(m, base).requires_grad:
         requires = False
-    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via())
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), node is not None and requires is True)
     return m.new(
         Tensor(
             storage=source.storage,
@@ -577,7 +577,7 @@ def _rebase_unknown(m: Machine, ident: int, tensor: Tensor) -> None:
 
 def _written(m: Machine, step: Step, before: Lineage | None) -> Lineage:
     parents = step.parents if before is None else (before, *step.parents)
-    return Lineage(step.what, m.here(), parents, None, m.via())
+    return Lineage(step.what, m.here(), parents, None, m.via(), True)
 
 
 def pieces(values: Sequence[Ref]) -> Value:

@@ -24,6 +24,28 @@ for _ in range(3):
     model(torch.ones(1, 2)).sum().backward()
     opt.step()  # warning: [parameters-unreached]
 ```
+## Reported: a part that is cut off
+```python
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    seen = body(torch.ones(1, 2)).detach()  # warning: [parameters-unreached]
+    head(seen).sum().backward()
+    opt.step()
+```
+## Reported: the optimizer of another network
+```python
+import torch
+old = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(old.parameters(), lr=0.1)
+net = torch.nn.Linear(2, 1)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.ones(1, 2)).sum().backward()
+    opt.step()  # warning: [parameters-unreached]
+```
 ## Not reported
 What is frozen is not expected to change.
 ```python
@@ -42,17 +64,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, LeftOut
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.machine.events import BackwardCall, Cleared, LeftOut, OptimizerMade, OutputReplaced
 from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import callers, origin, said, told
+from analyzers.rules.edits import at, node_at, walk
+from analyzers.rules.gradients_zeroed_before_step import idle_steps
+from analyzers.rules.trace import callers, explain_cut, origin, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     steps: dict[tuple[Loc, str], list[LeftOut]] = {}
+    cut_off: dict[Loc, list[LeftOut]] = {}
+    cuts = list(_cuts(facts))
     for event in facts.of(LeftOut):
-        if event.how == "late" or (event.how == "unreached" and _never_reached(facts, event.parameter)):
+        if event.how == "late":
             steps.setdefault((event.site.loc, event.how), []).append(event)
+        elif event.how == "unreached" and _never_reached(facts, event.parameter):
+            cut = next((step for step, behind in cuts if id(event.lineage) in behind), None)
+            if cut is None:
+                steps.setdefault((event.site.loc, event.how), []).append(event)
+            else:
+                cut_off.setdefault(_place(facts, cut), []).append(event)
+    yield from _cut_off(facts, cut_off, [step for step, _ in cuts])
+    yield from _idle(facts)
     for (loc, how), events in steps.items():
         count = len({event.parameter for event in events})
         some = "a parameter" if count == 1 else f"{count} parameters"
@@ -62,6 +97,61 @@ def check(facts: Facts) -> Iterator[Draft]:
             message = f"{said(facts, loc)} never changes {some} of the optimizer: no backward reaches them"
         made = [note for event in events for note in origin(event.lineage, "made here")]
         notes = told(made[:4], callers(events[0].site.via), besides=loc)
+        yield Draft(loc, message, effect="param-not-updated", related=notes)
+
+
+def _cuts(facts: Facts) -> Iterator[tuple[Lineage, set[int]]]:
+    """Where what is sent backward was cut, with the trails of all that lies behind."""
+    seen: set[int] = set()
+    for backward in facts.of(BackwardCall):
+        for step in backward.lineage.walk() if backward.lineage is not None else ():
+            if step.cut is not None and step.loc is not None and id(step) not in seen:
+                seen.add(id(step))
+                yield step, {id(before) for before in step.walk()}
+
+
+def _place(facts: Facts, cut: Lineage) -> Loc:
+    """The cut itself, or where a forward hook returns what was cut."""
+    assert cut.loc is not None
+    for event in facts.of(OutputReplaced):
+        if event.lineage is not None and any(step is cut for step in event.lineage.walk(20)):
+            hook = node_at(facts, event.hook)
+            returns = [node for node in walk(hook) if isinstance(node, n.Return)] if hook is not None else []
+            if returns:
+                return at(event.hook, returns[-1])
+    return cut.loc
+
+
+def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]) -> Iterator[Draft]:
+    for loc, events in places.items():
+        count = len({event.parameter for event in events})
+        some = "a parameter" if count == 1 else f"{count} parameters"
+        cut = next((step for step in cuts if step.loc == loc), None)
+        why = explain_cut(facts, cut) if cut is not None else f"{said(facts, loc)} replaces the output of a module"
+        step = events[0].site
+        message = f"{why}: no gradient comes to {some} of the optimizer behind it"
+        notes = [(step.loc, f"{said(facts, step.loc)} leaves them as they are")]
+        made = [note for event in events for note in origin(event.lineage, "made here")]
+        related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
+        yield Draft(loc, message, effect="grad-none", related=related)
+
+
+def _idle(facts: Facts) -> Iterator[Draft]:
+    """Steps that never find a gradient, though a backward of their iteration has gone elsewhere."""
+    for step, round_ in idle_steps(facts):
+        before = round_[: round_.index(step)]
+        last = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
+        made = next((e for e in facts.of(OptimizerMade) if e.optimizer == step.optimizer), None)
+        if not isinstance(last, BackwardCall) or made is None or any(b.unknown for b in facts.of(BackwardCall)):
+            continue
+        if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):
+            continue
+        loc = step.site.loc
+        message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches no parameter of it"
+        notes = told(
+            [(made.site.loc, "the optimizer is made here"), (last.site.loc, "backward goes elsewhere")],
+            callers(step.site.via), besides=loc,
+        )  # fmt: skip
         yield Draft(loc, message, effect="param-not-updated", related=notes)
 
 

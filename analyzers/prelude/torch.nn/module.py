@@ -328,6 +328,7 @@ def _call_hooked(module, args, kwargs):
     for hook, with_kwargs in list(module._forward_hooks.values()):
         changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
         if changed is not None:
+            autograd_machine.note_replaced(hook, changed)
             result = changed
     return result if watch is None else watch.behind(result)
 
