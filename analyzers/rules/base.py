@@ -44,6 +44,10 @@ class Run(Protocol):
     @property
     def passed(self) -> frozenset[tuple[Loc, int]]: ...
 
+    @property
+    def out_of_fuel(self) -> bool:
+        """Whether the run stopped before the program's end."""
+
 
 @dataclass(frozen=True, slots=True)
 class FixDraft:
@@ -97,6 +101,11 @@ class Facts:
     def is_certain(self, event: Raised) -> bool:
         """Whether, on the visit of `event`, every path through its statement ends in it."""
         return event.sure and (event.site.statement, event.site.visit) not in self.run.passed
+
+    @property
+    def saw_the_end(self) -> bool:
+        """Whether what did not happen in the run does not happen at all: nothing stopped it half-way."""
+        return not self.run.out_of_fuel and not any(not event.caught for event in self.of(Raised))
 
     def text(self, loc: Loc) -> str:
         return self.places.text(loc)

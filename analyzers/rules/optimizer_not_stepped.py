@@ -62,7 +62,8 @@ def check(facts: Facts) -> Iterator[Draft]:
     yield from _standing_still(facts)
     stepping = {step.optimizer for step in facts.of(StepCall)}
     gone = {event.optimizer for event in facts.of(OptimizerEscaped)}
-    if facts.of(HandStep) or any(event.method == "step" for event in facts.of(NotCalled)):
+    uncalled = any(event.method == "step" for event in facts.of(NotCalled))
+    if facts.of(HandStep) or uncalled or not facts.saw_the_end:
         return
     made = [event for event in facts.of(OptimizerMade) if event.known]
     looked_at = {event.leaf for event in facts.of(GradTaken)}
