@@ -15,6 +15,8 @@ from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.progress import with_progress
 from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
+from autograd_lsp.config import ConfigError, Configuration, Layer
+from autograd_lsp.config.rules import matching
 
 _LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
 
@@ -23,8 +25,12 @@ def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="file, folder, or - for standard input")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--select", metavar="RULE,...", type=_names, help="report only these rules, by name or code")
+    parser.add_argument(
+        "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"
+    )
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
+    parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
+    parser.add_argument("--no-config", action="store_true", help="read no configuration file")
     parser.add_argument("--fail-on", choices=tuple(_LEVELS), default="warning", help="exit 1 from this severity on")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
@@ -33,10 +39,10 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    selected = _selection(options.select, options.ignore)
-    stdin = _stdin_source(options)
-    sources = discover(options.paths, stdin)
-    reports = _by_file(list(_watched(make_reports(sources, "findings", options.jobs), len(sources), selected)))
+    try:
+        reports = _reports(options, _configuration(options))
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
     if options.format == "json":
         check_json.write(sys.stdout, reports, options.statistics)
     else:
@@ -49,23 +55,44 @@ def run(options: argparse.Namespace) -> int:
     return FOUND if failing else CLEAN
 
 
-def _watched(reports: Iterator[Report], count: int, selected: frozenset[str] | None) -> Iterator[Report]:
+def _reports(options: argparse.Namespace, configuration: Configuration) -> list[Report]:
+    sources = discover(options.paths, _stdin_source(options), configuration)
+    for source in sources:
+        configuration.choice(source.path)  # what is wrong with it is said before the work begins
+    made = make_reports(sources, "findings", options.jobs, configuration)
+    return _by_file(list(_watched(made, len(sources))), configuration)
+
+
+def _configuration(options: argparse.Namespace) -> Configuration:
+    if options.config is not None and options.no_config:
+        raise UsageError("--config and --no-config contradict each other")
+    for word in (*(options.select or ()), *options.ignore):
+        if not matching(word):
+            raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
+    over = Layer(root=os.getcwd(), select=options.select, ignore=options.ignore)
+    return Configuration(over=over, file=options.config, isolated=options.no_config)
+
+
+def _watched(reports: Iterator[Report], count: int) -> Iterator[Report]:
     for report in with_progress(reports, count):
         if report.failure == "internal":
             warn_of_internal_error(report)
-        if report.failure is None and selected is not None:
-            report = replace(report, findings=tuple(f for f in report.findings if f.code in selected))
         yield report
 
 
-def _by_file(reports: list[Report]) -> list[Report]:
-    """Each finding under the file that it points into, once, whichever file's run came upon it."""
+def _by_file(reports: list[Report], configuration: Configuration) -> list[Report]:
+    """Each finding under the file that it points into, once, whichever file's run came upon it.
+
+    Nothing is said of a file that was not asked for and is excluded.
+    """
     own = {report.source.path: report for report in reports}
     placed: dict[str, dict[tuple[object, ...], Finding]] = {path: {} for path in own}
     texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
     for report in reports:
         for finding in report.findings:
             path = finding.place.path
+            if path not in own and configuration.excludes(path):
+                continue
             key = (finding.code, finding.place, finding.raises and finding.raises.place, finding.effect)
             known = placed.setdefault(path, {})
             if key not in known or _LEVELS[finding.severity] < _LEVELS[known[key].severity]:
@@ -85,20 +112,6 @@ def _fails(finding: Finding, fail_on: str) -> bool:
     """What the program itself expects to raise never fails a check."""
     expected = finding.raises is not None and finding.raises.expected
     return not expected and _LEVELS[finding.severity] <= _LEVELS[fail_on]
-
-
-def _selection(select: tuple[str, ...] | None, ignore: tuple[str, ...]) -> frozenset[str] | None:
-    """The codes to report; None where nothing was asked."""
-    if select is None and not ignore:
-        return None
-    from analyzers.rules import RULES
-
-    codes = {word: rule.code for rule in RULES for word in (rule.code, rule.name)}
-    for word in (*(select or ()), *ignore):
-        if word not in codes:
-            raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
-    wanted = {codes[word] for word in select} if select is not None else set(codes.values())
-    return frozenset(wanted - {codes[word] for word in ignore})
 
 
 def _stdin_source(options: argparse.Namespace) -> Source | None:

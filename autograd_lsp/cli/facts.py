@@ -12,6 +12,7 @@ from autograd_lsp.cli.exits import CLEAN, USAGE
 from autograd_lsp.cli.places import parse_location
 from autograd_lsp.cli.reports import Report, Texts, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import discover
+from autograd_lsp.config import Configuration
 from autograd_lsp.render.tensor import fact_words
 
 
@@ -34,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
             lines.setdefault(location.file, set()).add(location.line)
     failed = False
     rows: list[tuple[Report, list[tuple[int, Fact]]]] = []
-    for report in make_reports(discover(paths, None), "facts", None):
+    configuration = Configuration(isolated=True)
+    for report in make_reports(discover(paths, None, configuration), "facts", None, configuration):
         if report.failure == "internal":
             warn_of_internal_error(report)
         elif report.failure == "unreadable":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from analyzers.report import Fact, Finding, Place
 from autograd_lsp.cli.sources import Source, UnreadableError, read_text
+from autograd_lsp.config import Configuration
 from autograd_lsp.positions import LineIndex
 
 if TYPE_CHECKING:
@@ -35,16 +36,19 @@ class Report:
     traceback: str = ""
 
 
-def make_reports(sources: Sequence[Source], want: Literal["findings", "facts"], jobs: int | None) -> Iterator[Report]:
+def make_reports(
+    sources: Sequence[Source], want: Literal["findings", "facts"], jobs: int | None, configuration: Configuration
+) -> Iterator[Report]:
     """In the order of `sources`, whatever the number of jobs."""
     count = _job_count(jobs, len(sources))
     paths = [source.path for source in sources]
+    configuration = configuration.lenient()
     if count == 1:
-        one = partial(_report, _new_host(paths), want)
+        one = partial(_report, _new_host(paths, configuration), want)
         yield from map(one, sources)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
-    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths,)) as pool:
+    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths, configuration)) as pool:
         yield from pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
 
 
@@ -67,10 +71,10 @@ def _job_count(jobs: int | None, files: int) -> int:
     return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
 
 
-def _new_host(paths: Sequence[str]) -> Host:
+def _new_host(paths: Sequence[str], configuration: Configuration) -> Host:
     from analyzers.host import Host
 
-    host = Host()
+    host = Host(choose=configuration.choice)
     host.look_at_together(paths)
     return host
 
@@ -79,8 +83,8 @@ _worker_hosts: list[Host] = []
 """In a worker process, its one host: files share what they import."""
 
 
-def _start_worker(paths: Sequence[str]) -> None:
-    _worker_hosts.append(_new_host(paths))
+def _start_worker(paths: Sequence[str], configuration: Configuration) -> None:
+    _worker_hosts.append(_new_host(paths, configuration))
 
 
 def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report:

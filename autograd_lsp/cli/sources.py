@@ -1,7 +1,8 @@
 """Which files a command line means, and the text of each.
 
 A folder stands for the Python files below it, except what nobody wrote there: hidden folders, virtual environments,
-packages of other ecosystems and build output. A file named by hand is always taken.
+packages of other ecosystems and build output; and except what the configuration excludes. A file named by hand is
+always taken, and so is an excluded folder, with what lies below it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograd_lsp.cli.exits import UsageError
+from autograd_lsp.config import Configuration
 
 STDIN = "-"
 
@@ -33,7 +35,7 @@ class UnreadableError(Exception):
     """The file is not there, not readable or not text; the message says which."""
 
 
-def discover(paths: list[str], stdin: Source | None) -> list[Source]:
+def discover(paths: list[str], stdin: Source | None, configuration: Configuration) -> list[Source]:
     """Each file once, in the order of the command line and by name within a folder."""
     found: dict[str, Source] = {}
     for path in paths:
@@ -42,7 +44,8 @@ def discover(paths: list[str], stdin: Source | None) -> list[Source]:
                 raise UsageError("standard input is not accepted here")
             found.setdefault(stdin.path, stdin)
         elif os.path.isdir(path):
-            for shown in _python_files(path):
+            named = configuration.excludes(os.path.abspath(path), is_folder=True)
+            for shown in _python_files(path, None if named else configuration):
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
         else:
             found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))
@@ -73,14 +76,23 @@ def shown_path(path: str) -> str:
     return path[len(below) :] if path.startswith(below) else path
 
 
-def _python_files(folder: str) -> Iterator[str]:
+def _python_files(folder: str, configuration: Configuration | None) -> Iterator[str]:
     for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _skipped(here, name))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not (_skipped(here, name) or _excluded(configuration, here, name, is_folder=True))
+        )
         for name in sorted(files):
-            if name.endswith(".py"):
+            if name.endswith(".py") and not _excluded(configuration, here, name, is_folder=False):
                 yield os.path.normpath(os.path.join(here, name))
 
 
 def _skipped(here: str, name: str) -> bool:
     is_environment = os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
     return name.startswith(".") or name in _SKIPPED or is_environment
+
+
+def _excluded(configuration: Configuration | None, here: str, name: str, *, is_folder: bool) -> bool:
+    path = os.path.join(os.path.abspath(here), name)
+    return configuration is not None and configuration.excludes(path, is_folder=is_folder)

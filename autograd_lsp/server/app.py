@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
@@ -11,7 +12,9 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsErro
 from pygls.lsp.server import LanguageServer
 
 from analyzers.host import Cancelled
+from analyzers.report import Finding
 from autograd_lsp import __version__
+from autograd_lsp.config import ConfigError, Configuration
 from autograd_lsp.positions import without_lone_surrogates
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
@@ -29,15 +32,21 @@ T = TypeVar("T")
 class AutogradServer(LanguageServer):
     protocol: Protocol
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, configuration: Configuration) -> None:
+        """`configuration` is the one that the host asks."""
         super().__init__("autograd-lsp", __version__, protocol_cls=Protocol)
         self.host = host
+        self.configuration = configuration
+        configuration.on_error = self.tell_bad_configuration
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told: set[str] = set()
         self.revision = 0
         """Counts every change that the analyzer was told of."""
         self._worker = Worker()
 
     def use_own_documents(self, params: types.InitializeParams) -> None:
         """Called while initializing: pygls has made its workspace and not yet used it."""
+        self._loop = asyncio.get_running_loop()
         workspace = self.protocol.workspace
         self.protocol._workspace = Documents(
             workspace.root_uri,
@@ -71,6 +80,26 @@ class AutogradServer(LanguageServer):
 
     def tell_disk_changed(self, uri: str) -> None:
         self._tell(lambda: self.host.file_changed(path_of(uri)))
+
+    def tell_configuration_changed(self) -> None:
+        """Bad configurations are told again."""
+        self._told.clear()
+        self.configuration.forget()
+        self._tell(self.host.choices_changed)
+
+    def tell_bad_configuration(self, error: ConfigError) -> None:
+        """To the user, once, from whichever thread. What is wrong counts as if it were not there."""
+        message = str(error)
+        if message not in self._told and self._loop is not None:
+            self._told.add(message)
+            params = types.ShowMessageParams(types.MessageType.Error, f"autograd-lsp: {message}")
+            self._loop.call_soon_threadsafe(self.window_show_message, params)
+
+    def findings(self, snapshot: Snapshot, path: str) -> list[Finding]:
+        """Those in the file itself; none where it is excluded."""
+        if self.configuration.excludes(path):
+            return []
+        return [finding for finding in snapshot.findings(path) if finding.place.path == path]
 
     async def ask(self, question: Callable[[Snapshot, Converter], T]) -> T:
         """The answer for the newest texts: a question that a change cuts short, or overtakes, is asked again."""

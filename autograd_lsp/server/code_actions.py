@@ -27,8 +27,7 @@ def register(server: AutogradServer) -> None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
-            path = path_of(uri)
-            findings = [f for f in snapshot.findings(path) if f.place.path == path]
+            findings = server.findings(snapshot, path_of(uri))
             build = _Actions(server, snapshot, converter, params.context)
             actions: list[types.CodeAction] = []
             if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):

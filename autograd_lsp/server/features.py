@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from autograd_lsp.server import code_actions, graph, hover, publishing, watching
+from autograd_lsp.config import Configuration
+from autograd_lsp.server import code_actions, graph, hover, publishing, settings, watching
 from autograd_lsp.server.app import AutogradServer
 
 if TYPE_CHECKING:
     from analyzers.host import Host
 
 
-def create_server(host: Host) -> AutogradServer:
-    server = AutogradServer(host)
+def create_server(host: Host, configuration: Configuration) -> AutogradServer:
+    server = AutogradServer(host, configuration)
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
@@ -22,6 +23,13 @@ def create_server(host: Host) -> AutogradServer:
         hover.register(server)
         code_actions.register(server)
         graph.register(server)
-        watching.register(server, publishing.register(server))
+        refresh = publishing.register(server)
+        watch = watching.register(server, refresh)
+        ask_for_settings = settings.register(server, refresh)
+
+        @server.feature(types.INITIALIZED)
+        async def initialized(_: types.InitializedParams) -> None:
+            watch()
+            await ask_for_settings()
 
     return server

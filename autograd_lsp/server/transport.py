@@ -10,6 +10,7 @@ import threading
 from pygls.io_ import run_async
 
 from analyzers.host import Host
+from autograd_lsp.config import Configuration
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 
@@ -21,17 +22,22 @@ def serve_stdio() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     protocol_output = sys.stdout.buffer
     sys.stdout = sys.stderr
-    create_server(Host()).start_io(stdout=protocol_output)
+    _new_server().start_io(stdout=protocol_output)
 
 
 def serve_tcp(host: str, port: int) -> None:
     """Until the editor leaves. Where it listens is said on standard error, which matters for port 0."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    server = create_server(Host())
+    server = _new_server()
     try:
         asyncio.run(_serve_one(server, host, port))
     except (KeyboardInterrupt, SystemExit):
         logger.info("the editor has left")
+
+
+def _new_server() -> AutogradServer:
+    configuration = Configuration()
+    return create_server(Host(choose=configuration.choice), configuration)
 
 
 async def _serve_one(server: AutogradServer, host: str, port: int) -> None:

@@ -1,4 +1,4 @@
-"""Python files that change on the disk behind the editor's back."""
+"""Python and configuration files that change on the disk behind the editor's back."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ from collections.abc import Callable
 
 from lsprotocol import types
 
+from autograd_lsp.config import FILES
 from autograd_lsp.server.app import AutogradServer
+from autograd_lsp.server.settings import is_configuration
 
 
-def register(server: AutogradServer, refresh: Callable[[], None]) -> None:
+def register(server: AutogradServer, refresh: Callable[[], None]) -> Callable[[], None]:
+    """The result asks the client to watch, once it has heard that the server is ready."""
+
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def changed(params: types.DidChangeWatchedFilesParams) -> None:
         for event in params.changes:
-            server.tell_disk_changed(event.uri)
+            if is_configuration(event.uri):
+                server.tell_configuration_changed()
+            else:
+                server.tell_disk_changed(event.uri)
         refresh()
 
-    @server.feature(types.INITIALIZED)
-    def initialized(_: types.InitializedParams) -> None:
+    def watch() -> None:
         workspace = server.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is None or not watching.dynamic_registration:
             return
-        watchers = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher("**/*.py")])
+        patterns = ["**/*.py", *(f"**/{name}" for name in FILES)]
+        watchers = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in patterns])
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         server.client_register_capability(
             types.RegistrationParams([types.Registration("python-files", method, watchers)])
         )
+
+    return watch

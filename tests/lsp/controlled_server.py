@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from analyzers.host import Cancelled
 from analyzers.report import Fact, Finding, Graph, Place
+from autograd_lsp.config import Configuration
 from autograd_lsp.server.features import create_server
 
 
@@ -66,4 +67,4 @@ class ControlledSnapshot:
 
 
 if __name__ == "__main__":
-    create_server(ControlledHost()).start_io()
+    create_server(ControlledHost(), Configuration(isolated=True)).start_io()

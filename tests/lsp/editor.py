@@ -45,8 +45,8 @@ class Editor(LanguageClient):
 
     offer: types.ServerCapabilities
 
-    def __init__(self) -> None:
-        super().__init__(converter_factory=default_converter)
+    def __init__(self, settings: dict[str, object] | None = None) -> None:
+        super().__init__(converter_factory=default_converter, configuration={"": settings or {}})
         self.published: list[types.PublishDiagnosticsParams] = []
         self._news = asyncio.Condition()
 
@@ -112,9 +112,13 @@ class Editor(LanguageClient):
 
 
 @asynccontextmanager
-async def editing(capabilities: types.ClientCapabilities = PUSH_CLIENT, server: tuple[str, ...] = SERVER):
-    """An editor with a server of its own, from the handshake to the exit."""
-    editor = Editor()
+async def editing(
+    capabilities: types.ClientCapabilities = PUSH_CLIENT,
+    server: tuple[str, ...] = SERVER,
+    settings: dict[str, object] | None = None,
+):
+    """An editor with a server of its own, from the handshake to the exit; `settings` are those it has by section."""
+    editor = Editor(settings)
     path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     await editor.start_io(*server, env={**os.environ, "PYTHONPATH": path})
     try:

@@ -1,0 +1,140 @@
+"""One layer of the configuration, and how it is read from a table of plain data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from autograd_lsp.config.rules import LEVELS, matching
+
+Patterns: TypeAlias = tuple[str, ...]
+"""As in a `.gitignore`, relative to the layer's `root`."""
+
+
+class ConfigError(Exception):
+    """The message names the place and the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """`select` is None where nothing is selected; `root` is the folder that patterns start from."""
+
+    root: str = ""
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    exclude: Patterns = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    severity: tuple[tuple[str, str], ...] = ()
+
+    def ignored_in(self, path: str) -> tuple[str, ...]:
+        """The selectors that are ignored in the file at `path`, beyond `ignore`."""
+        found: list[str] = []
+        for pattern, selectors in self.per_file_ignores:
+            # As ruff has it, `!` turns the pattern around: everywhere but there.
+            inverted = pattern.startswith("!")
+            if matches((pattern.removeprefix("!"),), self.root, path) != inverted:
+                found += selectors
+        return tuple(found)
+
+    def excludes(self, path: str, *, is_folder: bool) -> bool:
+        return matches(self.exclude, self.root, path, is_folder=is_folder)
+
+
+def matches(patterns: Patterns, root: str, path: str, *, is_folder: bool = False) -> bool:
+    """Outside of `root` only the last part of a path counts."""
+    if not patterns:
+        return False
+    below = os.path.join(root, "")
+    relative = path[len(below) :] if path.startswith(below) else os.path.basename(path)
+    found: bool = _spec(patterns).match_file(relative.replace(os.sep, "/") + ("/" if is_folder else ""))
+    return found
+
+
+def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool = True) -> Layer:
+    """`where` stands before the key in the message of a `ConfigError`.
+
+    An editor's settings, read without `strict`, hold other keys too, and may spell ours in camel case.
+    """
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        name = key if key in _KEYS else _CAMEL.get(key)
+        if name is not None:
+            if value is not None or strict:
+                values[name.replace("-", "_")] = _KEYS[name](value, f"{where}{key}")
+        elif strict:
+            raise ConfigError(f"{where}{key}: there is no such key; the keys are {', '.join(sorted(_KEYS))}")
+    return Layer(root=root, **values)
+
+
+def _selectors(value: object, where: str) -> tuple[str, ...]:
+    for word in _words(value, where, "rules"):
+        if not matching(word):
+            raise ConfigError(f"{where}: there is no rule `{word}`; `autograd-lsp rule` lists them")
+    return _words(value, where, "rules")
+
+
+def _patterns(value: object, where: str) -> Patterns:
+    for pattern in _words(value, where, "patterns"):
+        _check_pattern(pattern, where)
+    return _words(value, where, "patterns")
+
+
+def _selectors_by_pattern(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    table = _table(value, where)
+    for pattern in table:
+        _check_pattern(pattern.removeprefix("!"), where)
+    return tuple((pattern, _selectors(words, f'{where}."{pattern}"')) for pattern, words in table.items())
+
+
+def _severities(value: object, where: str) -> tuple[tuple[str, str], ...]:
+    table = _table(value, where)
+    for word, level in table.items():
+        if not matching(word):
+            raise ConfigError(f"{where}: there is no rule `{word}`; `autograd-lsp rule` lists them")
+        if level not in LEVELS:
+            raise ConfigError(f"{where}.{word}: expected one of {', '.join(LEVELS)}, not {_said(level)}")
+    return tuple(table.items())
+
+
+_KEYS: dict[str, Callable[[object, str], object]] = {
+    "select": _selectors,
+    "ignore": _selectors,
+    "exclude": _patterns,
+    "per-file-ignores": _selectors_by_pattern,
+    "severity": _severities,
+}
+_CAMEL = {"perFileIgnores": "per-file-ignores"}
+
+
+def _words(value: object, where: str, of: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise ConfigError(f"{where}: expected a list of {of}, not {_said(value)}")
+    return tuple(value)
+
+
+def _table(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where}: expected a table, not {_said(value)}")
+    return value
+
+
+def _said(value: object) -> str:
+    said = repr(value)
+    return said if len(said) <= 40 else f"{said[:40]}..."
+
+
+def _check_pattern(pattern: str, where: str) -> None:
+    try:
+        _spec((pattern,))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {_said(pattern)} is not a pattern") from error
+
+
+@lru_cache(maxsize=256)
+def _spec(patterns: Patterns) -> Any:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)

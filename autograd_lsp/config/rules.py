@@ -1,0 +1,73 @@
+"""Selectors, and which rules speak about a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, get_args
+
+from analyzers.report import Severity
+
+if TYPE_CHECKING:
+    from analyzers.host import Choice
+    from autograd_lsp.config.layer import Layer
+
+SEVERITIES: dict[str, Severity] = {severity: severity for severity in get_args(Severity)}
+LEVELS = (*SEVERITIES, "off")
+
+_ALL = "ALL"
+
+
+@cache
+def matching(selector: str) -> frozenset[str]:
+    """The codes that a selector names; none where it is no selector."""
+    from analyzers.rules import RULES
+
+    word = selector.upper()
+    if word == _ALL:
+        return frozenset(rule.code for rule in RULES)
+    exact = frozenset(rule.code for rule in RULES if word in (rule.code, rule.name.upper()))
+    is_prefix = word.startswith("AG") and len(word) < len(RULES[0].code)
+    return exact or frozenset(rule.code for rule in RULES if is_prefix and rule.code.startswith(word))
+
+
+def choose(layers: Sequence[Layer], path: str) -> Choice:
+    """What the layers, the lowest first, choose for the file at `path`."""
+    from analyzers.host import Choice
+
+    selected = set(matching(_ALL))
+    severities: dict[str, str] = {}
+    for layer in layers:
+        wanted = _by_code(layer.select or (), layer.ignore)
+        if layer.select is not None:
+            selected = {code for code, is_on in wanted.items() if is_on}
+        selected -= {code for code, is_on in wanted.items() if not is_on}
+        for selector, level in sorted(layer.severity, key=lambda item: _length(item[0])):
+            severities.update(dict.fromkeys(matching(selector), level))
+    for layer in layers:
+        selected -= _all_of(layer.ignored_in(path))
+    silent = {code for code, level in severities.items() if level == "off"}
+    loud = tuple(sorted((code, SEVERITIES[level]) for code, level in severities.items() if level in SEVERITIES))
+    return Choice(matching(_ALL) - selected | silent, loud)
+
+
+def _by_code(select: Iterable[str], ignore: Iterable[str]) -> dict[str, bool]:
+    """On or off, for each code that a selector names; of equally long selectors `ignore` counts."""
+    ordered = sorted([*((word, True) for word in select), *((word, False) for word in ignore)], key=_weight)
+    return {code: is_on for word, is_on in ordered for code in matching(word)}
+
+
+def _weight(item: tuple[str, bool]) -> tuple[int, bool]:
+    word, is_on = item
+    return _length(word), not is_on
+
+
+def _length(selector: str) -> int:
+    """A name counts as much as its code."""
+    from analyzers.rules import RULES
+
+    return 0 if selector.upper() == _ALL else min(len(selector), len(RULES[0].code))
+
+
+def _all_of(selectors: Iterable[str]) -> frozenset[str]:
+    return frozenset(code for selector in selectors for code in matching(selector))
