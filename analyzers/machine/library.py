@@ -34,7 +34,7 @@ QUIET = frozenset([
     "csv", "uuid", "heapq", "bisect", "textwrap", "pprint", "traceback", "signal", "queue", "weakref", "io", "struct",
     "socket", "yaml", "numbers", "fractions", "decimal", "secrets", "platform", "importlib", "threading",
     "multiprocessing", "subprocess", "statistics", "abc", "enum", "unittest", "pytest", "__future__",
-    "typing_extensions",
+    "typing_extensions", "IPython",
 ])  # fmt: skip
 """Modules whose functions leave tensors as they are."""
 

@@ -88,6 +88,7 @@ def _by_file(reports: list[Report], configuration: Configuration) -> list[Report
     own = {report.source.path: report for report in reports}
     placed: dict[str, dict[tuple[object, ...], Finding]] = {path: {} for path in own}
     texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
+    notebooks = {path: notebook for report in reports for path, notebook in report.notebooks.items()}
     for report in reports:
         for finding in report.findings:
             path = finding.place.path
@@ -103,6 +104,7 @@ def _by_file(reports: list[Report], configuration: Configuration) -> list[Report
             own.get(path) or Report(Source(shown_path(path), path)),
             findings=tuple(sorted(found.values(), key=lambda f: (f.place, f.code))),
             texts=texts[path],
+            notebooks=notebooks,
         )
         for path, found in placed.items()
     ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from analyzers.report import Finding, Fix, Place
-from autograd_lsp.cli.reports import Report, Texts
+from autograd_lsp.cli.reports import Report, Spot, Texts
 from autograd_lsp.cli.sources import shown_path
 
 
@@ -28,11 +28,17 @@ def count_by_rule(reports: Sequence[Report]) -> list[dict[str, Any]]:
 
 
 def range_json(texts: Texts, place: Place) -> dict[str, Any]:
-    start, end = (texts[place.path].position(offset) for offset in (place.start, place.end))
+    spot = texts.spot(place)
+    start, end = spot.begins, spot.ends
     return {
         "start": {"line": start.line, "column": start.column},
         "end": {"line": end.line, "column": end.column},
     }
+
+
+def cell_json(spot: Spot) -> dict[str, Any]:
+    """The number of the cell; nothing where there are no cells."""
+    return {} if spot.cell is None else {"cell": spot.cell}
 
 
 def _file(report: Report) -> dict[str, Any]:
@@ -51,6 +57,7 @@ class _Encoder:
             "name": finding.name,
             "severity": finding.severity,
             "message": finding.message,
+            **cell_json(self.texts.spot(finding.place)),
             "range": range_json(self.texts, finding.place),
             "raises": self.raises(finding),
             "effect": finding.effect,
@@ -73,13 +80,19 @@ class _Encoder:
 
     def fix(self, fix: Fix) -> dict[str, Any]:
         edits = [
-            {"path": self.path(edit.place), "range": range_json(self.texts, edit.place), "text": edit.text}
+            {
+                "path": self.path(edit.place),
+                **cell_json(self.texts.spot(edit.place)),
+                "range": range_json(self.texts, edit.place),
+                "text": edit.text,
+            }
             for edit in fix.edits
         ]
         return {"title": fix.title, "safe": fix.safe, "edits": edits}
 
     def where(self, place: Place) -> dict[str, Any]:
-        return {"path": self.path(place), "line": self.texts[place.path].position(place.start).line}
+        spot = self.texts.spot(place)
+        return {"path": self.path(place), **cell_json(spot), "line": spot.begins.line}
 
     def path(self, place: Place) -> str:
         source = self.report.source

@@ -11,8 +11,9 @@ from rich.text import Text
 from analyzers.report import Finding, Raises
 from autograd_lsp.cli.check_json import count_by_rule
 from autograd_lsp.cli.excerpt import Mark, excerpt
-from autograd_lsp.cli.reports import Report, Texts
+from autograd_lsp.cli.reports import Report, Spot, Texts
 from autograd_lsp.cli.sources import shown_path
+from autograd_lsp.positions import LineIndex
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
@@ -52,17 +53,17 @@ class _Writer:
         self.texts = Texts(report)
 
     def finding(self, finding: Finding) -> Text:
-        start = self.texts[finding.place.path].position(finding.place.start)
+        spot = self.texts.spot(finding.place)
         result = Text()
-        result.append(f"{self.shown(finding.place.path)}:{start.line}:{start.column}: ", "bold")
+        result.append(f"{self.shown(spot)}:{spot.begins.line}:{spot.begins.column}: ", "bold")
         result.append(f"{finding.severity}[{finding.code}]", _COLOURS[finding.severity])
         result.append(f" {finding.message} ").append(f"({finding.name})\n", "dim")
         gutter = self.gutter(finding)
-        for path, marks in self.marks(finding).items():
-            if path != finding.place.path:
-                result.append(f"{'':>{gutter}}--> {self.shown(path)}\n", "blue")
-            if self.texts[path].text:
-                result.append_text(excerpt(self.texts[path], marks, gutter))
+        for shown, (index, marks) in self.marks(finding).items():
+            if shown != self.shown(spot):
+                result.append(f"{'':>{gutter}}--> {shown}\n", "blue")
+            if index.text:
+                result.append_text(excerpt(index, marks, gutter))
         if finding.raises is not None:
             result.append(f"{'':>{gutter}} = ", "blue").append(self.raises(finding.raises) + "\n")
         for fix in finding.fixes:
@@ -70,28 +71,30 @@ class _Writer:
             result.append(f"{'':>{gutter}} = ", "blue").append(f"{kind}: {fix.title}\n", "green")
         return result
 
-    def marks(self, finding: Finding) -> dict[str, list[Mark]]:
-        """By path, the finding's own file first. A step of the trace at the finding's own place becomes its label."""
-        own = finding.place
-        label = next((step.message for step in finding.related if step.place == own), "")
-        marks = {own.path: [Mark(own.start, own.end, label, is_primary=True)]}
-        for step in finding.related:
-            if step.place != own:
-                mark = Mark(step.place.start, step.place.end, step.message, is_primary=False)
-                marks.setdefault(step.place.path, []).append(mark)
+    def marks(self, finding: Finding) -> dict[str, tuple[LineIndex, list[Mark]]]:
+        """By file or cell, the finding's own first. A step of the trace at the finding's own place is its label."""
+        label = next((step.message for step in finding.related if step.place == finding.place), "")
+        places = [(finding.place, label), *((s.place, s.message) for s in finding.related if s.place != finding.place)]
+        marks: dict[str, tuple[LineIndex, list[Mark]]] = {}
+        for place, message in places:
+            spot = self.texts.spot(place)
+            mark = Mark(spot.start, spot.end, message, is_primary=not marks)
+            marks.setdefault(self.shown(spot), (spot.index, []))[1].append(mark)
         return marks
 
     def raises(self, raises: Raises) -> str:
-        path = raises.place.path
-        line = self.texts[path].position(raises.place.start).line
-        where = f"line {line}" if path == self.source.path else f"{self.shown(path)}:{line}"
+        spot = self.texts.spot(raises.place)
+        line = f"line {spot.begins.line}"
+        where = line if spot.cell is None else f"cell {spot.cell}, {line}"
+        where = where if spot.path == self.source.path else f"{self.shown(spot)}:{spot.begins.line}"
         verb = "raises" if raises.certain else "may raise"
         note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
         return f"torch {verb} {raises.exception}: {raises.message} at {where}{note}"
 
-    def shown(self, path: str) -> str:
-        return self.source.shown if path == self.source.path else shown_path(path)
+    def shown(self, spot: Spot) -> str:
+        path = self.source.shown if spot.path == self.source.path else shown_path(spot.path)
+        return path if spot.cell is None else f"{path}:cell {spot.cell}"
 
     def gutter(self, finding: Finding) -> int:
         places = [finding.place, *(step.place for step in finding.related)]
-        return max(len(str(self.texts[place.path].position(place.start).line)) for place in places)
+        return max(len(str(self.texts.spot(place).begins.line)) for place in places)

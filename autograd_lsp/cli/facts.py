@@ -8,9 +8,10 @@ import sys
 from typing import Any
 
 from analyzers.report import Fact
+from autograd_lsp.cli.check_json import cell_json
 from autograd_lsp.cli.exits import CLEAN, USAGE
 from autograd_lsp.cli.places import parse_location
-from autograd_lsp.cli.reports import Report, Texts, make_reports, warn_of_internal_error
+from autograd_lsp.cli.reports import Report, Spot, Texts, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import discover
 from autograd_lsp.config import Configuration
 from autograd_lsp.render.tensor import fact_words
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         if location:
             lines.setdefault(location.file, set()).add(location.line)
     failed = False
-    rows: list[tuple[Report, list[tuple[int, Fact]]]] = []
+    rows: list[tuple[Report, list[tuple[Spot, Fact]]]] = []
     configuration = Configuration(isolated=True)
     for report in make_reports(discover(paths, None, configuration), "facts", None, configuration):
         if report.failure == "internal":
@@ -48,23 +49,24 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps({"version": 1, "files": files}, indent=1))
     else:
         for report, facts in rows:
-            for line, fact in facts:
+            for spot, fact in facts:
                 words = "  ".join(fact_words(fact)) or "nothing known"
-                print(f"{report.source.shown}:{line}: {fact.name}  {words}")
+                where = f"cell {spot.cell}:{spot.begins.line}" if spot.cell is not None else spot.begins.line
+                print(f"{report.source.shown}:{where}: {fact.name}  {words}")
     return USAGE if failed else CLEAN
 
 
-def _facts(report: Report, wanted: set[int] | None) -> list[tuple[int, Fact]]:
-    """With the 1-based line of each, in the order of the text; only the lines asked for, if any were."""
-    index = Texts(report)[report.source.path]
-    ordered = sorted(report.facts, key=lambda fact: fact.place)
-    rows = [(index.position(fact.place.start).line, fact) for fact in ordered]
-    return [row for row in rows if wanted is None or row[0] in wanted]
+def _facts(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact]]:
+    """With the place of each, in the order of the text; only the 1-based lines asked for, if any were."""
+    texts = Texts(report)
+    rows = [(texts.spot(fact.place), fact) for fact in sorted(report.facts, key=lambda fact: fact.place)]
+    return [row for row in rows if wanted is None or row[0].begins.line in wanted]
 
 
-def _json(line: int, fact: Fact) -> dict[str, Any]:
+def _json(spot: Spot, fact: Fact) -> dict[str, Any]:
     return {
-        "line": line,
+        **cell_json(spot),
+        "line": spot.begins.line,
         "scope": fact.scope,
         "name": fact.name,
         "requires_grad": fact.requires_grad,

@@ -15,7 +15,7 @@ from autograd_lsp.cli.check_json import range_json
 from autograd_lsp.cli.exits import CLEAN, FOUND, UsageError
 from autograd_lsp.cli.places import Location, parse_location
 from autograd_lsp.cli.reports import Report, Texts
-from autograd_lsp.cli.sources import Source, UnreadableError, read_text, shown_path
+from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, read_text, shown_path
 from autograd_lsp.positions import LineIndex, Position
 from autograd_lsp.render.dot import render_dot
 from autograd_lsp.render.graph_json import graph_json
@@ -42,6 +42,8 @@ def run(options: argparse.Namespace) -> int:
     if location is None:
         raise UsageError(f"`{options.location}` is not FILE:LINE[:NAME]")
     path = os.path.abspath(location.file)
+    if is_notebook(Source(location.file, path)):
+        raise UsageError(f"{location.file}: the lines of a notebook are those of its cells; no graph is shown of them")
     try:
         read_text(path)
     except UnreadableError as error:

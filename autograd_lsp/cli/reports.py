@@ -15,9 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from analyzers.report import Fact, Finding, Place
-from autograd_lsp.cli.sources import Source, UnreadableError, read_text
+from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.config import Configuration
-from autograd_lsp.positions import LineIndex
+from autograd_lsp.notebooks import SUFFIX, Notebook, position_in
+from autograd_lsp.positions import LineIndex, Position
 
 if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
@@ -32,6 +33,8 @@ class Report:
     facts: tuple[Fact, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
     """By absolute path, for every file that a finding points into."""
+    notebooks: dict[str, Notebook] = field(default_factory=dict)
+    """By absolute path: what texts were made of."""
     failure: Literal["unreadable", "internal"] | None = None
     traceback: str = ""
 
@@ -39,17 +42,37 @@ class Report:
 def make_reports(
     sources: Sequence[Source], want: Literal["findings", "facts"], jobs: int | None, configuration: Configuration
 ) -> Iterator[Report]:
-    """In the order of `sources`, whatever the number of jobs."""
+    """In the order of `sources`, whatever the number of jobs; none for a notebook in another language."""
     count = _job_count(jobs, len(sources))
     paths = [source.path for source in sources]
     configuration = configuration.lenient()
     if count == 1:
         one = partial(_report, _new_host(paths, configuration), want)
-        yield from map(one, sources)
+        yield from (report for source in sources if (report := one(source)) is not None)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
     with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths, configuration)) as pool:
-        yield from pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
+        made = pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
+        yield from (report for report in made if report is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place as a person finds it: bytes `start` to `end` of the text of a file, or of one cell of a notebook."""
+
+    path: str
+    cell: int | None
+    index: LineIndex
+    start: int
+    end: int
+
+    @property
+    def begins(self) -> Position:
+        return self.index.position(self.start)
+
+    @property
+    def ends(self) -> Position:
+        return self.index.position(self.end)
 
 
 class Texts:
@@ -57,12 +80,28 @@ class Texts:
 
     def __init__(self, report: Report) -> None:
         self._texts = report.texts
-        self._indexes: dict[str, LineIndex] = {}
+        self._notebooks = report.notebooks
+        self._indexes: dict[tuple[str, int], LineIndex] = {}
 
     def __getitem__(self, path: str) -> LineIndex:
-        if path not in self._indexes:
-            self._indexes[path] = LineIndex(self._texts.get(path, ""))
-        return self._indexes[path]
+        """Of the whole file; of a notebook, of the program that it makes."""
+        return self._index(path, 0, self._texts.get(path, ""))
+
+    def spot(self, place: Place) -> Spot:
+        whole = self[place.path]
+        begin, end = whole.position(place.start), whole.position(place.end)
+        notebook = self._notebooks.get(place.path)
+        cell = notebook.cell_at(begin.line - 1) if notebook is not None else None
+        if cell is None:
+            return Spot(place.path, None, whole, place.start, place.end)
+        index = self._index(place.path, cell.number, cell.source)
+        return Spot(place.path, cell.number, index, position_in(cell, index, begin), position_in(cell, index, end))
+
+    def _index(self, path: str, cell: int, text: str) -> LineIndex:
+        """`cell` 0 for the whole file."""
+        if (path, cell) not in self._indexes:
+            self._indexes[path, cell] = LineIndex(text)
+        return self._indexes[path, cell]
 
 
 def _job_count(jobs: int | None, files: int) -> int:
@@ -72,9 +111,19 @@ def _job_count(jobs: int | None, files: int) -> int:
 
 
 def _new_host(paths: Sequence[str], configuration: Configuration) -> Host:
-    from analyzers.host import Host
+    from analyzers.host import Host, read_from_disk
 
-    host = Host(choose=configuration.choice)
+    def read(path: str) -> bytes | None:
+        """Of a notebook, the program: another file may be there for it."""
+        if not path.endswith(SUFFIX):
+            return read_from_disk(path)
+        try:
+            notebook = notebook_of(Source(path, path))
+        except UnreadableError:
+            return None
+        return notebook.text.encode() if notebook is not None else None
+
+    host = Host(read, configuration.choice)
     host.look_at_together(paths)
     return host
 
@@ -87,22 +136,29 @@ def _start_worker(paths: Sequence[str], configuration: Configuration) -> None:
     _worker_hosts.append(_new_host(paths, configuration))
 
 
-def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report:
+def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report | None:
     return _report(_worker_hosts[0], want, source)
 
 
-def _report(host: Host, want: Literal["findings", "facts"], source: Source) -> Report:
+def _report(host: Host, want: Literal["findings", "facts"], source: Source) -> Report | None:
     try:
-        if source.text is None:
+        notebooks: dict[str, Notebook] = {}
+        if is_notebook(source):
+            notebook = notebook_of(source)
+            if notebook is None:
+                return None
+            notebooks[source.path] = notebook
+            host.set_text(source.path, notebook.text)
+        elif source.text is None:
             read_text(source.path)
         else:
             host.set_text(source.path, source.text)
         snapshot = host.snapshot()
         if want == "facts":
             texts = {source.path: snapshot.text(source.path)}
-            return Report(source, facts=snapshot.facts(source.path), texts=texts)
+            return Report(source, facts=snapshot.facts(source.path), texts=texts, notebooks=notebooks)
         findings = tuple(sorted(snapshot.findings(source.path), key=_by_place))
-        return Report(source, findings, texts=_texts(snapshot, findings))
+        return Report(source, findings, texts=_texts(snapshot, findings), notebooks=notebooks)
     except UnreadableError as error:
         return Report(source, (_unreadable(source.path, str(error)),), texts={source.path: ""}, failure="unreadable")
     except Exception:

@@ -1,8 +1,8 @@
 """Which files a command line means, and the text of each.
 
-A folder stands for the Python files below it, except what nobody wrote there: hidden folders, virtual environments,
-packages of other ecosystems and build output; and except what the configuration excludes. A file named by hand is
-always taken, and so is an excluded folder, with what lies below it.
+A folder stands for the Python files and the notebooks below it, except what nobody wrote there: hidden folders, virtual
+environments, packages of other ecosystems and build output; and except what the configuration excludes. A file named by
+hand is always taken, and so is an excluded folder, with what lies below it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from autograd_lsp.cli.exits import UsageError
 from autograd_lsp.config import Configuration
+from autograd_lsp.notebooks import SUFFIX, NotANotebookError, Notebook, read_notebook
 
 STDIN = "-"
 
@@ -45,7 +46,7 @@ def discover(paths: list[str], stdin: Source | None, configuration: Configuratio
             found.setdefault(stdin.path, stdin)
         elif os.path.isdir(path):
             named = configuration.excludes(os.path.abspath(path), is_folder=True)
-            for shown in _python_files(path, None if named else configuration):
+            for shown in _files_below(path, None if named else configuration):
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
         else:
             found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))
@@ -70,13 +71,32 @@ def decode(data: bytes) -> str:
         raise UnreadableError(f"not valid text: {error}") from error
 
 
+def is_notebook(source: Source) -> bool:
+    return source.path.endswith(SUFFIX)
+
+
+def notebook_of(source: Source) -> Notebook | None:
+    """The notebook that a source is; None if it is in another language; or `UnreadableError`."""
+    try:
+        if source.text is not None:
+            return read_notebook(source.text)
+        with open(source.path, "rb") as file:
+            return read_notebook(file.read().decode("utf-8"))
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"not valid text: {error}") from error
+    except NotANotebookError as error:
+        raise UnreadableError(str(error)) from error
+
+
 def shown_path(path: str) -> str:
     """A path that came out of the analysis, relative to the working directory where it lies below it."""
     below = os.path.join(os.getcwd(), "")
     return path[len(below) :] if path.startswith(below) else path
 
 
-def _python_files(folder: str, configuration: Configuration | None) -> Iterator[str]:
+def _files_below(folder: str, configuration: Configuration | None) -> Iterator[str]:
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(
             name
@@ -84,7 +104,7 @@ def _python_files(folder: str, configuration: Configuration | None) -> Iterator[
             if not (_skipped(here, name) or _excluded(configuration, here, name, is_folder=True))
         )
         for name in sorted(files):
-            if name.endswith(".py") and not _excluded(configuration, here, name, is_folder=False):
+            if name.endswith((".py", SUFFIX)) and not _excluded(configuration, here, name, is_folder=False):
                 yield os.path.normpath(os.path.join(here, name))
 
 
