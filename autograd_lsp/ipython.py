@@ -16,28 +16,27 @@ import re
 _PYTHON_BODIES = frozenset({"capture", "debug", "ipytest", "prun", "time"})
 """Cell magics that run what is below them once, in the notebook's own namespace."""
 
-_CELL_MAGIC = re.compile(r"\s*%%(\w*)[^\r\n]*")
+_CELL_MAGIC = re.compile(r"\s*%%(\w*)[^\n]*\n?")
 _LINE_MAGIC = re.compile(r"[%!?,;/]")
 _TIMED = re.compile(r"%time[ \t]+(?=\S)")
-_QUESTION = re.compile(r"%{0,2}[^\W\d][\w.*]*(?:\[[^\]\r\n]*\][\w.*]*)*\?{1,2}[ \t]*(?=[\r\n]|\Z)")
-_ASSIGNED = re.compile(r"[^\W\d][^=#'\"\r\n]*(?<![-+*/%@&|^<>!:=])=[ \t]*(?=[!%])")
+_QUESTION = re.compile(r"%{0,2}[^\W\d][\w.*]*(?:\[[^\]\n]*\][\w.*]*)*\?{1,2}[ \t]*$", re.MULTILINE)
+_ASSIGNED = re.compile(r"[^\W\d][^=#'\"\n]*(?<![-+*/%@&|^<>!:=])=[ \t]*(?=[!%])")
 _SPACE = re.compile(r"[ \t\f]*")
-_REST = re.compile(r"(?:[^\\\r\n]|\\(?!\r|\n)|\\(?:\r\n|\n|\r))*")
+_REST = re.compile(r"(?:[^\\\n]|\\\n?)*\n?")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
-_TOKEN = re.compile(r"#[^\r\n]*|\"\"\"|'''|\"|'|[(\[{]|[)\]}]|\\(?:\r\n|\n|\r|.)?|\r\n|\n|\r", re.DOTALL)
-_SHORT_STRING = {quote: re.compile(rf"(?:[^{quote}\\\r\n]|\\(?:\r\n|.))*{quote}?", re.DOTALL) for quote in ("'", '"')}
+_TOKEN = re.compile(r"#[^\n]*|\"\"\"|'{3}|\"|'|[(\[{]|[)\]}]|\\.?|\n", re.DOTALL)
+_SHORT_STRING = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\.)*{quote}?", re.DOTALL) for quote in ("'", '"')}
 
 
 def as_python(cell: str) -> str | None:
-    """The cell as Python; None where it is none."""
+    """The cell as Python; None where it is none. Its lines end in newlines alone."""
     done = ""
-    text = cell
+    text = _LINE_BREAK.sub("\n", cell)
     while (magic := _CELL_MAGIC.match(text)) is not None:
         if magic[1] not in _PYTHON_BODIES:
             return None
-        end = _line_end(text, magic.end())
-        done += _blank(text[:end])
-        text = text[end:]
+        done += _blank(magic[0])
+        text = text[magic.end() :]
     body = _body(text)
     return None if body is None else done + body
 
@@ -50,7 +49,7 @@ def _body(text: str) -> str | None:
         escaped = _escaped(text, begin)
         if escaped is not None:
             parts.append(text[at:begin] + escaped)
-            at = _line_end(text, _end(_REST, text, begin))
+            at = _end(_REST, text, begin)
             continue
         timed = _TIMED.match(text, begin)
         start = timed.end() if timed is not None else at
@@ -65,10 +64,10 @@ def _body(text: str) -> str | None:
 
 
 def _escaped(text: str, begin: int) -> str | None:
-    """What stands for a line that IPython takes for itself, line breaks and all; None for Python."""
+    """What stands for a line that IPython takes for itself, as far as backslashes lead; None for Python."""
     if _TIMED.match(text, begin) is not None:
         return None
-    rest = text[begin : _line_end(text, _end(_REST, text, begin))]
+    rest = text[begin : _end(_REST, text, begin)]
     if _LINE_MAGIC.match(rest) is not None or _QUESTION.match(rest) is not None:
         return "0" + _blank(rest)
     assigned = _ASSIGNED.match(rest)
@@ -93,7 +92,7 @@ def _statement_end(text: str, at: int) -> int | None:
             at = close
         elif word in ("'", '"'):
             at = _end(_SHORT_STRING[word], text, at)
-        elif word[0] in "\r\n" and depth == 0:
+        elif word == "\n" and depth == 0:
             return at
         elif word[0] == "\\" and at == len(text):
             return None
@@ -111,13 +110,7 @@ def _long_string_end(text: str, at: int, quotes: str) -> int | None:
 
 def _blank(text: str) -> str:
     """The line breaks of a text alone."""
-    return "".join(_LINE_BREAK.findall(text))
-
-
-def _line_end(text: str, at: int) -> int:
-    """After the line break that stands at `at`, if one does."""
-    found = _LINE_BREAK.match(text, at)
-    return at if found is None else found.end()
+    return "\n" * text.count("\n")
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
