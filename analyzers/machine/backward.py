@@ -395,6 +395,8 @@ def run_backward(
     _retained(m, walk)
     if walk.unknown:
         blur_after_unknown(m)
+    elif m.presumes:
+        _perhaps_filled(m)
     note_cut_leaves(m, walk.leaves)
     lineage = known[0][1].lineage if known else None
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
@@ -520,14 +522,20 @@ def _added(m: Machine, old: Value, gradient: Value) -> Value:
     return copied.value if old == NONE else (Term(m, old) + copied).value
 
 
-def blur_after_unknown(m: Machine) -> None:
-    """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
+def _perhaps_filled(m: Machine) -> None:
+    """A backward may have reached what nobody sees it reach."""
     for ident, found in list(m.st.heap.items()):
         if isinstance(found, Tensor):
             perhaps_leaf = found.edge is None or found.edge.node is None
             if found.requires_grad is not False and found.grad == NONE and (perhaps_leaf or found.retains_grad):
                 m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
-        elif isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
+
+
+def blur_after_unknown(m: Machine) -> None:
+    """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
+    _perhaps_filled(m)
+    for ident, found in list(m.st.heap.items()):
+        if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
 
 

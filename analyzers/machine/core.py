@@ -191,6 +191,8 @@ class Machine:
         self.unmodelled: dict[str, int] = {}
         self.default_dtype = "float32"
         self.within = ""
+        self.asks_for_none = False
+        """Whether the attribute at hand is only compared with None."""
         self.presumes = False
         self.presumed_any = False
         self.trains = False

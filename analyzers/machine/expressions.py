@@ -338,7 +338,9 @@ def _is_plain(node: n.Expr) -> bool:
 def _compare(m: Machine, node: n.Compare) -> Value:
     from analyzers.machine.operators import compare
 
+    m.asks_for_none = isinstance(node.left, n.Attribute) and node.left.attr == "grad" and "is" in node.ops[0]
     left = evaluate(m, node.left)
+    m.asks_for_none = False
     result: Value = TRUE
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = evaluate(m, comparator)

@@ -70,7 +70,10 @@ def item_types(m: Machine, index: Value) -> list[object]:
 def indexed_shape(m: Machine, tensor: Tensor, index: Value):  # type: ignore[no-untyped-def]
     try:
         return index_shape(TensorType(tensor.shape, tensor.dtype), item_types(m, index))
-    except ShapeError:
+    except ShapeError as refused:
+        from analyzers.machine.torch_calls import refuse
+
+        refuse(m, refused)
         return None
 
 

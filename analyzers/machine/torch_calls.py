@@ -396,8 +396,15 @@ def types_of(m: Machine, bound: Mapping[str, Value]) -> dict[str, object]:
 def infer(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType, ...] | None:
     try:
         return shapes.infer(row.base, types_of(m, bound), default_dtype=m.default_dtype)
-    except shapes.ShapeError:
+    except shapes.ShapeError as refused:
+        refuse(m, refused)
         return None
+
+
+def refuse(m: Machine, error: shapes.ShapeError) -> None:
+    """Torch raises for these sizes. Where the prelude asked, it may have asked for what torch does not do itself."""
+    if not m.frame.library and not m.within:
+        raise m.throw(error.exception, str(error))
 
 
 def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) -> list[object]:
@@ -705,9 +712,10 @@ def _save_written(m: Machine, ident: int, outputs: Sequence[object]) -> None:
 def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: int | None) -> Value:
     """An operator made of parts that the machine does not take apart: its graph is unknown, its flags often not."""
     operands = {name: tensors_in(m, value) for name, value in bound.items()}
-    kind = "op" if m.presumes else "unknown"
-    step = Step(row.base, what, operands, (), tuple(operands), kind, m.parents(list(bound.values())))
+    step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
     step.requires = inputs_require_grad(m, step)
+    if m.presumes and step.requires:
+        step.kind = "op"
     if any(unknown_operand(m, v) for v in bound.values()) and not step.requires:
         step.requires = None
     types = infer(m, row, bound)

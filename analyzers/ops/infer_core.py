@@ -32,6 +32,10 @@ UNKNOWN: Final = _Unknown()
 class ShapeError(Exception):
     """Torch is certain to refuse these shapes; the message is worded as torch words it where that is simple."""
 
+    def __init__(self, message: str, exception: str = "RuntimeError") -> None:
+        super().__init__(message)
+        self.exception = exception
+
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
@@ -217,7 +221,8 @@ def wrap_dim(dim: int, rank: int) -> int:
     """A dimension counted from the front; a zero-dimensional tensor takes 0 and -1."""
     bound = rank or 1
     if not -bound <= dim < bound:
-        raise ShapeError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})")
+        message = f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+        raise ShapeError(message, "IndexError")
     return dim + bound if dim < 0 else dim
 
 

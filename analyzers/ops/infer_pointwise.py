@@ -31,7 +31,7 @@ _SELF = ("self", "input", "x", "A")
     "hardtanh leaky_relu threshold nan_to_num hardshrink softshrink hardsigmoid hardswish mish celu selu elu "
     "gelu silu softplus fill zero alias detach _conj conj conj_physical _conj_physical _neg_view resolve_conj "
     "resolve_neg lift lift_fresh dropout alpha_dropout feature_dropout feature_alpha_dropout rrelu bernoulli tril triu "
-    "fliplr flipud flip roll renorm scatter scatter_add scatter_reduce index_add index_fill "
+    "fliplr flipud flip renorm scatter scatter_add scatter_reduce index_add index_fill "
     "index_copy index_reduce put index_put _unsafe_index_put slice_scatter select_scatter diagonal_scatter "
     "as_strided_scatter requires_grad retain_grad fft_fftshift fft_ifftshift channel_shuffle "
     "native_channel_shuffle cpu cuda pin_memory fill_diagonal msort logcumsumexp matrix_exp linalg_matrix_exp "
@@ -40,6 +40,14 @@ _SELF = ("self", "input", "x", "A")
 )
 def _unchanged(call: Call) -> Result:
     operand = call.tensor(*_SELF)
+    return TensorType(operand.shape, operand.dtype)
+
+
+@rule("roll")
+def _roll(call: Call) -> Result:
+    operand, dims = call.tensor("self"), call.ints("dims", ())
+    if operand.shape == () and dims and dims[0] is not None:
+        raise ShapeError(f"Dimension specified as {dims[0]} but tensor has no dimensions", "IndexError")
     return TensorType(operand.shape, operand.dtype)
 
 

@@ -243,7 +243,8 @@ def _select(call: Call) -> Result:
     dim = wrap_dim(dim, len(shape))
     size = shape[dim]
     if size is not None and index is not None and not -size <= index < size:
-        raise ShapeError(f"select(): index {index} out of range for tensor of size {show(shape)} at dimension {dim}")
+        message = f"select(): index {index} out of range for tensor of size {show(shape)} at dimension {dim}"
+        raise ShapeError(message, "IndexError")
     return TensorType(shape[:dim] + shape[dim + 1 :], operand.dtype)
 
 
