@@ -511,6 +511,9 @@ def _retained(m: Machine, walk: Walk) -> None:
         gradient = walk.arriving[tensor.edge.node].get(tensor.edge.output, NONE)
         if gradient == NONE:
             continue
+        if tensor.retains_grad is None:
+            m.st.put(ident, replace(tensor_at(m, ident), grad=Unknown("grad", reach=(ident,))))
+            continue
         grad: Value = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
         if walk.create and isinstance(gradient, Ref):
             grad = m.in_mode(True, partial(_added, m, tensor.grad, gradient))
@@ -527,7 +530,11 @@ def _perhaps_filled(m: Machine) -> None:
     for ident, found in list(m.st.heap.items()):
         if isinstance(found, Tensor):
             perhaps_leaf = found.edge is None or found.edge.node is None
-            if found.requires_grad is not False and found.grad == NONE and (perhaps_leaf or found.retains_grad):
+            if (
+                found.requires_grad is not False
+                and found.grad == NONE
+                and (perhaps_leaf or found.retains_grad is not False)
+            ):
                 m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
 
 

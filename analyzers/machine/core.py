@@ -500,8 +500,9 @@ class Machine:
         self.retainers.add(ident)
 
     def retaining(self) -> list[tuple[int, Tensor]]:
+        """Those that do, or may, keep it."""
         found = [(ident, self.st.find(ident)) for ident in self.retainers]
-        return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad]
+        return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
 
     def next_sequence(self) -> int:
         self.sequence += 1

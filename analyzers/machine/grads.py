@@ -16,7 +16,7 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
     if tensor.grad == NONE:
         trail = Lineage("none-grad", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
         expected = m.asks_for_none and not m.frame.library
-        if tensor.requires_grad and tensor.is_leaf is not None and not tensor.retains_grad and not expected:
+        if tensor.requires_grad and tensor.is_leaf is not None and tensor.retains_grad is False and not expected:
             m.note(GradRead(m.site(), subject_name(m), tensor))
         if tensor.aliases or tensor.shared_grad or tensor.requires_grad is None:
             return Unknown("grad", reach=(ref.id,))

@@ -103,7 +103,10 @@ def _havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> Non
         from analyzers.domain.objects import Edge
 
         edge = Edge()
-    m.st.put(ident, replace(found, requires_grad=requires, grad=grad, edge=edge, attr_version=-1))
+    retains = None if found.retains_grad is False and found.is_leaf is not True else found.retains_grad
+    m.st.put(ident, replace(found, requires_grad=requires, grad=grad, edge=edge, attr_version=-1, retains_grad=retains))
+    if retains is None:
+        m.retain(ident)
     if tensor.edge is not None and tensor.edge.node is not None:
         _free_perhaps(m, tensor.edge.node, seen)
 

@@ -203,9 +203,9 @@ def _unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args)
         blur_tensor(m, ref.id)
         tensor_at(m, ref.id).inference = None
         return ref
-    if name.endswith("_") and not name.endswith("__"):
+    if name == "retain_grad" or (name.endswith("_") and not name.endswith("__")):
         havoc_value(m, receiver)
-        return receiver
+        return NONE if name == "retain_grad" else receiver
     operands = [receiver, *args.pos, *args.kw.values()]
     from analyzers.machine.torch_calls import opaque_result
 
