@@ -20,9 +20,11 @@ from analyzers.machine.core import Machine
 from analyzers.machine.dead_ends import met_again, note_cut_leaves
 from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
+from analyzers.machine.followers import note_followers
 from analyzers.machine.gathered import arrived, held_by
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.packing import unpack
+from analyzers.machine.regressions import look_at_losses
 from analyzers.machine.sparse import gradient_is_sparse, summed
 from analyzers.machine.tensors import blur_tensor, is_stale, refreshed, requires_grad_of, tensor_at, view_error
 from analyzers.ops.infer import numel
@@ -82,6 +84,8 @@ class Walk:
         self.executed: list[int] = []
         self.sure: dict[int, bool] = {}
         self.met: set[int] = set()
+        self.users: dict[int, int] = {}
+        """A node from which each leaf was reached."""
         self.arriving: dict[int, dict[int, Value]] = {}
         self.at_leaf: dict[int, Value] = {}
         self.sparse: dict[tuple[int | None, int | None], truth.Truth] = {}
@@ -142,6 +146,7 @@ class Walk:
                 certain = False
             for onward, gradient in zip(node.edges, flowing, strict=True):
                 if onward is not None and onward.leaf is not None and certain:
+                    self.users.setdefault(onward.leaf, ident)
                     met_again(self.m, ident, onward.leaf)
                 follow(onward, certain, gradient, gradient_is_sparse(node, self.sparse[ident, None]))
 
@@ -383,6 +388,8 @@ def run_backward(
         targets, leaves = target_ids(m, inputs)
         wanted, _ = nodes_toward(m, edges, targets, leaves)
         aim = Aim(frozenset(wanted | targets), frozenset(targets), frozenset(leaves))
+    if inputs is None:
+        look_at_losses(m, edges)
     walk = Walk(m, retain, name, create, aim)
     walk.run(_rooted(m, walk, edges, known, roots))
     for leaf, certain in walk.leaves.items():
@@ -398,6 +405,7 @@ def run_backward(
     elif m.presumes:
         _perhaps_filled(m)
     note_cut_leaves(m, walk.leaves)
+    note_followers(m, walk.users)
     lineage = known[0][1].lineage if known else None
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
     m.note(

@@ -179,6 +179,11 @@ class Machine:
         self.gathered: dict[Moment, Held] = {}
         self.gradient_trails: dict[int, tuple[Lineage, int]] = {}
         """The gradients whose trail that is, by the trail's identity."""
+        self.looks_at_losses = 24
+        self.trained_trails: dict[int, Lineage] = {}
+        """The trails of the parameters that optimizers hold, by identity."""
+        self.followers: set[int] = set()
+        """The memory of parameters that were written with others."""
         self.taken_gradients: set[int] = set()
         """The leaves of which the program itself has read the gradient."""
         self.met_leaves: dict[tuple[int, int], tuple[Moment, Site]] = {}

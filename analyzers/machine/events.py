@@ -324,6 +324,30 @@ class GradTaken:
 
 
 @dataclass(slots=True)
+class FollowerReached:
+    """A backward came, from `node`, to parameters of a network that was copied from a trained one, or follows it."""
+
+    site: Site
+    leaves: tuple[int, ...]
+    node: Node
+
+
+@dataclass(slots=True)
+class Compared:
+    """What a loss holds against what. `how`:
+
+    `discounted`: a network's value against data and a discounted value of its own, which come together at `node`;
+    `branches`: all of it a network's output against what another part makes of its output for something else;
+    `target`: something against a target that has a graph, with the `leaves` behind it.
+    """
+
+    site: Site
+    how: str
+    node: Node
+    leaves: frozenset[int]
+
+
+@dataclass(slots=True)
 class Rewrapped:
     """A new leaf was made of numbers or data that came out of a graph."""
 
@@ -397,7 +421,8 @@ Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
     | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
-    | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken
+    | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
+    | Compared
 )  # fmt: skip
 
 

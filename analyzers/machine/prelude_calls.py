@@ -320,6 +320,14 @@ def _named_modules(m: Machine, args: Args) -> Value:
     return _named(m, args, "_modules")
 
 
+@native("autograd_machine.follow")
+def _follow(m: Machine, args: Args) -> Value:
+    from analyzers.machine.followers import follow
+
+    follow(m, args.get(0, "target"), args.get(1, "source"))
+    return NONE
+
+
 @native("autograd_machine.note_replaced")
 def _note_replaced(m: Machine, args: Args) -> Value:
     hook = args.get(0, "hook")

@@ -12,6 +12,7 @@ from analyzers.machine.autocast import converts, run_converted
 from analyzers.machine.compositions import composed
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
+from analyzers.machine.followers import look_at_copy
 from analyzers.machine.gathered import forget, look_at_write
 from analyzers.machine.memory import (
     change_layout,
@@ -657,6 +658,7 @@ def _run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> 
         return target_value
     ident = target_value.id
     look_at_write(m, ident, step.parents)
+    look_at_copy(m, ident, step.parents)
     if row.base == "mul_" and bound.get("other") in {Const(0), Const(0.0)}:
         forget(m, ident)
     if row.kind == "composite":

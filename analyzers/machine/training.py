@@ -51,6 +51,10 @@ def note(m: Machine, what: str, subject: Value) -> None:
     if not isinstance(subject, Ref):
         return
     if what == "note_optimizer":
+        for ident in parameters_of(m, subject):
+            lineage = m.lineage(Ref(ident))
+            if lineage is not None:
+                m.trained_trails[id(lineage)] = lineage
         m.note(OptimizerMade(m.site(), subject.id, tuple(parameters_of(m, subject)), all_known(m, subject)))
     elif what == "note_step":
         _note_step(m, subject)

@@ -15,6 +15,11 @@ def trained(facts: Facts) -> frozenset[int]:
     return frozenset(p for made in facts.of(OptimizerMade) if made.optimizer in stepping for p in made.parameters)
 
 
+def held(facts: Facts) -> frozenset[int]:
+    """The parameters of all optimizers."""
+    return frozenset(p for made in facts.of(OptimizerMade) for p in made.parameters)
+
+
 def effect_on(leaves: Iterable[int], trained: frozenset[int]) -> Effect:
     """What a gradient does that should not come: it adds up in leaves that nobody trains, or is wrong in others."""
     reached = set(leaves)

@@ -280,7 +280,7 @@ def stub(world):
     machine.unknown_bool = lambda: True
     for note in (
         "note_optimizer", "note_step", "note_zero", "note_clip", "note_scheduler", "note_scale", "note_unscale",
-        "note_scaled_step", "note_replaced",
+        "note_scaled_step", "note_replaced", "follow",
     ):  # fmt: skip
         setattr(machine, note, lambda *what, note=note: world.notes.append((note, what[0])))
     return machine

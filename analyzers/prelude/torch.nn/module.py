@@ -218,6 +218,10 @@ class Module:
                     if p is not None:
                         module._parameters[name] = torch.nn.Parameter(torch.empty_like(p), p.requires_grad)
         else:
+            if autograd_machine.surely(isinstance(state_dict, dict)):
+                for name, p in autograd_machine.named_parameters(self):
+                    if name in state_dict:
+                        autograd_machine.follow(p, state_dict[name])
             for _, module in autograd_machine.named_modules(self):
                 for tensor in [*module._parameters.values(), *module._buffers.values()]:
                     if tensor is not None:
