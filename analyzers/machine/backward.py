@@ -22,6 +22,7 @@ from analyzers.machine.derivatives import Term, gradients, opaque_gradient
 from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.followers import note_followers
 from analyzers.machine.gathered import arrived, held_by
+from analyzers.machine.grads import take
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
 from analyzers.machine.packing import unpack
 from analyzers.machine.regressions import look_at_losses
@@ -576,6 +577,8 @@ def differentiate(
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     edges = [root_edge(value, tensor) for value, tensor in known]
     targets, leaves = target_ids(m, inputs)
+    for leaf in leaves:
+        take(m, leaf)
     wanted, met = nodes_toward(m, edges, targets, leaves)
     aim = Aim(frozenset(wanted), frozenset(targets), frozenset(leaves))
     walk = Walk(m, retain, name, create, aim, watched=True)

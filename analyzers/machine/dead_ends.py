@@ -9,8 +9,8 @@ from analyzers.domain.objects import Storage, Tensor
 from analyzers.machine.core import Machine
 from analyzers.machine.events import EndedAtCut, StaleBackward
 
-COPIES = frozenset({"leaf-copy", "no-grad", "inference"})
-"""Cuts after which a tensor still says that it requires grad."""
+COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})
+"""Cuts after which a tensor says that it requires grad."""
 
 
 def note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:

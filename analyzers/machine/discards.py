@@ -29,6 +29,8 @@ def look_at_statement(m: Machine, node: n.Expr, value: Value) -> None:
                 look_at_statement(m, part, item)
         case n.Call(), Ref():
             _look_at_call(m, node, value)
+        case n.BinOp(), Ref():
+            _look_at_arithmetic(m, node, value)
         case n.Attribute(attr=attr), BoundBuiltin(receiver=Ref() as receiver) if m.tensor(receiver) is not None:
             m.frame.node = node
             m.note(NotCalled(m.site(), attr, "tensor", m.lineage(receiver), _behind(m, receiver)))
@@ -56,7 +58,7 @@ def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
     in_place = trail.what != "detach" and f"Tensor.{trail.what}_" in python_names()
     if not in_place and trail.what != "detach":
         return
-    if id(source) in m.gradient_trails:
+    if id(source) in m.gradient_trails or source.what == "grad":
         m.note(Dropped(m.site(), trail.what, "gradient", trail))
         return
     for ident, tensor in _holding(m, source):
@@ -65,6 +67,20 @@ def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
         elif not in_place and requires_grad_of(m, ident):
             m.note(Dropped(m.site(), trail.what, "graph", trail, _behind(m, Ref(ident))))
         return
+
+
+def _look_at_arithmetic(m: Machine, node: n.BinOp, value: Ref) -> None:
+    found = m.tensor(value)
+    if found is None or found.lineage is None or (m.frame.func is None and not m.loops):
+        return
+    m.frame.node = node
+    here = m.loc_of(m.frame, node)
+    kind = "arithmetic"
+    source = _source(found.lineage, here)
+    for ident, tensor in _holding(m, source) if source is not None else ():
+        if tensor.edge is None and (requires_grad_of(m, ident) or tensor.storage in m.leaf_storages):
+            kind = "leaf"
+    m.note(Dropped(m.site(), node.op, kind, found.lineage))
 
 
 def _source(trail: Lineage, within: Loc) -> Lineage | None:

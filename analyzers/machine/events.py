@@ -139,6 +139,7 @@ class GradRead:
     site: Site
     name: str
     tensor: Tensor
+    ident: int
 
 
 @dataclass(slots=True)
@@ -348,6 +349,14 @@ class Compared:
 
 
 @dataclass(slots=True)
+class FlagSet:
+    """`requires_grad` of a tensor was switched on."""
+
+    site: Site
+    tensor: int
+
+
+@dataclass(slots=True)
 class Rewrapped:
     """A new leaf was made of numbers or data that came out of a graph."""
 
@@ -396,7 +405,8 @@ class Misspelt:
 class Dropped:
     """A statement computed a tensor by `what` and let it go.
 
-    `source` says from what: a `leaf`, a `gradient`, or a tensor with a `graph`, behind which `leaves` lie.
+    `source` says from what: a `leaf`, a `gradient`, or a tensor with a `graph`, behind which `leaves` lie. Of operators
+    between other tensors it is `arithmetic`.
     """
 
     site: Site
@@ -422,7 +432,7 @@ Event = (
     | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
-    | Compared
+    | Compared | FlagSet
 )  # fmt: skip
 
 

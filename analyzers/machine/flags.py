@@ -9,7 +9,7 @@ from analyzers.domain import truth
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Ref, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import FlagOnNonLeaf, IntegerFlag, Misspelt, Rewrapped
+from analyzers.machine.events import FlagOnNonLeaf, FlagSet, IntegerFlag, Misspelt, Rewrapped
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.tensors import can_require_grad, refreshed, subject_name, tensor_at
 
@@ -70,6 +70,8 @@ def set_flag(m: Machine, ref: Ref, value: Value, *, method: bool) -> None:
     for alias in tensor.aliases:
         other = tensor_at(m, alias)
         m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
+    if on and was is False and not m.frame.library:
+        m.note(FlagSet(m.site(), ref.id))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Storage, Tensor
 from analyzers.domain.values import Ref
 from analyzers.machine.core import Machine, Moment
@@ -138,22 +138,33 @@ def look_at_write(m: Machine, ident: int, parents: tuple[Lineage, ...]) -> None:
     tensor = m.st.find(ident)
     if not isinstance(tensor, Tensor) or tensor.storage not in m.leaf_storages:
         return
-    for grad in _gradients_in(m, parents):
+    for grad, direct in _gradients_in(m, parents):
+        now = held_by(m, grad)
+        if not direct and now is not None and not now.backwards:
+            # What was computed of it before it was cleared.
+            continue
         found = use(m, grad)
         if found is not None:
             m.note(HandStep(m.site(), tensor.storage, bool(found.backwards)))
 
 
-def _gradients_in(m: Machine, parents: tuple[Lineage, ...]) -> Iterator[int]:
-    """The gradients that a value was computed of, in the few steps before it."""
-    queue = list(parents)
+def _gradients_in(m: Machine, parents: tuple[Lineage, ...]) -> Iterator[tuple[int, bool]]:
+    """The gradients that a value was computed of in the few steps before it, and whether all in this statement."""
+    statement = m.site().statement
+    queue = [(step, True) for step in parents]
     seen: set[int] = set()
-    for step in queue:
+    for step, direct in queue:
         if id(step) in seen or len(seen) >= NEAR:
             continue
         seen.add(id(step))
         known = m.gradient_trails.get(id(step))
         if known is not None:
-            yield known[1]
+            yield known[1], direct
             continue
-        queue.extend(step.parents)
+        inside = direct and step.loc is not None and _within(step.loc, statement)
+        queue.extend((parent, inside) for parent in step.parents)
+
+
+def _within(loc: Loc, statement: Loc) -> bool:
+    same = (loc.module, loc.chunk) == (statement.module, statement.chunk)
+    return same and statement.start <= loc.start and loc.end <= statement.end

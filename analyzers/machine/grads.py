@@ -15,16 +15,22 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
     tensor = refreshed(m, ref.id)
     if tensor.grad == NONE:
         trail = Lineage("none-grad", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
-        expected = m.asks_for_none and not m.frame.library
+        expected = m.asks_for_none or m.frame.library
         if tensor.requires_grad and tensor.is_leaf is not None and tensor.retains_grad is False and not expected:
-            m.note(GradRead(m.site(), subject_name(m), tensor))
+            m.note(GradRead(m.site(), subject_name(m), tensor, ref.id))
         if tensor.aliases or tensor.shared_grad or tensor.requires_grad is None:
             return Unknown("grad", reach=(ref.id,))
         return Const(None, trail)
-    if not m.frame.library and ref.id not in m.taken_gradients:
-        m.taken_gradients.add(ref.id)
-        m.note(GradTaken(m.site(), ref.id))
+    if not m.frame.library:
+        take(m, ref.id)
     return tensor.grad
+
+
+def take(m: Machine, leaf: int) -> None:
+    """The program asks for the gradient of a leaf."""
+    if leaf not in m.taken_gradients:
+        m.taken_gradients.add(leaf)
+        m.note(GradTaken(m.site(), leaf))
 
 
 def none_used(m: Machine, value: Value, exception: str, message: str) -> PyRaise:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.objects import ListObj, Tensor
+from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, GraphGrew
@@ -21,14 +23,19 @@ def note_accumulation(m: Machine, name: str, new: Value) -> None:
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage))
 
 
-def note_appended(m: Machine, name: str, found: ListObj, value: Value) -> None:
-    """`losses.append(loss)`: `repeated` when the list holds an earlier iteration's already."""
-    tensor = m.tensor(value)
-    if tensor is None or not m.loops or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
+def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
+    """`losses.append(loss)` and the like: `repeated` when an earlier iteration's is among those kept already."""
+    if not m.loops or m.frame.library:
         return
-    before = [m.lineage(item) for item in (*found.items, *((found.rest,) if found.rest is not None else ()))]
-    repeated = any(b is not None and b is not tensor.lineage and b.loc == tensor.lineage.loc for b in before)
-    m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated))
+    known: list[Lineage] | None = None
+    for value in new:
+        tensor = m.tensor(value)
+        if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
+            continue
+        if known is None:
+            known = [step for step in map(m.lineage, earlier) if step is not None]
+        repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
+        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated))
 
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:

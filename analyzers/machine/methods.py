@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from immutables import Map
@@ -229,19 +229,18 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
     match name:
         case "append":
             value = args.get(0, "object")
-            from analyzers.machine.growth import note_appended
-
-            if not m.frame.library:
-                note_appended(m, _owner_name(m), found, value)
+            _note_kept(m, found, (value,))
             if rest is None:
                 return put((*items, value), None)
             return put(items, rest if rest == value else Unknown(None, None, None, reach_of(rest, value)))
         case "appendleft":
+            _note_kept(m, found, (args.get(0, "object"),))
             return put((args.get(0, "object"), *items), rest)
         case "extend" | "extendleft":
             from analyzers.machine.iteration import stream_of
 
             stream = stream_of(m, args.get(0, "iterable")).drained(m)
+            _note_kept(m, found, stream.items)
             both = concatenated(found, ListObj(stream.items, stream.rest))
             return put(both.items, both.rest)
         case "insert":
@@ -298,6 +297,13 @@ def _any(items: tuple[Value, ...], rest: Value | None) -> Value | None:
     if not values:
         return None
     return values[0] if all(v == values[0] for v in values) else Unknown(None, None, None, reach_of(*values))
+
+
+def _note_kept(m: Machine, found: ListObj, new: Iterable[Value]) -> None:
+    from analyzers.machine.growth import note_kept
+
+    if not m.frame.library:
+        note_kept(m, _owner_name(m), (*found.items, *((found.rest,) if found.rest is not None else ())), new)
 
 
 def _owner_name(m: Machine) -> str:

@@ -272,9 +272,12 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
         _refuse_none_gradient(m, old, value)
         return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
+        from analyzers.machine.growth import note_kept
         from analyzers.machine.iteration import stream_of
+        from analyzers.machine.tensors import subject_name
 
         more = stream_of(m, value).drained(m)
+        note_kept(m, subject_name(m), found.items, more.items)
         m.st.put(old.id, concatenated(found, ListObj(more.items, more.rest)))
         return old
     if isinstance(found, DictObj) and op == "|" and isinstance(old, Ref):

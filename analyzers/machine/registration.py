@@ -51,6 +51,9 @@ def _note_contained(m: Machine, optimizer: Ref, owner: Instance, registered: set
     for attr, value in owner.attrs.items():
         if attr in {"_modules", "_parameters", "_buffers"}:
             continue
+        tensor = m.tensor(value)
+        if isinstance(value, Ref) and tensor is not None and tensor.edge is None and not tensor.parameter:
+            _note_if_trained(m, optimizer, "plain", _class_name(m, owner), attr, value.id, held)
         for item in _contained(m, value):
             found = m.obj(item)
             if isinstance(found, Tensor) and found.parameter:

@@ -168,11 +168,12 @@ def _expr_stmt(m: Machine, s: n.ExprStmt) -> None:
 
 def _assign(m: Machine, s: n.Assign) -> None:
     from analyzers.machine.expressions import evaluate
-    from analyzers.machine.targets import assign
+    from analyzers.machine.targets import assign, note_joined
 
     value = evaluate(m, s.value)
     for target in s.targets:
         assign(m, target, value, s)
+    note_joined(m, s, value)
 
 
 def _ann_assign(m: Machine, s: n.AnnAssign) -> None:

@@ -29,6 +29,9 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
             m.frame.node = target
             value = _presumed(m, target, value)
             set_attribute(m, owner, attr, value)
+            if isinstance(statement, n.Assign):
+                m.frame.node = statement
+                note_growth(m, m.source(target), value)
             if not isinstance(owner_node, n.Call):
                 _fact(m, target, statement, value)
         case n.Subscript(value=owner_node, index=index_node):
@@ -37,7 +40,10 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
             owner = evaluate(m, owner_node)
             index = evaluate(m, index_node)
             m.frame.node = target
+            note_stored(m, target, owner, index, value)
             set_item(m, owner, index, value)
+            if m.tensor(owner) is not None:
+                note_growth(m, m.source(owner_node), owner)
             if isinstance(m.obj(owner), ListObj | DictObj):
                 _fact(m, target, statement, value)
 
@@ -151,6 +157,28 @@ def note_growth(m: Machine, name: str, new: Value) -> None:
 
     if m.loops and not m.frame.library:
         note_accumulation(m, name, new)
+
+
+def note_stored(m: Machine, target: n.Expr, owner: Value, index: Value, value: Value) -> None:
+    """`by_epoch[k] = loss` beside what is kept under other keys."""
+    from analyzers.machine.growth import note_kept
+
+    match m.obj(owner):
+        case DictObj(items=items, rest=rest) if index not in items:
+            note_kept(m, m.source(target), (*items.values(), *((rest,) if rest is not None else ())), (value,))
+        case ListObj(items=items, rest=rest):
+            note_kept(m, m.source(target), (*items, *((rest,) if rest is not None else ())), (value,))
+
+
+def note_joined(m: Machine, s: n.Assign, value: Value) -> None:
+    """`losses = losses + [loss]`."""
+    from analyzers.machine.growth import note_kept
+
+    found = m.obj(value)
+    items = value.items if isinstance(value, Tup) else found.items if isinstance(found, ListObj) else ()
+    if items and isinstance(s.value, n.BinOp):
+        m.frame.node = s
+        note_kept(m, m.source(s.targets[0]), items[:-1], items[-1:])
 
 
 def note_annotation(m: Machine, s: n.AnnAssign) -> None:

@@ -40,10 +40,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, GradRead, NoneGradUsed, Raised, Rewrapped
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.machine.events import BackwardCall, FlagSet, GradRead, NoneGradUsed, Raised, Rewrapped
 from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import Note, callers, said, told
+from analyzers.rules.edits import path_to
+from analyzers.rules.trace import Note, callers, explain_cut, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -86,9 +88,34 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
     for copy in facts.of(Rewrapped):
         if any(step is trail for step in copy.lineage.walk(40)):
             loc = copy.site.loc
-            message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and `{read.name}.grad` stays None"
+            message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and its `.grad` stays None"
             yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc))
             return
+    if not _is_test(facts, read.site.loc):
+        yield from _never_arrives(facts, read, trail, here)
+
+
+def _is_test(facts: Facts, loc: Loc) -> bool:
+    """`w.grad is None` asks whether it is; who asks expects either."""
+    return any(isinstance(node, n.Compare) for node in path_to(facts, loc))
+
+
+def _never_arrives(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> Iterator[Draft]:
+    """A leaf that backward does not reach, as the graph was cut behind it, or was there before the leaf's flag."""
+    for backward in facts.of(BackwardCall):
+        steps = list(backward.lineage.walk()) if backward.lineage is not None else []
+        if not any(step is trail for step in steps):
+            continue
+        cut = next((s for s in steps if s.cut is not None and s.loc and any(b is trail for b in s.walk())), None)
+        flag = next((event.site for event in facts.of(FlagSet) if event.tensor == read.ident), None)
+        if cut is not None and cut.loc is not None:
+            message = f"{explain_cut(facts, cut)}: no gradient comes to `{read.name}`, and its `.grad` stays None"
+            notes = told([here], callers(cut.via), besides=cut.loc)
+            yield Draft(cut.loc, message, effect="grad-none", related=notes)
+        elif flag is not None:
+            message = f"{said(facts, flag.loc)} comes after `{read.name}` was used, so `{read.name}.grad` stays None"
+            yield Draft(flag.loc, message, effect="grad-none", related=told([here], besides=flag.loc))
+        return
 
 
 RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read of a tensor that gets no gradient", check, __doc__ or "")

@@ -56,7 +56,13 @@ def check(facts: Facts) -> Iterator[Draft]:
     seen: set[Loc] = set()
     for event in facts.of(EndedAtCut):
         loc = event.lineage.loc
-        if loc is None or loc in seen or unsure or reached.intersection(event.sources):
+        if (
+            loc is None
+            or loc in seen
+            or event.lineage.cut == "rewrapped"
+            or unsure
+            or reached.intersection(event.sources)
+        ):
             continue
         seen.add(loc)
         why = "is a new leaf" if event.lineage.cut == "leaf-copy" else "is made without gradient and yet requires it"

@@ -81,7 +81,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import LeftOut
+from analyzers.machine.events import GradTaken, LeftOut
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, path_to, statement_at
 from analyzers.rules.trace import callers, said, told
@@ -93,14 +93,17 @@ _DICTS = (n.DictExpr, n.DictComp)
 def check(facts: Facts) -> Iterator[Draft]:
     seen: set[tuple[str, str]] = set()
     for event in facts.of(LeftOut):
-        if event.how != "container" or (event.owner, event.attr) in seen:
+        if event.how not in {"container", "plain"} or (event.owner, event.attr) in seen:
+            continue
+        if event.how == "plain" and any(taken.leaf == event.parameter for taken in facts.of(GradTaken)):
             continue
         loc = _kept_at(facts, event)
         if loc is None:
             continue
         seen.add((event.owner, event.attr))
         step = said(facts, event.site.loc)
-        message = f"`{event.owner}.{event.attr}` does not register what it holds, so {step} never updates it"
+        kind = "is no `nn.Parameter`" if event.how == "plain" else "does not register what it holds"
+        message = f"`{event.owner}.{event.attr}` {kind}, so {step} never updates it"
         notes = told([(event.site.loc, "the step leaves it out")], callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=tuple(_register(facts, loc)))
 

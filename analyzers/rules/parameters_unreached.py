@@ -65,7 +65,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, Cleared, LeftOut, OptimizerMade, OutputReplaced
+from analyzers.machine.events import BackwardCall, Cleared, EndedAtCut, LeftOut, OptimizerMade, OutputReplaced
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import at, node_at, walk
 from analyzers.rules.gradients_zeroed_before_step import idle_steps
@@ -142,6 +142,8 @@ def _idle(facts: Facts) -> Iterator[Draft]:
         before = round_[: round_.index(step)]
         last = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
         made = next((e for e in facts.of(OptimizerMade) if e.optimizer == step.optimizer), None)
+        if facts.of(EndedAtCut) or (isinstance(last, BackwardCall) and last.root_is_leaf):
+            continue
         if not isinstance(last, BackwardCall) or made is None or any(b.unknown for b in facts.of(BackwardCall)):
             continue
         if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):

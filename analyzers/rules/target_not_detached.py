@@ -4,7 +4,8 @@ A target that is computed by the network in training moves towards the predictio
 A copy of the network that nobody trains collects gradients that nobody clears. Compute such values under `no_grad`, or
 detach them.
 
-## Reported: a discounted value of the same network
+## Reported
+A discounted value of the same network.
 ```python
 import torch
 q = torch.nn.Linear(3, 1)
