@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, EndedAtCut, GradTaken
+from analyzers.machine.events import BackwardCall, EndedAtCut, GradRead, GradTaken
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, before_dot, between, node_at
 from analyzers.rules.trace import callers, cuts, explain_cut, said, told
@@ -63,14 +63,15 @@ def _parts(facts: Facts) -> Iterator[Draft]:
     """The same where the loss is made of such leaves, and nobody asks for their gradients."""
     calls = facts.of(BackwardCall)
     reached = {leaf for call in calls for leaf in call.reached}
-    taken = {event.leaf for event in facts.of(GradTaken)}
+    taken = {event.leaf for event in facts.of(GradTaken)} | {event.ident for event in facts.of(GradRead)}
     seen: set[Loc] = set()
     for event in facts.of(EndedAtCut):
         call = next((c for c in calls if c.site == event.site), None)
         loc = event.lineage.loc
         if call is None or loc is None or loc in seen or event.lineage.cut != "rewrapped" or call.root_is_leaf:
             continue
-        if set(call.reached) == {event.leaf} and event.leaf not in taken and not reached.intersection(event.sources):
+        asked = taken.intersection((event.leaf, *event.sources))
+        if set(call.reached) == {event.leaf} and not asked and not reached.intersection(event.sources):
             seen.add(loc)
             yield _draft(facts, call, event.lineage, loc)
 

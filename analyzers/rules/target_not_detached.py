@@ -5,7 +5,6 @@ A copy of the network that nobody trains collects gradients that nobody clears. 
 detach them.
 
 ## Reported
-A discounted value of the same network.
 ```python
 import torch
 q = torch.nn.Linear(3, 1)
