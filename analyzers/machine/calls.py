@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
 from analyzers.domain.join import interchangeable, reach_of
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Env, Generator, Instance, ListObj, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.values import (
@@ -58,7 +59,8 @@ def call(m: Machine, func: Value, args: Args) -> Value:
         case Func():
             return call_function(m, func, args)
         case Method(receiver=receiver, func=inner):
-            return call_function(m, inner, args.prepend(receiver))
+            result = call_function(m, inner, args.prepend(receiver))
+            return marked(m, inner, result, args) if inner.node_name in MARKED and not m.frame.library else result
         case Builtin(name=name):
             from analyzers.machine.library import call_library
 
@@ -80,6 +82,20 @@ def call(m: Machine, func: Value, args: Args) -> Value:
         case Const(value=value) if value is not None:
             raise PyRaise("TypeError", f"'{type(value).__name__}' object is not callable")
     return unknown_call(m, func, args)
+
+
+MARKED = frozenset({"sample", "log_prob"})
+"""Methods of distributions that trails tell of by name."""
+
+
+def marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
+    """The result of a distribution's method, with that method as the last step of its trail."""
+    found = m.tensor(result)
+    if found is not None and isinstance(result, Ref) and func.module.startswith("<") and found.lineage is not None:
+        parents = (found.lineage, *m.parents(args.pos))
+        trail = Lineage(func.node_name, m.here(), parents, None, m.via(), found.lineage.attached)
+        m.st.put(result.id, replace(found, lineage=trail))
+    return result
 
 
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:

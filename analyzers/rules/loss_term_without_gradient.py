@@ -56,8 +56,10 @@ from analyzers.rules.edits import drop_suffix, node_at
 from analyzers.rules.trace import Note, attached, callers, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
-_SUMS = frozenset({"add", "sub", "rsub", "+", "-", "stack", "cat", "add_", "sub_"})
-_SCALES = frozenset({"mul", "div", "neg", "*", "/", "clone", "to", "float", "squeeze", "view", "reshape"})
+_SUMS = frozenset({"add", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})
+_SCALES = frozenset(
+    {"mul", "div", "neg", "*", "/", "imul", "itruediv", "clone", "to", "float", "squeeze", "view", "reshape"}
+)
 _REDUCTIONS = frozenset({"sum", "mean"})
 _CUTS = frozenset({"detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "leaf-copy"})
 _NEAR = 400
@@ -86,7 +88,7 @@ def _constant_terms(root: Lineage | None) -> Iterator[tuple[Lineage, Lineage]]:
         seen.add(id(step))
         linear = [parent for parent in step.parents if parent.attached]
         if step.what in _SUMS:
-            if not (reduced and step.what in {"sub", "rsub", "-", "sub_"}):
+            if not (reduced and step.what in {"sub", "rsub", "-", "isub"}):
                 yield from ((step, parent) for parent in step.parents if not parent.attached)
             queue += [(parent, reduced) for parent in linear]
         elif (step.what in _SCALES and len(linear) == 1) or step.what in _REDUCTIONS:
