@@ -43,9 +43,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, FlagSet, GradRead, NoneGradUsed, Raised, Rewrapped
 from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import path_to
 from analyzers.rules.trace import Note, callers, explain_cut, said, told
-from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -91,13 +89,7 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
             message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and its `.grad` stays None"
             yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc))
             return
-    if not _is_test(facts, read.site.loc):
-        yield from _never_arrives(facts, read, trail, here)
-
-
-def _is_test(facts: Facts, loc: Loc) -> bool:
-    """`w.grad is None` asks whether it is; who asks expects either."""
-    return any(isinstance(node, n.Compare) for node in path_to(facts, loc))
+    yield from _never_arrives(facts, read, trail, here)
 
 
 def _never_arrives(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> Iterator[Draft]:
