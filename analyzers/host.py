@@ -30,7 +30,7 @@ from analyzers.machine.runs import IMPORTED, FunctionRun, Made, make_instance, r
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
 from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity
-from analyzers.syntax import comments
+from analyzers.syntax import comments, relevance
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower
 from analyzers.syntax.parse import parse
@@ -246,22 +246,28 @@ def presumed_runs(db: Database, path: str) -> tuple[ModuleRun | FunctionRun, ...
     runs: list[ModuleRun | FunctionRun] = []
     if module_run(db, path).trains:
         runs.append(presumed_module_run(db, path))
-    runs += [presumed_run(db, path, index) for index in uncalled(db, path) if function_run(db, path, index).trains]
+    runs += [
+        presumed_run(db, path, index) for index in uncalled(db, path, False) if function_run(db, path, index).trains
+    ]
     return tuple(run for run in runs if run.presumed)
 
 
 @query
-def uncalled(db: Database, path: str) -> tuple[int, ...]:
+def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # noqa: FBT001
     """The functions of a file, by their order, that are run on unknown arguments: those that no other run enters.
 
-    Callers stand below what they call more often than not, so the last function goes first.
+    Callers stand below what they call more often than not, so the last function goes first. Unless `everything` is
+    asked for, functions are left out of which no run could say anything.
     """
     run = module_run(db, path)
+    worth = frozenset() if everything else worth_running(db, path)
     entered = set(run.entered)
     chosen: list[int] = []
     for index in reversed(range(len(run.functions))):
         func = run.functions[index]
         if func.module != path or (func.module, func.chunk, func.qualname) in entered:
+            continue
+        if not everything and func.chunk not in worth:
             continue
         chosen.append(index)
         alone = function_run(db, path, index)
@@ -270,8 +276,48 @@ def uncalled(db: Database, path: str) -> tuple[int, ...]:
     return tuple(reversed(chosen))
 
 
-def runs_of(db: Database, path: str) -> list[ModuleRun | FunctionRun]:
-    return [module_run(db, path), *(function_run(db, path, index) for index in uncalled(db, path))]
+@query
+def words(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
+    """Whether a chunk has a word of autograd's, and the names that it uses."""
+    body = chunk(db, path, key).body
+    return relevance.matters(body), relevance.called_names(body)
+
+
+def _definitions(db: Database, path: str) -> tuple[dict[str, frozenset[str]], set[str]]:
+    """The names that a file defines with those that each uses, and the ones that have a word of autograd's."""
+    used: dict[str, frozenset[str]] = {}
+    direct: set[str] = set()
+    for key, span in module(db, path).spans.items():
+        if span.name is None:
+            continue
+        matter, names = words(db, path, key)
+        inner = frozenset(child.name for child in span.children if child.name is not None)
+        used[span.name] = used.get(span.name, frozenset()) | names | inner
+        if matter:
+            direct.add(span.name)
+    return used, direct
+
+
+@query
+def names_that_matter(db: Database, path: str) -> frozenset[str]:
+    """The functions and classes of a file that reach a word of autograd's within it."""
+    used, direct = _definitions(db, path)
+    return relevance.reaching(used, direct) & {span.name for span in module(db, path).chunks if span.name is not None}
+
+
+@query
+def worth_running(db: Database, path: str) -> frozenset[str]:
+    """The chunks of a file's functions that reach a word of autograd's there, or in a file that it imports."""
+    used, direct = _definitions(db, path)
+    for imported_path in imports_of(db, path):
+        direct |= names_that_matter(db, imported_path)
+    found = relevance.reaching(used, direct)
+    return frozenset(key for key, span in module(db, path).spans.items() if span.name in found)
+
+
+def runs_of(db: Database, path: str, *, everything: bool = False) -> list[ModuleRun | FunctionRun]:
+    indices = uncalled(db, path, everything)
+    return [module_run(db, path), *(function_run(db, path, index) for index in indices)]
 
 
 @query
@@ -367,7 +413,7 @@ def as_chosen(chosen: Choice, finding: Finding) -> Finding | None:
 @query
 def facts(db: Database, path: str) -> tuple[Fact, ...]:
     found: dict[tuple[Loc, str], Binding] = {}
-    for run in runs_of(db, path):
+    for run in runs_of(db, path, everything=True):
         for binding in run.bindings:
             found.setdefault((binding.loc, binding.name), binding)
     places = Positions(db)

@@ -73,6 +73,7 @@ class Signature:
         return sum(not p.kwarg_only for p in self.parameters)
 
 
+@cache
 def python_names() -> frozenset[str]:
     """Every callable, property and operator method bound to an operator: `torch.add`, `Tensor.add_`, `Tensor.T`, ..."""
     return frozenset(_lines())

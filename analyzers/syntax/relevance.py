@@ -1,0 +1,69 @@
+"""Which functions are worth running on arguments of which nothing is known.
+
+On unknown arguments a rule can only find something where the code itself brings up a gradient, a parameter, an
+optimizer, or another word of autograd's; of most of a program's functions, such as those that read files or parse
+options, no run could say anything. A function matters if it has such a word, or calls by name one of its file that
+does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import walk
+
+_WORD = re.compile(r"(?i).*(?:grad|backward|optim|scaler|hook).*|deepcopy|inference_mode|Function|Parameter|ctx")
+_ATTRIBUTE = re.compile(r"numpy|detach_?|data|step|is_leaf|apply|unscale_|(?:named_)?parameters")
+
+
+def matters(trees: Iterable[n.Node]) -> bool:
+    """Whether code has a word of autograd's, or writes to what an object holds."""
+    return any(_matters(node) for node in walk(trees))
+
+
+def _matters(node: n.Node) -> bool:
+    match node:
+        case n.Attribute(attr=name):
+            return _WORD.fullmatch(name) is not None or _ATTRIBUTE.fullmatch(name) is not None
+        case n.Name(id=name) | n.Arg(name=name):
+            return _WORD.fullmatch(name) is not None
+        case n.Keyword(arg=str() as name):
+            return _WORD.fullmatch(name) is not None
+        case n.Call(func=n.Attribute(value=owner, attr=attr)):
+            return attr.endswith("_") and not attr.endswith("__") and _of_object(owner)
+        case n.AugAssign(target=target):
+            return not isinstance(target, n.Name) and not isinstance(node.value, n.Constant) and _of_object(target)
+        case n.Assign(targets=targets):
+            return any(
+                isinstance(t, n.Subscript) and isinstance(t.value, n.Attribute) and _of_object(t) for t in targets
+            )
+    return False
+
+
+def _of_object(node: n.Expr) -> bool:
+    """Whether an expression is something that `self` holds."""
+    while isinstance(node, n.Attribute | n.Subscript):
+        node = node.value
+    return isinstance(node, n.Name) and node.id == "self"
+
+
+def called_names(trees: Iterable[n.Node]) -> frozenset[str]:
+    """The last names of all that some code calls or hands on."""
+    return frozenset(
+        node.attr if isinstance(node, n.Attribute) else node.id
+        for node in walk(trees)
+        if isinstance(node, n.Attribute | n.Name)
+    )
+
+
+def reaching(names: Mapping[str, frozenset[str]], direct: Iterable[str]) -> frozenset[str]:
+    """The definitions from which a direct one is reached, by the names that each uses."""
+    found = set(direct)
+    changed = True
+    while changed:
+        more = {name for name, used in names.items() if name not in found and not used.isdisjoint(found)}
+        changed = bool(more)
+        found |= more
+    return frozenset(found)
