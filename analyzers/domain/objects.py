@@ -161,7 +161,7 @@ class Node:
     `kind` is `op`, `copy-slices`, `custom`, `inside` (the border of what `torch.func` differentiates), `unknown` or
     `unimplemented`; `payload` is what a custom function keeps. `operands` are as many as `edges`; `scalars` are the
     arguments that are plain numbers, by name; `hooks` are the tables of what the gradients of its results pass, by
-    output.
+    output. `hidden`: it may have edges that nobody sees, to the graph of an unknown value.
     """
 
     names: tuple[str, ...]
@@ -180,6 +180,7 @@ class Node:
     operands: tuple[Operand, ...] = ()
     scalars: tuple[tuple[str, Value], ...] = ()
     hooks: tuple[tuple[int, int], ...] = ()
+    hidden: bool = False
 
 
 @dataclass(slots=True)

@@ -140,6 +140,7 @@ class Walk:
                 self.check(node, certain)
                 flowing = self.computed(node, grads)
             self.reached[ident] = certain
+            self.unknown = self.unknown or node.hidden
             if self.retain is False and certain:
                 self.m.walked.add(ident)
             self.free(ident, node, certain)
@@ -584,7 +585,7 @@ def differentiate(
     walk = Walk(m, retain, name, create, aim, watched=True)
     walk.run(_rooted(m, walk, edges, known, outputs))
     blurred = walk.unknown or len(known) < len(checked) or any(e.maybe for e in edges)
-    blurred = blurred or any(m.node(i).kind == "unknown" for i in wanted)
+    blurred = blurred or any(m.node(i).kind == "unknown" or m.node(i).hidden for i in wanted)
     results: list[Value] = []
     for index, value in enumerate(inputs):
         tensor = m.tensor(value)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from analyzers.domain.objects import Instance
 from analyzers.domain.state import State, touched
 from analyzers.domain.values import Tup, Unknown, Value
 from analyzers.machine.core import Machine
@@ -26,6 +27,9 @@ LIBRARY_ROUNDS = 4_000
 
 PARAMETERS = 400
 """Rounds of a loop over parameters, each of which counts too."""
+
+LAYERS = 64
+"""Rounds of a loop over objects, such as the layers of a network, through which a tensor goes."""
 
 BLURRED = 1_000_000
 """The number of the round that stands for all later ones."""
@@ -103,8 +107,11 @@ def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
     """As many rounds of a loop of known length are run for real."""
     if m.frame.library:
         return LIBRARY_ROUNDS
-    if items and _holds_parameter(m, items[0]) and not n.mentions(s.body, "backward"):
-        return PARAMETERS
+    if items and not n.mentions(s.body, "backward"):
+        if _holds_parameter(m, items[0]):
+            return PARAMETERS
+        if isinstance(m.obj(items[0]), Instance):
+            return LAYERS
     return m.limits.unrolled
 
 

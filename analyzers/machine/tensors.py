@@ -161,6 +161,7 @@ class Step:
     payload: Value | None = None
     requires: truth.Truth = field(default=False)
     scalars: tuple[tuple[str, Value], ...] = ()
+    hidden: bool = False
 
     def operands(self) -> list[int]:
         return [i for name in self.differentiable for i in self.inputs.get(name, ())]
@@ -245,6 +246,7 @@ def make_node(m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge 
         via=m.via(),
         operands=tuple(operand(m, i) for i in step.operands()),
         scalars=step.scalars,
+        hidden=step.hidden,
     )
     return m.new(node).id
 

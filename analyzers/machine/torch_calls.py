@@ -25,6 +25,7 @@ from analyzers.machine.memory import (
 )
 from analyzers.machine.outputs import write_out
 from analyzers.machine.packing import packed
+from analyzers.machine.reach import may_lead_on
 from analyzers.machine.sparse import note_layouts
 from analyzers.machine.tensors import (
     PRIVATE,
@@ -338,6 +339,7 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
     step = Step(row.base, what, inputs, names, differentiable, kind, m.parents(list(bound.values())))
     step.payload = Const(row.base)
     step.scalars = tuple((n, v) for n, v in bound.items() if isinstance(v, Const | Tup) and not inputs.get(n))
+    step.hidden = may_lead_on(m, bound.values())
     return step
 
 
@@ -716,6 +718,7 @@ def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     operands = {name: tensors_in(m, value) for name, value in bound.items()}
     step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
     step.requires = inputs_require_grad(m, step)
+    step.hidden = may_lead_on(m, bound.values())
     if m.presumes and step.requires:
         step.kind = "op"
     if any(unknown_operand(m, v) for v in bound.values()) and not step.requires:

@@ -1,0 +1,47 @@
+"""What an unknown value may lead to: the tensors that are known, and may be part of what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import DictObj, HeapObject, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.values import Unknown, Value
+from analyzers.machine.core import Machine
+
+MOST = 200
+"""Objects looked at; what holds more may hold anything."""
+
+
+def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
+    """Whether some of these are unknown, and may have a graph that leads to a tensor that the machine knows."""
+    stack = [i for v in values if isinstance(v, Unknown) and v.type in {None, "tensor"} for i in v.reach]
+    seen: set[int] = set()
+    while stack:
+        ident = stack.pop()
+        if ident in seen:
+            continue
+        seen.add(ident)
+        found = m.st.find(ident)
+        if isinstance(found, Tensor):
+            if found.requires_grad is not False:
+                return True
+        elif len(seen) > MOST:
+            return True
+        elif found is not None:
+            stack += held_by(found)
+    return False
+
+
+def held_by(found: HeapObject) -> list[int]:
+    """The ids that an object holds in its attributes or items."""
+    match found:
+        case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
+            values = [*items, *((rest,) if rest is not None else ())]
+        case DictObj(items=entries, rest=rest):
+            values = [*entries.values(), *((rest,) if rest is not None else ())]
+        case Instance(attrs=attrs):
+            values = list(attrs.values())
+        case _:
+            return []
+    return [i for value in values for i in reach_of(value)]
