@@ -48,7 +48,9 @@ def graph_trail(lineage: Lineage) -> list[Lineage]:
         seen[id(step)] = step
         if len(seen) >= NEAR:
             break
-        queue.extend(step.parents)
+        if step.what != "?":
+            # What an unknown function makes of its arguments need not hold their graph.
+            queue.extend(step.parents)
     return list(seen.values())
 
 

@@ -38,6 +38,16 @@ for step in range(3):
     opt.step()
     torch.nn.utils.clip_grad_norm_(net.parameters(), 0.1)  # warning: [clip-out-of-order]
 ```
+```python right
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    net(torch.full((2, 3), 9.0)).pow(2).mean().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 0.1)
+    opt.step()
+```
 ## Reported: what is still scaled
 ```python
 import torch
@@ -48,6 +58,19 @@ for step in range(3):
     opt.zero_grad()
     scaler.scale(net(torch.ones(2, 3)).pow(2).mean()).backward()
     torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # warning: [clip-out-of-order]
+    scaler.step(opt)
+    scaler.update()
+```
+```python right
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu")
+for step in range(3):
+    opt.zero_grad()
+    scaler.scale(net(torch.ones(2, 3)).pow(2).mean()).backward()
+    scaler.unscale_(opt)
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
     scaler.step(opt)
     scaler.update()
 ```

@@ -20,8 +20,7 @@ for step in range(3):
     softplus(-disc(fake)).mean().backward()
     opt_gen.step()
 ```
-## Fixed by hand
-```python
+```python right
 import torch
 from torch.nn.functional import softplus
 gen, disc = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)

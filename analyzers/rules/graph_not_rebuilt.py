@@ -13,6 +13,15 @@ for step in range(3):
     w.data -= 0.1 * w.grad
     w.grad.zero_()
 ```
+```python right
+import torch
+w = torch.zeros(2, requires_grad=True)
+for step in range(3):
+    loss = (torch.ones(3, 2) @ w - 1).square().mean()
+    loss.backward()
+    w.data -= 0.1 * w.grad
+    w.grad.zero_()
+```
 ## Not reported
 Nothing is updated between the two.
 ```python

@@ -14,6 +14,18 @@ for step in range(3):
     two(one(torch.ones(1, 2))).pow(2).sum().backward()  # warning: [optimizer-not-stepped]
     opt_two.step()
 ```
+```python right
+import torch
+one, two = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt_one = torch.optim.SGD(one.parameters(), lr=0.1)
+opt_two = torch.optim.SGD(two.parameters(), lr=0.1)
+for step in range(3):
+    opt_one.zero_grad()
+    opt_two.zero_grad()
+    two(one(torch.ones(1, 2))).pow(2).sum().backward()
+    opt_one.step()
+    opt_two.step()
+```
 ## Reported: a rate of zero
 ```python
 import torch
@@ -24,6 +36,17 @@ for step in range(3):
     opt.zero_grad()
     net(torch.ones(1, 2)).pow(2).sum().backward()
     opt.step()  # warning: [optimizer-not-stepped]
+```
+```python right
+import torch
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+warmup = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: min(1.0, step / 4))
+for step in range(3):
+    opt.zero_grad()
+    net(torch.ones(1, 2)).pow(2).sum().backward()
+    opt.step()
+    warmup.step()
 ```
 ## Not reported
 Gradients that are only looked at.

@@ -35,6 +35,16 @@ for _ in range(3):
     head(seen).sum().backward()
     opt.step()
 ```
+```python right
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    seen = body(torch.ones(1, 2))
+    head(seen).sum().backward()
+    opt.step()
+```
 ## Reported: the optimizer of another network
 ```python
 import torch

@@ -16,6 +16,17 @@ for step in range(3):
     torch.nn.functional.mse_loss(q(now), target).backward()
     opt.step()
 ```
+```python right
+import torch
+q = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    now, then = torch.ones(4, 3), torch.zeros(4, 3)
+    target = 1.0 + 0.9 * q(then).detach()
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(now), target).backward()
+    opt.step()
+```
 ## Reported: a copy that nobody trains
 ```python
 import copy
@@ -25,6 +36,19 @@ frozen = copy.deepcopy(q)
 opt = torch.optim.SGD(q.parameters(), lr=0.1)
 for step in range(3):
     goal = frozen(torch.zeros(4, 3))  # warning: [target-not-detached]
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
+    opt.step()
+```
+```python right
+import copy
+import torch
+q = torch.nn.Linear(3, 1)
+frozen = copy.deepcopy(q)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    with torch.no_grad():
+        goal = frozen(torch.zeros(4, 3))
     opt.zero_grad()
     torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
     opt.step()

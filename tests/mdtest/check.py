@@ -70,6 +70,12 @@ def check_fix(snippet: Snippet, analysis: Analysis, before: Sequence[Run], after
     return problems
 
 
+def check_right(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
+    """What is set right by hand does other than what was wrong: the harm shows in a gradient or a parameter."""
+    same = [run.learnt for run in before] == [run.learnt for run in after]
+    return ["what is right leaves the same gradients and parameters as what is wrong"] if same else []
+
+
 def described(snippet: Snippet, problems: list[str]) -> str:
     """A failure as a person wants to read it."""
     numbered = (f"{number:>5} {line}" for number, line in enumerate(snippet.text.splitlines(), snippet.line))

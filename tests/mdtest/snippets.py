@@ -1,7 +1,8 @@
 """Finds the Python snippets of a Markdown file, or of a rule's page, which is its module's docstring.
 
 A fence may say more than `python`: `fixed` (the block before it, after its first fix; after its second, where it is the
-second such block in a row), `cases="flag=True; flag=False"` (names that the analyzer does not know; torch runs every
+second such block in a row), `right` (the block before it, as its author meant it, by hand: torch learns something
+else), `cases="flag=True; flag=False"` (names that the analyzer does not know; torch runs every
 case with them bound), and `driver` (what torch runs after the block before it, and the analyzer never sees: code that
 calls the block's functions).
 """
@@ -37,7 +38,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """`line` is that of the first line in `path`; `fixes` counts from 1, and is 0 for a snippet as written."""
+    """`line` is that of the first line in `path`; `fixes` counts from 1, and is 0 for a snippet as written.
+
+    `wrong` is the snippet that this one sets right by hand.
+    """
 
     path: Path
     line: int
@@ -47,6 +51,7 @@ class Snippet:
     fixes: int = 0
     broken: Snippet | None = None
     driver: str = ""
+    wrong: Snippet | None = None
 
     @property
     def id(self) -> str:
@@ -87,7 +92,8 @@ def _snippets(path: Path, lines: list[str], first: int) -> list[Snippet]:
         fixes = fixes + 1 if "fixed" in options.split() else 0
         driver = broken.driver if fixes and broken else ""
         base = broken if fixes else None
-        found.append(Snippet(path, number + 1, heading, text, _cases(options), fixes, base, driver))
+        wrong = broken if "right" in options.split() else None
+        found.append(Snippet(path, number + 1, heading, text, _cases(options), fixes, base, driver, wrong))
         if not fixes:
             broken = found[-1]
     return found

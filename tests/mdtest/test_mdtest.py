@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mdtest.check import check_analyzer, check_fix, check_torch, described
+from tests.mdtest.check import check_analyzer, check_fix, check_right, check_torch, described
 from tests.mdtest.snippets import Snippet, in_markdown, in_rule
 from tests.oracle import Program, Run, run_batch
 from tests.support.analyzer import Sources, Way, analyze
@@ -19,6 +19,8 @@ SNIPPETS += [snippet for path in sorted(RULES.glob("*.py")) for snippet in in_ru
 FIXED = [snippet for snippet in SNIPPETS if snippet.broken]
 
 every_snippet = pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.id for snippet in SNIPPETS])
+RIGHTED = [snippet for snippet in SNIPPETS if snippet.wrong]
+every_right = pytest.mark.parametrize("snippet", RIGHTED, ids=[snippet.id for snippet in RIGHTED])
 every_fix = pytest.mark.parametrize("snippet", FIXED, ids=[snippet.id for snippet in FIXED])
 
 
@@ -48,6 +50,12 @@ def test_fix(snippet: Snippet, runs: dict[Snippet, list[Run]], way: Way) -> None
     assert snippet.broken
     analysis = analyze(Sources.of_text(snippet.broken.text), way)
     _none(snippet, check_fix(snippet, analysis, runs[snippet.broken], runs[snippet]))
+
+
+@every_right
+def test_right(snippet: Snippet, runs: dict[Snippet, list[Run]]) -> None:
+    assert snippet.wrong
+    _none(snippet, check_right(runs[snippet.wrong], runs[snippet]))
 
 
 def _none(snippet: Snippet, problems: list[str]) -> None:
