@@ -205,7 +205,8 @@ class LeftOut:
 
     `container`: a parameter that got a gradient, of a module in the plain container `owner.attr`;
     `late`: a parameter that got a gradient, made after the optimizer, in a module that the optimizer trains;
-    `unreached`: a parameter of the optimizer, which backward never reached though it reached others.
+    `unreached`: a parameter of the optimizer, which backward never reached though it reached others;
+    `nowhere`: a leaf that got a gradient, and that no optimizer holds.
     """
 
     site: Site

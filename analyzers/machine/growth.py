@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Tensor
-from analyzers.domain.values import Value
+from analyzers.domain.values import Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, GraphGrew
 
@@ -28,14 +28,20 @@ def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Val
     if not m.loops or m.frame.library:
         return
     known: list[Lineage] | None = None
-    for value in new:
+    for value in _flat(new):
         tensor = m.tensor(value)
         if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
             continue
         if known is None:
-            known = [step for step in map(m.lineage, earlier) if step is not None]
+            known = [step for step in map(m.lineage, _flat(earlier)) if step is not None]
         repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
         m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated))
+
+
+def _flat(values: Iterable[Value]) -> Iterator[Value]:
+    """Values, and those in tuples among them."""
+    for value in values:
+        yield from value.items if isinstance(value, Tup) else (value,)
 
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Ref, Tup, Value
 from analyzers.machine.core import Machine
-from analyzers.machine.events import LeftOut, ParameterLost
+from analyzers.machine.events import BackwardCall, LeftOut, ParameterLost
 from analyzers.machine.tensors import requires_grad_of, tensor_at
 from analyzers.machine.training import all_known, parameters_of
 
@@ -32,6 +32,7 @@ def look(m: Machine, optimizer: Ref) -> None:
         return
     held = {ident for other in others for ident in parameters_of(m, other)}
     registered = {child for found in modules.values() for child in _members(m, found, "_modules")}
+    _note_nowhere(m, optimizer, held)
     for ident, found in modules.items():
         _note_contained(m, optimizer, found, registered, held)
         if ident not in registered:
@@ -45,6 +46,18 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
         tensor = tensor_at(m, ident)
         if tensor.grad == NONE and tensor.requires_grad is True and not tensor.shared_grad:
             m.note(LeftOut(m.site(), optimizer.id, "unreached", "", "", ident, tensor.lineage))
+
+
+def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
+    """Leaves that the last backward has filled, and that no optimizer holds."""
+    last = next((event for event in reversed(m.events) if isinstance(event, BackwardCall)), None)
+    for ident in last.reached if last is not None and not last.unknown else ():
+        tensor = m.st.find(ident)
+        if ident in held | m.taken_gradients or not isinstance(tensor, Tensor) or tensor.storage in m.followers:
+            continue
+        made = tensor.lineage
+        if made is not None and made.cut is None and made.what != "deepcopy" and isinstance(tensor.grad, Ref):
+            m.note(LeftOut(m.site(), optimizer.id, "nowhere", "", "", ident, made))
 
 
 def _note_contained(m: Machine, optimizer: Ref, owner: Instance, registered: set[int], held: set[int]) -> None:

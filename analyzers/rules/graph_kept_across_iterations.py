@@ -33,6 +33,17 @@ for step in range(3):
     loss.backward()
     losses.append(loss)  # warning: [graph-kept-across-iterations]
 ```
+## What backward has gone through
+```python
+import torch
+net = torch.nn.Linear(2, 1)
+memory = []
+for step in range(3):
+    seen = torch.ones(1, 2)
+    value = net(seen)
+    value.pow(2).sum().backward()
+    memory.append((seen, value))  # warning: [graph-kept-across-iterations]
+```
 ## Not reported
 One backward over a sum of losses.
 ```python
@@ -54,7 +65,7 @@ from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
 from analyzers.machine.growth import graph_trail
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, between, path_to, statement_at
-from analyzers.rules.trace import callers, said, told
+from analyzers.rules.trace import attached, callers, said, told
 from analyzers.syntax import nodes as n
 
 
@@ -68,6 +79,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         if loc in seen or loc in raised or event.lineage is None or not event.repeated:
             continue
         done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
+        if done is None and event.how == "appended":
+            done = _walked(facts, event)
         if (event.how == "appended" and done is None) or any(s.loc in carried for s in graph_trail(event.lineage)):
             continue
         seen.add(loc)
@@ -76,6 +89,16 @@ def check(facts: Facts) -> Iterator[Draft]:
         ended = [(done, "backward is done with it here")] if done is not None else []
         notes = told(ended, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
+
+
+def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
+    """The backward that has gone through what is kept, before it was kept."""
+    events = facts.run.events
+    before = [e for e in events[: events.index(event)] if isinstance(e, BackwardCall)]
+    for call in before[-3:]:
+        if call.lineage is not None and event.lineage is not None and attached(call.lineage, event.lineage):
+            return call.site.loc
+    return None
 
 
 def _detach(facts: Facts, event: GraphGrew, loc: Loc) -> Iterator[FixDraft]:

@@ -56,6 +56,17 @@ for _ in range(3):
     net(torch.ones(1, 2)).sum().backward()
     opt.step()  # warning: [parameters-unreached]
 ```
+## Reported: given to no optimizer
+This may be meant; else it is forgotten.
+```python
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(head.parameters(), lr=0.1)  # info: [parameters-unreached]
+for _ in range(3):
+    opt.zero_grad()
+    head(body(torch.ones(1, 2))).sum().backward()
+    opt.step()
+```
 ## Not reported
 What is frozen is not expected to change.
 ```python
@@ -75,7 +86,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, Cleared, EndedAtCut, LeftOut, OptimizerMade, OutputReplaced
+from analyzers.machine.events import (
+    BackwardCall,
+    Cleared,
+    Compared,
+    EndedAtCut,
+    GradTaken,
+    HandStep,
+    LeftOut,
+    OptimizerMade,
+    OutputReplaced,
+)  # fmt: skip
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import at, node_at, walk
 from analyzers.rules.gradients_zeroed_before_step import idle_steps
@@ -96,8 +117,9 @@ def check(facts: Facts) -> Iterator[Draft]:
                 steps.setdefault((event.site.loc, event.how), []).append(event)
             else:
                 cut_off.setdefault(_place(facts, cut), []).append(event)
+    idle = list(_idle(facts))
+    yield from idle or _nowhere(facts, set(steps))
     yield from _cut_off(facts, cut_off, [step for step, _ in cuts])
-    yield from _idle(facts)
     for (loc, how), events in steps.items():
         count = len({event.parameter for event in events})
         some = "a parameter" if count == 1 else f"{count} parameters"
@@ -144,6 +166,28 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         made = [note for event in events for note in origin(event.lineage, "made here")]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
         yield Draft(loc, message, effect="grad-none", related=related)
+
+
+def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Draft]:
+    """Leaves that no optimizer holds: waste, if that is meant."""
+    left: dict[int, LeftOut] = {}
+    known = {event.parameter for event in facts.of(LeftOut) if event.how != "nowhere"}
+    known |= {leaf for event in facts.of(Compared) if event.how == "target" for leaf in event.leaves}
+    by_hand = bool(facts.of(HandStep))
+    for event in facts.of(LeftOut):
+        repeated = event.how == "nowhere" and event.site.iterations and not by_hand
+        if repeated and event.parameter not in known | {taken.leaf for taken in facts.of(GradTaken)}:
+            left.setdefault(event.parameter, event)
+    made = facts.of(OptimizerMade)
+    if not left or not made or told_otherwise:
+        return
+    loc = made[-1].site.loc
+    step = next(iter(left.values())).site
+    some = "a tensor" if len(left) == 1 else f"{len(left)} tensors"
+    message = f"backward fills gradients of {some} that {said(facts, loc)} is not given, nor any other optimizer"
+    origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "made here")]
+    notes = told(origins, [(step.loc, "this step leaves them out")], besides=loc)
+    yield Draft(loc, message, effect="param-not-updated", severity="info", related=notes)
 
 
 def _idle(facts: Facts) -> Iterator[Draft]:
