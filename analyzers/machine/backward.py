@@ -412,7 +412,7 @@ def run_backward(
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
     m.note(
         BackwardCall(
-            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
+            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known, create,
         )
     )  # fmt: skip
 

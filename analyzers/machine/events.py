@@ -153,7 +153,7 @@ class BackwardCall:
     reached: tuple[int, ...]
     retain: Truth
     unknown: bool
-    leaf_root_lineage: Lineage | None = None
+    creates: Truth = False
 
 
 @dataclass(slots=True)
