@@ -288,10 +288,17 @@ def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
     return unknown_call(m, BoundBuiltin(owner, name), args)
 
 
+BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
+"""The parameters of `Tensor.backward`."""
+
+
 @method("backward")
 def _backward(m: Machine, owner: Ref, args: Args) -> Value:
     from analyzers.machine.backward import run_backward, truth_value
 
+    unknown = next((name for name in args.kw if name not in BACKWARD), None)
+    if unknown is not None:
+        raise m.throw("TypeError", f"Tensor.backward() got an unexpected keyword argument '{unknown}'")
     gradient = args.get(0, "gradient")
     create_value = args.get(2, "create_graph", FALSE)
     retain_value = args.get(1, "retain_graph", NONE)

@@ -95,7 +95,10 @@ def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(NoGraph):
         yield draft(facts, event, cause.name, cause.lineage)
     for event, plain in facts.raised(Plain):
-        if event.exception == "AttributeError" and event.message.endswith("has no attribute 'backward'"):
+        if event.exception != "AttributeError" or not event.message.endswith("has no attribute 'backward'"):
+            continue
+        # Whether something unknown is None tells nothing of a loss that is None then.
+        if "NoneType" not in event.message or facts.is_certain(event):
             node = node_at(facts, event.site.loc)
             name = facts.text(at(event.site.loc, node.value)) if isinstance(node, n.Attribute) else "this value"
             yield draft(facts, event, name, plain.lineage)
