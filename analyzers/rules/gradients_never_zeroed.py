@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, GradAccumulated, NotCalled
+from analyzers.machine.events import BackwardCall, GradAccumulated, NotCalled, StepCall, ZeroCall
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import before_dot, insert_before, node_at, statement_at
 from analyzers.rules.trace import callers, said, told
@@ -56,7 +56,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         return
     for event in facts.of(GradAccumulated):
         loc, step = event.site.loc, event.again.loc
-        if (loc, step) in seen or not event.site.iterations:
+        if (loc, step) in seen or not event.site.iterations or _cleared_otherwise(facts, event):
             continue
         seen.add((loc, step))
         used = said(facts, event.step.loc)
@@ -66,6 +66,19 @@ def check(facts: Facts) -> Iterator[Draft]:
             besides=loc,
         )  # fmt: skip
         yield Draft(loc, message, effect="grad-accumulates", related=notes, fixes=tuple(_zero(facts, loc, step)))
+
+
+def _cleared_otherwise(facts: Facts, event: GradAccumulated) -> bool:
+    """Whether the same iteration, gone another way, clears them first: `if clear: opt.zero_grad()`."""
+    steps = {step.optimizer for step in facts.of(StepCall) if step.site == event.again}
+    events = facts.run.events
+    return any(
+        isinstance(earlier, ZeroCall)
+        and earlier.optimizer in steps
+        and earlier.site.iterations == event.site.iterations
+        and earlier.site.via == event.site.via
+        for earlier in events[: events.index(event)]
+    )
 
 
 def _zero(facts: Facts, loc: Loc, step: Loc) -> Iterator[FixDraft]:
