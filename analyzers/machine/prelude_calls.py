@@ -103,6 +103,13 @@ def _known(m: Machine, args: Args) -> Value:
     return Const(not args.open and all(isinstance(value, Const) for value in args.all()))
 
 
+@native("autograd_machine.says_nothing")
+def _says_nothing(m: Machine, args: Args) -> Value:
+    """Whether a value may be anything at all."""
+    value = args.get(0, "value")
+    return Const(isinstance(value, Unknown) and value.type is None)
+
+
 @native("autograd_machine.unknown")
 def _unknown(m: Machine, args: Args) -> Value:
     return Unknown(None, m.fresh())

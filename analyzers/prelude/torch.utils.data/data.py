@@ -81,6 +81,8 @@ def get_worker_info():
 def default_collate(batch):
     """A batch of samples becomes one tensor each: stacked copies of tensors, new ones of numbers."""
     sample = batch[0]
+    if autograd_machine.says_nothing(sample):
+        return autograd_machine.unknown()
     if isinstance(sample, torch.Tensor):
         return torch.stack(batch, 0)
     if isinstance(sample, (int, float)):
