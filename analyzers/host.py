@@ -26,7 +26,16 @@ from analyzers.domain.values import Func
 from analyzers.graph.build import GraphProbe
 from analyzers.machine.core import Limits, ModuleRun
 from analyzers.machine.events import Binding
-from analyzers.machine.runs import IMPORTED, FunctionRun, Made, make_instance, run_module, run_unknown, takes_instance
+from analyzers.machine.runs import (
+    IMPORTED,
+    PRESUMED,
+    FunctionRun,
+    Made,
+    make_instance,
+    run_module,
+    run_unknown,
+    takes_instance,
+)
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
 from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity
@@ -237,7 +246,7 @@ def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
 
 @query
 def presumed_module_run(db: Database, path: str) -> ModuleRun:
-    return run_module(Program(db), path, main=True, presume=True)
+    return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
 
 
 @query

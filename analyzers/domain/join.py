@@ -450,6 +450,11 @@ def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
     return x == y
 
 
+def _is_inert(found: HeapObject | None) -> bool:
+    """Whether which one of these it is makes no difference to a graph: a class, a device."""
+    return isinstance(found, ClassObj) or (isinstance(found, Instance) and found.cls == "torch.device")
+
+
 def _maps_alike(x: Map[str, Value], y: Map[str, Value], a: State, b: State) -> bool:
     if x is y:
         return True
@@ -457,7 +462,7 @@ def _maps_alike(x: Map[str, Value], y: Map[str, Value], a: State, b: State) -> b
         p, q = x.get(name), y.get(name)
         if p is None or q is None:
             known = p if p is not None else q
-            if isinstance(known, Ref) and not isinstance(a.find(known.id) or b.find(known.id), ClassObj):
+            if isinstance(known, Ref) and not _is_inert(a.find(known.id) or b.find(known.id)):
                 return False
             continue
         if not _values_alike(p, q, a, b):
@@ -473,7 +478,7 @@ def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
             return False
         case Ref(id=i), Ref(id=j):
             here, there = a.find(i), b.find(j)
-            if isinstance(here, ClassObj) and isinstance(there, ClassObj):
+            if _is_inert(here) and _is_inert(there):
                 return True
             if isinstance(here, Tensor) and isinstance(there, Tensor):
                 return (
@@ -486,7 +491,7 @@ def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
                 )
             return False
         case (Ref(id=i), _) | (_, Ref(id=i)):
-            return isinstance(a.find(i) or b.find(i), ClassObj)
+            return _is_inert(a.find(i) or b.find(i))
         case Tup(), Tup():
             return len(p.items) == len(q.items) and all(
                 _values_alike(x, y, a, b) for x, y in zip(p.items, q.items, strict=True)

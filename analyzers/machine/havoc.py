@@ -16,7 +16,7 @@ from analyzers.domain.objects import (
     SetObj,
     Tensor,
 )
-from analyzers.domain.values import NONE, BoundBuiltin, Method, Partial, Ref, Unknown, Value
+from analyzers.domain.values import NONE, BoundBuiltin, Const, Method, Partial, Ref, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import OptimizerEscaped
 
@@ -53,9 +53,11 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             for item in entries.values():
                 havoc_value(m, item, seen)
             everything = reach_of(*entries.values(), *_some(rest))
-            m.st.put(ident, replace(found, rest=Unknown(None, None, None, everything)))
+            if not isinstance(rest, Unknown) or rest.reach != everything:
+                m.st.put(ident, replace(found, rest=Unknown(None, None, None, everything)))
         case SetObj(items=items):
-            m.st.put(ident, SetObj((), Unknown(None, None, None, reach_of(*items))))
+            if items:
+                m.st.put(ident, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance(attrs=attrs):
             for attr in attrs.values():
                 havoc_value(m, attr, seen)
@@ -71,17 +73,20 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
 def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
     if "_modules" in found.attrs and "_parameters" in found.attrs:
         attrs = found.attrs
-        if "training" in attrs:
+        if isinstance(attrs.get("training"), Const):
             attrs = attrs.set("training", Unknown("bool"))
-        m.st.put(ident, Instance(found.cls, attrs, True))
+        if attrs is not found.attrs or not found.open:
+            m.st.put(ident, Instance(found.cls, attrs, True))
         return
     if "param_groups" in found.attrs:
         m.note(OptimizerEscaped(m.site(), ident))
     changed = {
-        name: Unknown(None, None, None, reach_of(value)) if not isinstance(value, Ref) else value
+        name: Unknown(None, None, None, reach_of(value))
         for name, value in found.attrs.items()
+        if not isinstance(value, Ref) and not (isinstance(value, Unknown) and value.type is value.symbol is None)
     }
-    m.st.put(ident, Instance(found.cls, found.attrs.update(changed), True))
+    if changed or not found.open:
+        m.st.put(ident, Instance(found.cls, found.attrs.update(changed), True))
 
 
 def _some(value: Value | None) -> tuple[Value, ...]:

@@ -41,6 +41,9 @@ gets further."""
 IMPORTED = Limits(steps=20_000, states=1)
 """Bounds of an imported module's run, which others go on from: in one state."""
 
+PRESUMED = Limits(steps=8_000)
+"""Bounds of a module's run on presumed values, which comes on top of the other."""
+
 Probe = Callable[[Machine, n.Node, Value], None]
 """Is shown every value that a name or an attribute gives, and every value bound."""
 

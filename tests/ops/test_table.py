@@ -7,7 +7,6 @@ Each primitive is then called again with every single differentiable input, and 
 import itertools
 import subprocess
 import sys
-import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
@@ -315,13 +314,6 @@ def test_every_row_parses_and_names_its_own_arguments() -> None:
             mentioned |= {name for s in row.saves for name in s.for_inputs or ()}
             assert mentioned <= names, row.name
             assert all(saved.index < max(1, len(row.returns)) for saved in row.saves), row.name
-
-
-def test_reading_the_index_is_quick() -> None:
-    table._lines.cache_clear()
-    start = time.perf_counter()
-    table._lines()
-    assert time.perf_counter() - start < 0.03
 
 
 def test_the_data_is_what_the_generator_writes() -> None:

@@ -276,6 +276,7 @@ def stub(world):
     machine.deepcopy = copy.deepcopy
     machine.unknown = lambda: None
     machine.unknown_int = lambda: 2
+    machine.says_nothing = lambda value: False
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
     for note in (

@@ -59,6 +59,9 @@ class Optimizer:
         return 1
 
     def add_param_group(self, param_group):
+        if autograd_machine.says_nothing(param_group):
+            self.param_groups.append(param_group)
+            return
         params = param_group["params"]
         params = [params] if isinstance(params, torch.Tensor) else list(params)
         names = [entry[0] for entry in params if isinstance(entry, tuple)]
