@@ -15,8 +15,8 @@ from tests.support.judge import FactScore
 # What each part must reach at least. Raise these when the analyzer does better; never lower them.
 FLOORS = {
     #     raising  silent  causes  share of facts whose requires_grad is known
-    "a": (0, 0, 0, 0.0),
-    "b": (0, 0, 0, 0.0),
+    "a": (38, 13, 49, 0.98),
+    "b": (18, 17, 31, 0.94),
 }
 
 
