@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 
+KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 600, 100, 1_500
+"""Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
+
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
 CHOICES = Input[None, int]("choices")
@@ -200,32 +203,32 @@ def _nothing(path: str) -> ModuleRun | None:
     return None
 
 
-@query(on_cycle=_nothing)
+@query(on_cycle=_nothing, capacity=KEPT_MODULES)
 def imported(db: Database, path: str) -> ModuleRun | None:
     """The run of an imported module; None on an import cycle."""
     return run_module(Program(db), path, main=False, limits=IMPORTED)
 
 
-@query
+@query(capacity=KEPT_SCRIPTS)
 def module_run(db: Database, path: str) -> ModuleRun:
     """The run of a file as a script."""
     return run_module(Program(db), path, main=True)
 
 
-@query
+@query(capacity=KEPT_FUNCTIONS)
 def function_run(db: Database, path: str, index: int) -> FunctionRun:
     run = module_run(db, path)
     func = run.functions[index]
     return run_unknown(Program(db), run, func, made_for(db, path, func))
 
 
-@query
+@query(capacity=KEPT_FUNCTIONS)
 def instance(db: Database, path: str, cls: int) -> Made:
     """An instance of a class of the file, made of unknown arguments, for its methods to run on."""
     return make_instance(Program(db), module_run(db, path), cls)
 
 
-@query
+@query(capacity=KEPT_FUNCTIONS)
 def presumed_instance(db: Database, path: str, cls: int) -> Made:
     """The same, with what the roles of names say."""
     return make_instance(Program(db), module_run(db, path), cls, presume=True)
@@ -237,19 +240,19 @@ def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> M
     return presumed_instance(db, path, func.owner) if presume else instance(db, path, func.owner)
 
 
-@query
+@query(capacity=KEPT_FUNCTIONS)
 def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
     run = module_run(db, path)
     func = run.functions[index]
     return run_unknown(Program(db), run, func, made_for(db, path, func, presume=True), presume=True)
 
 
-@query
+@query(capacity=KEPT_SCRIPTS)
 def presumed_module_run(db: Database, path: str) -> ModuleRun:
     return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
 
 
-@query
+@query(capacity=KEPT_SCRIPTS)
 def presumed_runs(db: Database, path: str) -> tuple[ModuleRun | FunctionRun, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them."""
     runs: list[ModuleRun | FunctionRun] = []
