@@ -87,20 +87,9 @@ def _asked(func: Func) -> tuple[bool, bool]:
     """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
     key = (func.module, func.qualname, id(func.node))
     if key not in _asks:
-        attributes: set[str] = set()
-        names: set[str] = set()
-        stack: list[object] = [func.node.body]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, n.Attribute):
-                attributes.add(node.attr)
-            elif isinstance(node, n.Name):
-                names.add(node.id)
-            if isinstance(node, tuple):
-                stack.extend(node)
-            elif isinstance(node, n.Node | n.Arguments):
-                slots = (slot for kind in type(node).__mro__ for slot in getattr(kind, "__slots__", ()))
-                stack.extend(getattr(node, slot) for slot in slots)
+        nodes = list(n.walk([func.node.body]))
+        attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
+        names = {node.id for node in nodes if isinstance(node, n.Name)}
         helped = any(name.startswith("_") for name in names)
         _asks[key] = (helped or bool(attributes & _ASKS_SHAPE), helped or bool(attributes & _ASKS_DTYPE))
     return _asks[key]

@@ -11,6 +11,7 @@ machine steps over.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -529,17 +530,29 @@ class Chunk:
     body: tuple[Stmt, ...]
 
 
-def mentions(tree: object, attr: str) -> bool:
-    """Whether a node, or one of several, reads an attribute of this name anywhere."""
-    stack = [tree]
+def walk(trees: Iterable[object]) -> Iterator[Node]:
+    """Every node in some trees, in no particular order."""
+    stack = list(trees)
     while stack:
         current = stack.pop()
-        if isinstance(current, Attribute) and current.attr == attr:
-            return True
         if isinstance(current, tuple):
             stack.extend(current)
         elif isinstance(current, Node | Arguments):
-            stack.extend(
-                getattr(current, slot) for kind in type(current).__mro__ for slot in getattr(kind, "__slots__", ())
-            )
-    return False
+            if isinstance(current, Node):
+                yield current
+            stack.extend(getattr(current, slot) for slot in _slots(type(current)))
+
+
+_SLOTS: dict[type, tuple[str, ...]] = {}
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    found = _SLOTS.get(kind)
+    if found is None:
+        found = _SLOTS[kind] = tuple(slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ()))
+    return found
+
+
+def mentions(tree: object, attr: str) -> bool:
+    """Whether a node, or one of several, reads an attribute of this name anywhere."""
+    return any(isinstance(node, Attribute) and node.attr == attr for node in walk([tree]))

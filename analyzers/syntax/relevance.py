@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Mapping
 
 from analyzers.syntax import nodes as n
-from analyzers.syntax.roles import walk
 
 _WORD = re.compile(r"(?i).*(?:grad|backward|optim|scaler|hook).*|deepcopy|inference_mode|Function|Parameter|ctx")
 _ATTRIBUTE = re.compile(r"numpy|detach_?|data|step|is_leaf|apply|unscale_|(?:named_)?parameters")
@@ -20,7 +19,7 @@ _ATTRIBUTE = re.compile(r"numpy|detach_?|data|step|is_leaf|apply|unscale_|(?:nam
 
 def matters(trees: Iterable[n.Node]) -> bool:
     """Whether code has a word of autograd's, or writes to what an object holds."""
-    return any(_matters(node) for node in walk(trees))
+    return any(_matters(node) for node in n.walk(trees))
 
 
 def _matters(node: n.Node) -> bool:
@@ -53,7 +52,7 @@ def called_names(trees: Iterable[n.Node]) -> frozenset[str]:
     """The last names of all that some code calls or hands on."""
     return frozenset(
         node.attr if isinstance(node, n.Attribute) else node.id
-        for node in walk(trees)
+        for node in n.walk(trees)
         if isinstance(node, n.Attribute | n.Name)
     )
 

@@ -15,7 +15,7 @@ what somebody calls `backward()` on is a loss. Where the uses say little, a comm
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -49,7 +49,7 @@ class _Uses:
 def roles_in(trees: Iterable[n.Node]) -> dict[str, Role]:
     """The roles of the names in some statements or functions: `net`, or `self.net` for an attribute."""
     uses: dict[str, _Uses] = {}
-    for node in walk(trees):
+    for node in n.walk(trees):
         match node:
             case n.Call(func=n.Attribute(value=owner, attr=attr), args=args):
                 name = dotted(owner)
@@ -96,7 +96,7 @@ def same_part(optimizer: str, model: str) -> bool:
 def aliases_in(init: n.FunctionDef) -> Mapping[str, str]:
     """The parameters that `__init__` keeps: their names, and the attributes that they go to."""
     found: dict[str, str] = {}
-    for node in walk([init]):
+    for node in n.walk([init]):
         match node:
             case n.Assign(targets=(n.Attribute() as target,), value=n.Name(id=name)):
                 attribute = dotted(target)
@@ -124,27 +124,3 @@ def _last_name(annotation: n.Expr) -> str:
         case n.Constant(value=str() as text):
             return text.rpartition(".")[2]
     return ""
-
-
-def walk(trees: Iterable[object]) -> Iterator[n.Node]:
-    """Every node in some trees, in no particular order."""
-    stack: list[object] = list(trees)
-    while stack:
-        current = stack.pop()
-        if isinstance(current, tuple):
-            stack.extend(current)
-        elif isinstance(current, n.Node | n.Arguments):
-            if isinstance(current, n.Node):
-                yield current
-            stack.extend(getattr(current, slot) for slot in _slots(type(current)))
-
-
-_SLOTS: dict[type, tuple[str, ...]] = {}
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    found = _SLOTS.get(kind)
-    if found is None:
-        found = tuple(slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ()))
-        _SLOTS[kind] = found
-    return found
