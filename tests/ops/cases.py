@@ -6,6 +6,7 @@ the analyzer reads it behind lines that make tensors of the same shapes, dtypes 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import operator
@@ -43,12 +44,16 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`call` binds `r`; `form` is `function`, `alias`, `method`, `in place`, `operator` or `out`."""
+    """`call` binds `r`; `form` is `function`, `alias`, `method`, `in place`, `operator` or `out`.
+
+    A `brief` case is run once, where all that can requires grad.
+    """
 
     operator: str
     form: str
     call: str
     operands: tuple[torch.Tensor, ...] = field(compare=False)
+    brief: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -61,6 +66,9 @@ class Case:
         floats = [i for i, t in enumerate(self.operands) if t.is_floating_point() or t.is_complex()]
         able = tuple(i for i in floats if f"t{i}" not in target)
         targets = tuple(i for i in floats if f"t{i}" in target)
+        if self.brief:
+            yield Flags(able)
+            return
         yield Flags()
         if able:
             yield from (Flags(able), Flags(able, grad=False))
@@ -120,16 +128,22 @@ class Tally:
     forms: dict[str, int] = field(default_factory=dict)
 
 
-def cases(info: Any, most: int, dtypes: int = len(DTYPES), tally: Tally | None = None) -> Iterator[Case]:
-    """The cases of one operator, none twice: `most` samples of its first dtype, a few of each other."""
+def cases(
+    info: Any, most: int, dtypes: int = len(DTYPES), tally: Tally | None = None, *, rest: bool = False
+) -> Iterator[Case]:
+    """The cases of one operator, none twice: `most` samples of its first dtype, a few of each other.
+
+    With `rest`, the other samples of its first dtype follow, each in one form and brief.
+    """
     seen: set[tuple[object, ...]] = set()
     takes = [dtype for dtype in DTYPES if dtype in info.dtypes] or list(info.dtypes)[:1]
     for order, dtype in enumerate(takes[:dtypes]):
         torch.manual_seed(0)
         # Not `info.sample_inputs`: that reads the source of every caller on the stack, ten times the cost.
         samples = info.sample_inputs_func(info, "cpu", dtype, requires_grad=False)
-        for number, sample in enumerate(itertools.islice(samples, most if order == 0 else 3)):
-            found = list(_forms(info, sample, number))
+        limit = 3 if order else None if rest else most
+        for number, sample in enumerate(itertools.islice(samples, limit)):
+            found = list(_forms(info, sample, number) if number < most else _briefly(info, sample))
             if tally is not None and order == 0:
                 tally.given += 1
                 tally.spelled += any(case.form == "function" for case in found)
@@ -157,6 +171,14 @@ def _forms(info: Any, sample: Any, number: int) -> Iterator[Case]:
         except UnspellableError:
             continue
         yield Case(name_of(info), form, call, tuple(speller.operands))
+
+
+def _briefly(info: Any, sample: Any) -> Iterator[Case]:
+    """The sample as a call of the function."""
+    speller = Speller()
+    with contextlib.suppress(UnspellableError):
+        call = _function(speller, info, sample)
+        yield Case(name_of(info), "function", call, tuple(speller.operands), brief=True)
 
 
 def _makers(info: Any, sample: Any, number: int) -> Iterator[tuple[str, Maker]]:

@@ -1,4 +1,4 @@
-"""`python -m tests.ops.coverage [NAME ...] [--missing] [--table]`: the analyzer beside torch, operator by operator.
+"""The analyzer beside torch, operator by operator: `python -m tests.ops.coverage [NAME ...] [--rest] [--table]`.
 
 Each of torch's sample inputs is called as a function, a method, in place, as an operator and with `out=`, with several
 choices of what requires grad, with grad mode on and off; and everything that the call left behind is compared
@@ -47,10 +47,10 @@ class Operator:
         return next((verdict for verdict in VERDICTS if verdict in kinds), "agrees")
 
 
-def judge(info: Any, analyzer: Analyzer, most: int, *, quick: bool = False) -> Operator:
+def judge(info: Any, analyzer: Analyzer, most: int, *, quick: bool = False, rest: bool = False) -> Operator:
     """Every case of one operator, under all its flags; `quick`: of one dtype, where all that can requires grad."""
     operator = Operator(name_of(info))
-    for case in cases(info, most, 1) if quick else cases(info, most, tally=operator.tally):
+    for case in cases(info, most, 1) if quick else cases(info, most, tally=operator.tally, rest=rest):
         code = compile(case.call, case.operator, "exec")
         free = has_free_shapes(case, code)
         for flags in list(case.flags())[:2][-1:] if quick else case.flags():
@@ -74,7 +74,9 @@ def _differences(analyzer: Analyzer, case: Case, flags: Flags, code: Any, free_s
     yield from compare(said, truth)
 
 
-def judge_all(names: Sequence[str] = (), most: int = 12, *, quick: bool = False) -> Iterator[Operator]:
+def judge_all(
+    names: Sequence[str] = (), most: int = 12, *, quick: bool = False, rest: bool = False
+) -> Iterator[Operator]:
     """All operators, or those of these names."""
     torch.set_num_threads(1)
     analyzer = Analyzer()
@@ -82,7 +84,7 @@ def judge_all(names: Sequence[str] = (), most: int = 12, *, quick: bool = False)
         warnings.simplefilter("ignore")
         for info in operators():
             if not names or info.name in names or name_of(info) in names:
-                yield judge(info, analyzer, most, quick=quick)
+                yield judge(info, analyzer, most, quick=quick, rest=rest)
 
 
 def report(found: Sequence[Operator], show: int) -> Iterator[str]:
@@ -137,12 +139,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--missing", action="store_true", help="list the operators that do not agree, without programs")
-    parser.add_argument("--samples", type=int, default=12, help="how many samples of each operator")
+    parser.add_argument("--samples", type=int, default=12, help="how many samples of each operator run in all forms")
+    parser.add_argument("--rest", action="store_true", help="run all other samples too, each once")
     parser.add_argument("--show", type=int, default=2, help="how many programs to show for an operator")
     parser.add_argument("--table", action="store_true", help="list all operators by name, and what was run of each")
     options = parser.parse_args()
     start = time.monotonic()
-    found = list(judge_all(options.names, options.samples))
+    found = list(judge_all(options.names, options.samples, rest=options.rest))
     if options.table:
         print("\n".join(table(found)))
     print("\n".join(report(found, 0 if options.missing else options.show)))
