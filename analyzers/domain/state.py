@@ -41,6 +41,20 @@ def touched(a: State, b: State) -> set[int]:
     return ids
 
 
+def written_since(log: Log, then: Log | None) -> set[int] | None:
+    """The ids written between two moments of one state; None where the earlier is not known to be of its past."""
+    if then is None:
+        return None
+    ids: set[int] = set()
+    at: Log | None = log
+    while at is not None and at is not then:
+        if at[0] <= then[0]:
+            return None
+        ids.add(at[1])
+        at = at[2]
+    return ids
+
+
 LOST = Instance("?", Map(), True)
 """What a reference into a run that was given up on an import cycle points to: an object of which nothing is known."""
 
@@ -51,6 +65,8 @@ class State:
     `saved_hooks`: something else is kept in the place of saved tensors; `packing` are the hooks that put it there.
     `casting` is the type that autocast converts to, `?` where it may do so; `casts` are the copies that it keeps.
 
+    `filled` and `freed` are the moments at which an unknown backward last came by all gradients and all nodes.
+
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
@@ -58,6 +74,8 @@ class State:
         "casting",
         "casts",
         "doubtful",
+        "filled",
+        "freed",
         "frozen",
         "grad",
         "heap",
@@ -81,6 +99,8 @@ class State:
         self.casts: Map[int, int] = Map()
         self.doubtful = False
         self.log: Log = ROOT
+        self.filled: Log | None = None
+        self.freed: Log | None = None
 
     def fork(self) -> State:
         other = State.__new__(State)
@@ -96,6 +116,8 @@ class State:
         other.casts = self.casts
         other.doubtful = self.doubtful
         other.log = self.log
+        other.filled = self.filled
+        other.freed = self.freed
         return other
 
     def get(self, ident: int) -> HeapObject:
@@ -112,6 +134,13 @@ class State:
     def put(self, ident: int, value: HeapObject) -> None:
         self.heap = self.heap.set(ident, value)
         self.log = (self.log[0] + 1, ident, self.log)
+
+    def since(self, then: Log | None) -> list[tuple[int, HeapObject]]:
+        """The objects written since a moment of this state's past, all if there was none."""
+        ids = written_since(self.log, then)
+        if ids is None:
+            return list(self.heap.items())
+        return [(ident, self.heap[ident]) for ident in sorted(ids)]
 
     def update(self, ident: int, kind: type[T], change: Callable[[T], HeapObject]) -> None:
         """Replace the object at `ident` by what `change` makes of it, if it is of `kind`."""

@@ -537,7 +537,7 @@ def _added(m: Machine, old: Value, gradient: Value) -> Value:
 
 def _perhaps_filled(m: Machine) -> None:
     """A backward may have reached what nobody sees it reach."""
-    for ident, found in list(m.st.heap.items()):
+    for ident, found in m.st.since(m.st.filled):
         if isinstance(found, Tensor):
             perhaps_leaf = found.edge is None or found.edge.node is None
             if (
@@ -546,14 +546,16 @@ def _perhaps_filled(m: Machine) -> None:
                 and (perhaps_leaf or found.retains_grad is not False)
             ):
                 m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
+    m.st.filled = m.st.log
 
 
 def blur_after_unknown(m: Machine) -> None:
     """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
     _perhaps_filled(m)
-    for ident, found in list(m.st.heap.items()):
+    for ident, found in m.st.since(m.st.freed):
         if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
+    m.st.freed = m.st.log
 
 
 def differentiate(

@@ -275,7 +275,7 @@ def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
                 break
         else:
             kept.append(outcome.state)
-    while len(kept) > m.limits.outcomes:
+    while len(kept) > m.apart(m.limits.outcomes):
         last = kept.pop()
         kept[-1] = m.join(kept[-1], last)
     out = []

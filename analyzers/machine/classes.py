@@ -130,7 +130,7 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
     bases = tuple(evaluate(m, b) for b in s.bases)
     for keyword in s.keywords:
         evaluate(m, keyword.value)
-    ident = m.fresh()
+    ident = m.same_on_all_ways(id(s))
     prefix = frame.qualname
     if frame.func is not None and m.env(frame.env).vars.get("__class_body__") is None:
         prefix += ".<locals>"

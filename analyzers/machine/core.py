@@ -163,11 +163,13 @@ class Machine:
         self.watched = False
         self.visit = 0
         self.visits: dict[tuple[int, object], int] = {}
+        self.made: dict[tuple[int, int], int] = {}
         self.passed: set[tuple[Loc, int]] = set()
         self.entered: set[tuple[str, str, str]] = set()
         self.steps = 0
         self.sequence = 0
         self.iterations: list[int] = []
+        self.finished: set[int] = set()
         self.loops: list[n.Node] = []
         self.expecting = 0
         self.main = True
@@ -217,6 +219,15 @@ class Machine:
         path.allocated.append(ident)
         return ident
 
+    def same_on_all_ways(self, place: int) -> int:
+        """An id for what this place makes on this visit, the same in all states that come by."""
+        key = (place, self.visit)
+        ident, known = self.fresh(), self.made.get(key)
+        if known is not None and self.st.find(known) is None:
+            return known
+        self.made[key] = ident
+        return ident
+
     def new(self, value: HeapObject) -> Ref:
         ident = self.fresh()
         self.st.put(ident, value)
@@ -243,6 +254,11 @@ class Machine:
         self.steps += 1
         if self.steps > self.limits.steps:
             raise OutOfFuel
+
+    def apart(self, most: int) -> int:
+        """How many of `most` states are still kept apart: fewer, the more steps a run has taken, so that it ends."""
+        share = 4 * self.steps // self.limits.steps
+        return most if share == 0 else min(most, 2) if share == 1 else 1
 
     def user_frame(self) -> Frame:
         for frame in reversed(self.frames):

@@ -97,10 +97,10 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
             exits += heads
     if not exact and heads and (stream.rest is not None or len(items) > rounds):
         make = stream.make(m) if stream.rest is not None else _giver(blurred_element(m, items[rounds:]))
-        exits = [_blur(m, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED), flow, breaks)]
+        exits = [_blur(m, s, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED), flow, breaks)]
     else:
         exits += heads if exact or stream.rest is None else []
-    _leave(m, s.orelse, exits, breaks, flow)
+    _leave(m, s, exits, breaks, flow)
 
 
 def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
@@ -123,8 +123,17 @@ def _holds_parameter(m: Machine, item: Value) -> bool:
 
 
 def _real_rounds(m: Machine, s: n.For | n.While) -> int:
-    """One more where backward is called: the graph that one round leaves is freed by the next, and met by the third."""
+    """One more where backward is called: the graph that one round leaves is freed by the next, and met by the third.
+
+    A loop within a later round of another was met before, and is begun in a state that all its rounds went into.
+    """
+    if _is_met_again(m, s):
+        return 1
     return m.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
+
+
+def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
+    return id(s) in m.finished and any(m.iterations)
 
 
 def _giver(value: Value) -> Callable[[], Value]:
@@ -155,6 +164,7 @@ def _settle(m: Machine, flow: Flow, step: Flow, after: list[State], breaks: list
 
 def _blur(
     m: Machine,
+    s: n.For | n.While,
     previous: list[State],
     heads: list[State],
     exits: list[State],
@@ -164,7 +174,7 @@ def _blur(
 ) -> State:
     """Run the round that stands for all later ones, until it changes nothing more; gives the state behind the loop."""
     blurred = join_all(m, [*previous, *heads])
-    for _ in range(2):
+    for _ in range(1 if _is_met_again(m, s) else 2):
         step, after = go([blurred])
         following = _settle(m, flow, step, after, breaks)
         if not following:
@@ -190,9 +200,10 @@ def same_but_versions(a: State, b: State) -> bool:
     return True
 
 
-def _leave(m: Machine, orelse: Sequence[n.Stmt], exits: list[State], breaks: list[State], flow: Flow) -> None:
-    if orelse and exits:
-        step = run_block(m, orelse, exits)
+def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[State], flow: Flow) -> None:
+    m.finished.add(id(s))
+    if s.orelse and exits:
+        step = run_block(m, s.orelse, exits)
         flow.take_exits(step)
         exits = step.normal
     states = exits + breaks
@@ -211,7 +222,7 @@ def _push_through(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow
         )
     finally:
         m.limits = limits
-    _leave(m, s.orelse, exits, breaks, flow)
+    _leave(m, s, exits, breaks, flow)
 
 
 def run_while(m: Machine, s: n.While, state: State) -> Flow:
@@ -259,11 +270,11 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
             out.breaks += extra
             return out, after
 
-        blurred = _blur(m, previous, heads, [], go, flow, breaks)
+        blurred = _blur(m, s, previous, heads, [], go, flow, breaks)
         _, bad, _ = condition(m, s.test, blurred)
         exits = [join_all(m, [*exits, *bad])] if exits or bad else []
     m.frame.statement = s
-    _leave(m, s.orelse, exits, breaks, flow)
+    _leave(m, s, exits, breaks, flow)
     return flow
 
 

@@ -232,10 +232,10 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     target = bound[targets[0]] if len(targets) == 1 else NONE
     if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
         source = apply(m, plain, given, what=what)
-        op(m, "copy_", what, self=target, src=source, non_blocking=FALSE)
         made, found = m.tensor(source), tensor_at(m, target.id)
         if made is not None and made.shape is not None and made.shape != found.shape:
             m.st.put(target.id, replace(found, shape=made.shape, contiguous=None, strides=None, offset=None))
+        op(m, "copy_", what, self=target, src=source, non_blocking=FALSE)
         return target
     graph = m.st.grad is not False and not refusing
     graph = graph and any(refreshed(m, i).requires_grad is not False for i in operands)

@@ -46,7 +46,7 @@ def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
             after += step.normal
             flow.take_exits(step)
         # States that were apart stay apart: only where new ones came up is it worth looking for equals.
-        states = reduce_states(m, after) if len(after) > len(states) or len(after) > m.limits.states else after
+        states = reduce_states(m, after) if len(after) > len(states) or len(after) > m.apart(m.limits.states) else after
     flow.normal = states
     return flow
 
@@ -61,7 +61,7 @@ def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> 
                 break
         else:
             kept.append(state)
-    limit = limit or m.limits.states
+    limit = limit or m.apart(m.limits.states)
     while len(kept) > limit:
         last = kept.pop()
         kept[-1] = m.join(kept[-1], last)
