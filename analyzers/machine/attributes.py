@@ -389,6 +389,8 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
             from analyzers.machine.registration import look_at_attribute
 
             look_at_attribute(m, found, name, value)
+    if found.cls == "torch.autograd.FunctionCtx" and not m.frame.library:
+        m.kept_on_context[owner.id, name] = m.site()
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
 
 

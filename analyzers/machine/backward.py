@@ -28,6 +28,7 @@ from analyzers.machine.packing import unpack
 from analyzers.machine.regressions import look_at_losses
 from analyzers.machine.sparse import gradient_is_sparse, summed
 from analyzers.machine.tensors import blur_tensor, is_stale, refreshed, requires_grad_of, tensor_at, view_error
+from analyzers.machine.uses import all_met, kept, met
 from analyzers.ops.infer import numel
 
 TWICE = "Trying to backward through the graph a second time"
@@ -140,6 +141,7 @@ class Walk:
                 self.check(node, certain)
                 flowing = self.computed(node, grads)
             self.reached[ident] = certain
+            met(self.m, ident, node)
             self.unknown = self.unknown or node.hidden
             if self.retain is False and certain:
                 self.m.walked.add(ident)
@@ -402,6 +404,8 @@ def run_backward(
             _note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
             m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
     _retained(m, walk)
+    if retain is True and create is False:
+        kept(m, walk.reached)
     if walk.unknown:
         blur_after_unknown(m)
     elif m.presumes:
@@ -552,6 +556,7 @@ def _perhaps_filled(m: Machine) -> None:
 def blur_after_unknown(m: Machine) -> None:
     """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
     _perhaps_filled(m)
+    all_met(m)
     for ident, found in m.st.since(m.st.freed):
         if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))

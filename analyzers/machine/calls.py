@@ -56,6 +56,10 @@ class Args:
 
 def call(m: Machine, func: Value, args: Args) -> Value:
     match func:
+        case Func(node_name="forward"):
+            from analyzers.machine.uses import call_of_forward
+
+            return call_of_forward(m, func, lambda: call_function(m, func, args))
         case Func():
             return call_function(m, func, args)
         case Method(receiver=receiver, func=inner):
@@ -130,7 +134,11 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
                 Plain("custom"),
             )
         return unknown_call(m, func, args)
-    return call_method(m, func, "__call__", args)
+    if m.frame.library or "_modules" not in found.attrs:
+        return call_method(m, func, "__call__", args)
+    from analyzers.machine.uses import watched
+
+    return watched(m, lambda: call_method(m, func, "__call__", args))
 
 
 def call_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:

@@ -29,6 +29,7 @@ from analyzers.syntax.roles import Role
 
 if TYPE_CHECKING:
     from analyzers.machine.gathered import Held
+    from analyzers.machine.uses import Uses
 
 T = TypeVar("T")
 
@@ -195,6 +196,9 @@ class Machine:
         self.walked: set[int] = set()
         self.walks: list[tuple[int, bool]] = []
         """The backwards under way: a number, and whether its inputs are named."""
+        self.uses: Uses | None = None
+        self.kept_on_context: dict[tuple[int, str], Site] = {}
+        """Where attributes of a custom function's `ctx` were set."""
         self.unmodelled: dict[str, int] = {}
         self.default_dtype = "float32"
         self.within = ""

@@ -13,7 +13,7 @@ from analyzers.domain.objects import ClassObj, Edge, Instance, ListObj, Node, Op
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call, call_function, unknown_call
 from analyzers.machine.core import Machine
-from analyzers.machine.events import LeafWritten, Plain
+from analyzers.machine.events import KeptOnContext, LeafWritten, Plain
 from analyzers.machine.memory import whole_view
 from analyzers.machine.tensors import (
     Step,
@@ -100,6 +100,7 @@ class _Call:
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
+            self._note_kept(m, ctx, outputs)
             for v in slot(m, ctx, "__saved__"):
                 if isinstance(v, Ref) and m.tensor(v) is not None:
                     check_savable(m, v.id)
@@ -111,6 +112,25 @@ class _Call:
             payload = Tup((self.receiver, ctx, Tup(tuple(self.args.pos)), Tup(tuple(wrapped))))
             m.st.put(node, replace(m.node(node), saved=kept, payload=payload))
         return Tup(tuple(wrapped)) if isinstance(result, Tup) else wrapped[0]
+
+    def _note_kept(self, m: Machine, ctx: Ref, outputs: Sequence[Value]) -> None:
+        """Tell of inputs and outputs that `ctx` holds as attributes."""
+        context = m.st.get(ctx.id)
+        for name, value in context.attrs.items() if isinstance(context, Instance) else ():
+            site = m.kept_on_context.get((ctx.id, name))
+            held = value.items if isinstance(value, Tup) else (value,)
+            tensors = [v for v in held if isinstance(v, Ref) and m.tensor(v) is not None]
+            if site is None or not tensors:
+                continue
+            if any(v in outputs for v in tensors):
+                m.note(KeptOnContext(site, name, "output", self._methods()))
+            elif any(v.id in self.inputs for v in tensors):
+                m.note(KeptOnContext(site, name, "input", self._methods()))
+
+    def _methods(self) -> tuple[Loc, ...]:
+        """Where the function's methods are defined."""
+        functions = (v for v in self.cls.attrs.values() if isinstance(v, Func))
+        return tuple(Loc(f.module, f.chunk, f.node.start, f.node.end) for f in functions)
 
     def _output(
         self, m: Machine, value: Value, index: int, node: int | None, dirty: Sequence[Value], plain: Sequence[Value]

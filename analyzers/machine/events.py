@@ -428,12 +428,45 @@ class NotCalled:
     leaves: frozenset[int] = frozenset()
 
 
+@dataclass(slots=True)
+class RetainedInVain:
+    """A backward kept its graph, and none came to it again."""
+
+    site: Site
+
+
+@dataclass(slots=True)
+class GraphUnused:
+    """A module was called in a loop, its output has a graph, and no backward came to it from any round."""
+
+    site: Site
+
+
+@dataclass(slots=True)
+class CustomBypassed:
+    """A backward went through what `forward` of the custom function `name` did when it was called itself."""
+
+    site: Site
+    name: str
+    takes_context: bool
+
+
+@dataclass(slots=True)
+class KeptOnContext:
+    """A custom function kept a tensor as `ctx.attr`: an `input` or an `output`. `methods` are its other methods."""
+
+    site: Site
+    attr: str
+    role: str
+    methods: tuple[Loc, ...]
+
+
 Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
     | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
-    | Compared | FlagSet
+    | Compared | FlagSet | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from analyzers.domain.objects import (
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Method, Partial, Ref, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import OptimizerEscaped
+from analyzers.machine.uses import met, met_from
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
@@ -44,6 +45,8 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     match found:
         case Tensor() if not m.presumes or found.parameter:
             _havoc_tensor(m, ident, found, seen)
+        case Tensor():
+            met_from(m, [found])
         case ListObj(items=items, rest=rest):
             for item in (*items, *((rest,) if rest is not None else ())):
                 havoc_value(m, item, seen)
@@ -127,6 +130,7 @@ def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
         node = m.st.get(ident)
         if not isinstance(node, Node):
             continue
+        met(m, ident, node)
         if node.freed is False and (node.saved or node.kind != "op"):
             m.st.put(ident, replace(node, freed=None, freed_at=m.here(), freed_via=m.via()))
         for edge in node.edges:

@@ -14,6 +14,7 @@ from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
 from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
 from analyzers.machine.events import Binding, Event, Raised
+from analyzers.machine.uses import leave, tell
 from analyzers.syntax import nodes as n
 
 
@@ -74,6 +75,8 @@ def run_module(
         flow = run_block(machine, program.body(path), [machine.st])
         ends = flow.normal or [s for s, _ in flow.raises][-1:] or [start]
         final = join_all(machine, ends)
+        if main:
+            tell(machine)
     except (OutOfFuel, RecursionError):
         exhausted = True
         doubt_everything(machine)
@@ -159,7 +162,12 @@ def run_unknown(
     try:
         args = unknown_arguments(func, made)
         machine.st.grad = True if presume or trains(func) else None
-        run_function(machine, func, args)
+        outcomes = run_function(machine, func, args)
+        if trains(func):
+            for outcome in outcomes:
+                machine.st = outcome.state
+                leave(machine, [outcome.value, *args.all()])
+            tell(machine)
     except (OutOfFuel, RecursionError):
         exhausted = True
         doubt_everything(machine)

@@ -27,6 +27,7 @@ from analyzers.machine.events import NumpyOnGraph, Plain
 from analyzers.machine.gathered import dropped, look_at_write
 from analyzers.machine.tensors import bump, refreshed, requires_grad_of, subject_name, tensor_at, write_hidden
 from analyzers.machine.torch_calls import call_torch
+from analyzers.machine.uses import let_go
 from analyzers.ops.infer import numel
 from analyzers.ops.resolve import python_names
 
@@ -187,6 +188,8 @@ def detach(m: Machine, owner: Ref) -> Ref:
 
 def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], counter: int) -> Ref:
     tensor = refreshed(m, owner.id)
+    if tensor.edge is not None:
+        let_go(m, tensor)
     cut: Cut | None = what if tensor.requires_grad else None
     lineage = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
     return m.new(

@@ -11,6 +11,13 @@ y = x.exp()
 y.data.zero_()  # warning: [data-write-hides-version]
 y.sum().backward()
 ```
+```python right
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+z = torch.zeros_like(y)
+y.sum().backward()
+```
 ## Not reported
 Addition keeps nothing, so nothing is lost.
 ```python

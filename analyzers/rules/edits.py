@@ -109,6 +109,16 @@ def add_argument(facts: Facts, loc: Loc, call: n.Call, text: str) -> Change:
     return between(loc, call.end - 1, call.end - 1), f"{comma}{text}"
 
 
+def drop_keyword(loc: Loc, call: n.Call, keyword: n.Keyword) -> Change:
+    """Take a keyword argument out of a call, with the comma before it or behind it."""
+    given = sorted((*call.args, *call.keywords), key=lambda argument: argument.start)
+    index = given.index(keyword)
+    if index:
+        return between(loc, given[index - 1].end, keyword.end), ""
+    end = given[1].start if len(given) > 1 else keyword.end
+    return between(loc, keyword.start, end), ""
+
+
 def indentation(facts: Facts, loc: Loc, statement: n.Node) -> str | None:
     """The white space before a statement; None where something else stands before it on its line."""
     text = facts.places.chunk(loc).text[: statement.start].decode("utf-8", "replace")

@@ -11,6 +11,12 @@ w = torch.ones(3, requires_grad=True) * 0.1  # warning: [grad-of-non-leaf]
 w.sum().backward()
 g = w.grad
 ```
+```python right
+import torch
+w = (torch.ones(3) * 0.1).requires_grad_()
+w.sum().backward()
+g = w.grad
+```
 ## The None is used
 ```python
 import torch

@@ -12,7 +12,14 @@ from tests.support.analyzer import Analysis, Claim
 from tests.support.judge import raised_as_said
 
 # The effects that show in a gradient or a parameter.
-_HARMS = {"grad-none", "no-gradient-flows", "param-not-updated", "wrong-gradient", "grad-accumulates"}
+_HARMS = {
+    "no-effect-assignment",
+    "grad-none",
+    "no-gradient-flows",
+    "param-not-updated",
+    "wrong-gradient",
+    "grad-accumulates",
+}
 
 
 def check_torch(snippet: Snippet, runs: Sequence[Run]) -> list[str]:
