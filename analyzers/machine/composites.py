@@ -573,7 +573,8 @@ def _pad(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("cross_entropy_loss")
 def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     target = m.tensor(bound["target"])
-    if target is None or target.dtype is None or target.dtype.startswith("float"):
+    dtype = target.dtype if target is not None else None
+    if dtype is not None and dtype.startswith("float"):
         return None
     smoothing = bound.get("label_smoothing", Const(0.0))
     if not isinstance(smoothing, Const) or smoothing.value:
@@ -582,7 +583,13 @@ def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | Non
     dim = Const(0) if rank == 1 else Const(1)
     logs = op(m, "_log_softmax", what, self=bound["self"], dim=dim, half_to_float=FALSE)
     rest = {k: bound[k] for k in ("target", "weight", "reduction", "ignore_index") if k in bound}
-    return op(m, "nll_loss_nd", what, self=logs, **rest)
+    result = op(m, "nll_loss_nd", what, self=logs, **rest)
+    made = m.tensor(result)
+    if dtype is None and made is not None and made.edge is not None and made.edge.node is not None:
+        # The targets are classes, or probabilities of classes: other nodes, which keep the same tensors.
+        node = m.node(made.edge.node)
+        node.names = (*node.names, "DivBackward0", "NegBackward0")
+    return result
 
 
 @composite("nll_loss_nd")

@@ -3,8 +3,8 @@
 A *presumed* run goes over code that a first run found nothing known for: a model from a factory, an optimizer that is
 an argument. There a name's role (`analyzers/syntax/roles.py`) stands in for a value: a model is a module with one
 parameter, whose output has a graph; an optimizer trains the models that it is named after; a loss has the graph of what
-went into it. What calls that the machine cannot see do to tensors is taken for nothing. All that such a run finds is
-possible, never certain, and none of its facts is told.
+went into it; a data loader gives tensors without a graph. What calls that the machine cannot see do to tensors is taken
+for nothing. All that such a run finds is possible, never certain, and none of its facts is told.
 """
 
 from __future__ import annotations
@@ -218,6 +218,18 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
+    return made
+
+
+@native("autograd_machine.presumed_data")
+def _presumed_data(m: Machine, args: Args) -> Value:
+    """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
+    del args
+    if not m.presumes:
+        return Unknown(None, m.fresh())
+    m.presumed_any = True
+    made = m.new_tensor(None, None, lineage=m.trail("?", ()))
+    m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
     return made
 
 

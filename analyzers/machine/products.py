@@ -195,6 +195,7 @@ def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape:
 
             found = m.node(node)
             m.st.put(node, replace(found, edges=(*found.edges, Edge(maybe=True))))
-    dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None}
+    # Torch takes no product of two dtypes: what is known of one operand's is so of the result's.
+    dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None and t.dtype is not None}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     return new_result(m, step, shape, dtype, node, requires=requires, contiguous=None)

@@ -275,6 +275,7 @@ def stub(world):
     machine.known = lambda *values: True
     machine.deepcopy = copy.deepcopy
     machine.unknown = lambda: None
+    machine.presumed_data = lambda: None
     machine.unknown_int = lambda: 2
     machine.says_nothing = lambda value: False
     machine.unknown_float = lambda: 0.5

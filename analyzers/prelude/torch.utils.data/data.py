@@ -82,7 +82,7 @@ def default_collate(batch):
     """A batch of samples becomes one tensor each: stacked copies of tensors, new ones of numbers."""
     sample = batch[0]
     if autograd_machine.says_nothing(sample):
-        return autograd_machine.unknown()
+        return autograd_machine.presumed_data()
     if isinstance(sample, torch.Tensor):
         return torch.stack(batch, 0)
     if isinstance(sample, (int, float)):
@@ -167,14 +167,14 @@ class DataLoader:
 
     def _batch(self):
         dataset = self.dataset
-        if isinstance(dataset, IterableDataset):
-            return autograd_machine.unknown()
+        if autograd_machine.says_nothing(dataset) or isinstance(dataset, IterableDataset):
+            return autograd_machine.presumed_data()
         if isinstance(dataset, TensorDataset):
             if self.batch_size is not None and self.collate_fn is default_collate:
                 index = torch.empty(autograd_machine.unknown_int(), dtype=torch.int64).zero_()
                 return [t[index] for t in dataset.tensors]
         if not isinstance(dataset, Dataset):
-            return autograd_machine.unknown()
+            return autograd_machine.presumed_data()
         sample = dataset[autograd_machine.unknown_int()]
         if self.batch_size is None:
             return sample
