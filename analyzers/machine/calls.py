@@ -181,14 +181,18 @@ def too_deep(m: Machine, func: Func, env: int) -> bool:
     if len(m.frames) >= m.limits.depth:
         return True
     same = [f for f in m.frames if f.func is not None and f.func.node is func.node]
-    if len(same) < SELF_CALLS:
+    most = VAGUE_SELF_CALLS if any(isinstance(v, Unknown) for v in m.env(env).vars.values()) else SELF_CALLS
+    if len(same) < most:
         return False
     subject = _subject(m, func, env)
-    return sum(subject is None or _subject(m, func, f.env) in {None, subject} for f in same) >= SELF_CALLS
+    return sum(subject is None or _subject(m, func, f.env) in {None, subject} for f in same) >= most
 
 
 SELF_CALLS = 4
 """Calls of a function within each other that are followed."""
+
+VAGUE_SELF_CALLS = 2
+"""The same where an argument is not known, so that nothing tells how deep it goes."""
 
 
 def _subject(m: Machine, func: Func, env: int) -> Ref | None:
