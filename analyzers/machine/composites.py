@@ -679,6 +679,8 @@ def number_from(m: Machine, value: Value, what: str) -> Value:
         if tensor.dtype.startswith("complex"):
             kind = "complex"
     had = refreshed(m, value.id).requires_grad if isinstance(value, Ref) else None
+    if had and kind is None:
+        kind = "float"
     trail = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), "left-torch" if had else None, m.via())
     return Unknown(kind, content_symbol(m, tensor, what), trail)
 

@@ -360,6 +360,13 @@ def _if_exp(m: Machine, node: n.IfExp) -> Value:
     from analyzers.machine.statements import refine
 
     known, symbol = truth_of(m, evaluate(m, node.test))
+    if known is None and symbol is not None and m.st.assumed.get(symbol) is None:
+        match node.body, node.orelse:
+            # `True if available() else False` is the condition itself: there is nothing to decide yet.
+            case n.Constant(value=True), n.Constant(value=False):
+                return Unknown("bool", symbol)
+            case n.Constant(value=False), n.Constant(value=True):
+                return Unknown("bool", ("not", symbol))
     outcome = m.decide(known, symbol)
     refine(m, node.test, outcome)
     return evaluate(m, node.body if outcome else node.orelse)

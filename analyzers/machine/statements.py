@@ -314,7 +314,7 @@ def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:
             if env is None:
                 return
             old = m.env(env).vars.get(name)
-            if isinstance(old, Unknown) and value is not None and (value is NONE or old.type == "bool"):
+            if isinstance(old, Unknown) and value is not None and (value is NONE or _plain_flag(old)):
                 m.bind(env, name, value)
         case n.Attribute(value=n.Name() as owner, attr=attr) if value is not None:
             from analyzers.domain.objects import Instance
@@ -323,8 +323,13 @@ def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:
             found = m.obj(holder)
             if isinstance(found, Instance) and isinstance(holder, Ref):
                 old = found.attrs.get(attr)
-                if isinstance(old, Unknown) and (value is NONE or old.type == "bool"):
+                if isinstance(old, Unknown) and (value is NONE or _plain_flag(old)):
                     m.st.put(holder.id, Instance(found.cls, found.attrs.set(attr, value), found.open))
+
+
+def _plain_flag(value: Unknown) -> bool:
+    """A flag whose outcome is not noted by what it stands for: its name would keep two ways apart for no other use."""
+    return value.type == "bool" and value.symbol is None
 
 
 def _if(m: Machine, s: n.If, state: State) -> Flow:
