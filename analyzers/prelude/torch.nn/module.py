@@ -343,7 +343,7 @@ class BackwardHookFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx, meet, *args):
         ctx.meet = meet
-        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        ctx.mark_non_differentiable(*[a for a in args if autograd_machine.surely(not a.requires_grad)])
         return args
 
     @staticmethod
