@@ -109,6 +109,11 @@ def exists(db: Database, path: str) -> bool:
 
 
 @query
+def moves_search_path(db: Database, path: str) -> bool:
+    return b"sys.path" in (source(db, path) or b"")
+
+
+@query
 def module(db: Database, path: str) -> Module:
     # A lone carriage return ends a line for Python and for editors, but not in the grammar.
     text = LONE_RETURN.sub(b"\n", source(db, path) or b"")
@@ -452,14 +457,15 @@ class Program:
     def find_import(self, path: str, name: str, level: int) -> str | None:
         if prelude.is_prelude(path):
             return None
-        return imports.find_import(lambda candidate: exists(self.db, candidate), path, name, level)
+        moves = moves_search_path(self.db, path)
+        return imports.find_import(lambda candidate: exists(self.db, candidate), path, name, level, moves=moves)
 
     def module_name(self, path: str) -> str:
         name = path.rsplit("/", 1)[-1].removesuffix(".py")
         return path.rsplit("/", 2)[-2] if name == "__init__" and "/" in path else name
 
-    def run_module(self, path: str, importer: str) -> ModuleRun | None:
-        if prelude.is_prelude(path) or may_import(self.db, importer, path):
+    def run_module(self, path: str, importer: str | None) -> ModuleRun | None:
+        if importer is None or prelude.is_prelude(path) or may_import(self.db, importer, path):
             return imported(self.db, path)
         return None
 

@@ -207,14 +207,14 @@ def _object_attribute(m: Machine, owner: Ref, found: HeapObject, name: str) -> V
             return tensor_attribute(m, owner, found, name)
         case Instance():
             return instance_attribute(m, owner, found, name)
-        case ModuleObj(env=env, path=path):
-            value = m.env(env).vars.get(name)
-            if value is not None:
-                return value
-            inner = m.program.find_import(path, name, 1)
-            if inner is not None and inner in m.st.modules:
-                return Ref(m.st.modules[inner])
-            return Unknown()
+        case ModuleObj():
+            from analyzers.machine.linking import member, namespace
+
+            if name == "__dict__":
+                return namespace(m, found.env)
+            if name in {"__name__", "__file__"}:
+                return Const(found.name if name == "__name__" else found.path)
+            return member(m, owner, name) or Unknown()
         case ClassObj():
             return _class_attribute(m, owner, found, name)
         case Array():

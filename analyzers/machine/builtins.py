@@ -19,6 +19,7 @@ from analyzers.domain.objects import (
     Instance,
     Iterator,
     ListObj,
+    ModuleObj,
     SetObj,
     Tensor,
 )
@@ -569,6 +570,11 @@ def _hasattr(m: Machine, args: Args) -> Value:
     if isinstance(found, ListObj | DictObj | SetObj):
         kind = {ListObj: list, DictObj: dict, SetObj: set}[type(found)]
         return Const(hasattr(kind, name.value))
+    if isinstance(found, ModuleObj) and isinstance(value, Ref):
+        from analyzers.machine.linking import member
+
+        known = member(m, value, name.value) is not None
+        return TRUE if known else Unknown("bool") if m.env(found.env).open else FALSE
     if isinstance(value, Const):
         return Const(hasattr(value.value, name.value))
     if isinstance(found, Tensor):
@@ -629,18 +635,7 @@ def _slice(m: Machine, args: Args) -> Value:
     return SliceValue(args.get(0, "a"), args.get(1, "b"), args.get(2, "c"))
 
 
-@builtin("vars", "globals", "locals")
-def _namespaces(m: Machine, args: Args) -> Value:
-    found = m.obj(args.get(0, "obj")) if args.pos else None
-    if isinstance(found, Instance):
-        items: dict[Value, Value] = {Const(k): v for k, v in found.attrs.items()}
-        return m.new(DictObj(Map(items), tuple(items), Unknown()))
-    env = m.env(m.frame.env)
-    items = {Const(k): v for k, v in env.vars.items()}
-    return m.new(DictObj(Map(items), tuple(items), Unknown()))
-
-
-@builtin("exec", "eval", "__import__", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "id", "ord")
+@builtin("exec", "eval", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "id", "ord")
 def _opaque(m: Machine, args: Args) -> Value:
     return Unknown("int") if m.source().startswith(("hash", "id", "ord")) else Unknown()
 

@@ -128,8 +128,7 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
 def define_class(m: Machine, s: n.ClassDef) -> None:
     frame = m.frame
     bases = tuple(evaluate(m, b) for b in s.bases)
-    for keyword in s.keywords:
-        evaluate(m, keyword.value)
+    keywords = {keyword.arg: evaluate(m, keyword.value) for keyword in s.keywords}
     ident = m.same_on_all_ways(id(s))
     prefix = frame.qualname
     if frame.func is not None and m.env(frame.env).vars.get("__class_body__") is None:
@@ -163,9 +162,20 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
             attrs = attrs.delete(hidden)
     m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=_kind(ancestry)))
     value: Value = Ref(ident)
+    _tell_base(m, ident, {name: given for name, given in keywords.items() if name is not None and name != "metaclass"})
     for decorator in reversed(s.decorators):
         value = decorate_class(m, evaluate(m, decorator), value)
     store_name(m, s.name, value)
+
+
+def _tell_base(m: Machine, cls: int, keywords: dict[str, Value]) -> None:
+    """A base may want to hear of each class that is made of it."""
+    from analyzers.machine.attributes import find_in_class
+    from analyzers.machine.calls import Args, call_function
+
+    told = find_in_class(m, cls, "__init_subclass__", after=cls)
+    if isinstance(told, Func) and not m.frame.library:
+        call_function(m, told, Args([Ref(cls)], keywords))
 
 
 def _kind(ancestry: tuple[int | str, ...]) -> str:

@@ -69,8 +69,9 @@ class Program(Protocol):
 
     def module_name(self, module: str) -> str: ...
 
-    def run_module(self, path: str, importer: str) -> ModuleRun | None:
-        """The finished run of a module that `importer` imports; None where that would go round in a circle."""
+    def run_module(self, path: str, importer: str | None) -> ModuleRun | None:
+        """The finished run of a module that the run of `importer`, or of a script, imports; None where that would go
+        round in a circle."""
 
     def library(self, dotted: str) -> tuple[str, str] | None:
         """The prelude module and symbol that model `dotted`."""
@@ -82,7 +83,8 @@ class Program(Protocol):
 class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
-    `trains` says that a backward was called, `presumed` that values were made up from the roles of names.
+    `trains` says that a backward was called, `presumed` that values were made up from the roles of names. `late` are
+    modules that it imports and that could not run before it; `default_dtype` is set where it has set one.
     """
 
     path: str
@@ -98,6 +100,9 @@ class ModuleRun:
     functions: tuple[Func, ...] = ()
     trains: bool = False
     presumed: bool = False
+    late: tuple[str, ...] = ()
+    default_dtype: str | None = None
+    effects: Map[int, HeapObject] | None = None
 
 
 @dataclass(slots=True)
@@ -174,6 +179,8 @@ class Machine:
         self.loops: list[n.Node] = []
         self.expecting = 0
         self.main = True
+        self.late: dict[str, None] = {}
+        """Modules of the workspace that are imported here, and that cannot run before this one."""
         self.tolerant = 0
         self.functions: list[Func] = []
         self.retainers: set[int] = set()

@@ -24,6 +24,7 @@ from analyzers.domain.values import (
     Value,
 )
 from analyzers.machine.core import Machine, PyRaise
+from analyzers.machine.linking import settled
 from analyzers.ops.infer import Shape, numel
 from analyzers.syntax import nodes as n
 
@@ -117,7 +118,7 @@ def load_name(m: Machine, name: str) -> Value:
         found = m.env(env)
         value = found.vars.get(name)
         if value is not None:
-            return value
+            return settled(m, value) if isinstance(value, Unknown) else value
         is_open = is_open or found.open
         env = found.parent
         if env is not None and env == outside and not is_open:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import Env, ModuleObj
-from analyzers.domain.values import Builtin, Ref, Unknown, Value
-from analyzers.machine.core import Machine, ModuleRun
+from itertools import accumulate
+
+from analyzers.domain.objects import Env, ListObj, ModuleObj
+from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core import Machine
+from analyzers.machine.linking import attach, import_path, late, member, package_without_file
 from analyzers.machine.targets import store_name
 from analyzers.syntax import nodes as n
 
@@ -22,31 +25,11 @@ MODELLED = frozenset(
 """Top-level modules that change nothing of the program's tensors except where the machine says how."""
 
 
-def attach(m: Machine, run: ModuleRun) -> None:
-    """Make a finished module's heap readable here."""
-    m.st.frozen = {**m.st.frozen, **run.state.frozen, run.block: run.state.heap}
-    m.st.modules = m.st.modules.update(run.state.modules)
-
-
-def import_path(m: Machine, path: str) -> Ref | None:
-    """The module object of a workspace module, which runs if it has not yet."""
-    known = m.st.modules.get(path)
-    if known is not None:
-        return Ref(known)
-    run = m.program.run_module(path, m.frame.module)
-    if run is None:
-        return None
-    attach(m, run)
-    module = m.new(ModuleObj(path, m.program.module_name(path), run.env))
-    m.st.modules = m.st.modules.set(path, module.id)
-    return module
-
-
 def library_value(m: Machine, place: tuple[str, str]) -> Value:
     """The value of a prelude symbol: `place` is its prelude module and name."""
     path, symbol = place
     if m.st.modules.get(path) is None:
-        run = m.program.run_module(path, m.frame.module)
+        run = m.program.run_module(path, None)
         if run is None:
             return Unknown()
         attach(m, run)
@@ -70,64 +53,89 @@ def outside(m: Machine, dotted: str) -> Value:
 
 
 def run_import(m: Machine, s: n.Import) -> None:
-    module = m.frame.module
     for alias in s.names:
-        path = m.program.find_import(module, alias.name, 0)
+        path = m.program.find_import(m.frame.module, alias.name, 0)
         top = alias.name.split(".", 1)[0]
-        if path is not None:
-            value: Value = import_path(m, path) or Unknown()
-            if alias.asname is None and top != alias.name:
-                first = m.program.find_import(module, top, 0)
-                value = (import_path(m, first) if first is not None else None) or Unknown()
-            store_name(m, alias.asname or top, value)
-        elif alias.asname is not None:
-            store_name(m, alias.asname, outside(m, alias.name))
+        if path is None:
+            name = alias.name if alias.asname is not None else top
+            store_name(m, alias.asname or top, outside(m, name))
+            continue
+        value: Value = import_path(m, path) or late(path)
+        if alias.asname is None and top != alias.name:
+            value = _outermost(m, path, alias.name)
+        store_name(m, alias.asname or top, value)
+
+
+def _outermost(m: Machine, path: str, name: str) -> Value:
+    """What `import a.b.c` binds: `a`. A folder on the way that has no `__init__` is a package too."""
+    outermost: Value = Unknown()
+    folder = path.removesuffix("/__init__.py").removesuffix(".py")
+    for prefix in reversed(list(accumulate(name.split("."), "{}.{}".format))[:-1]):
+        folder = folder.rpartition("/")[0]
+        init = m.program.find_import(m.frame.module, prefix, 0)
+        if init is None:
+            outermost = package_without_file(m, f"{folder}/__init__.py")
         else:
-            store_name(m, top, outside(m, top))
+            outermost = import_path(m, init) or late(init)
+    return outermost
 
 
 def run_import_from(m: Machine, s: n.ImportFrom) -> None:
-    module = m.frame.module
     name = s.module or ""
-    path = m.program.find_import(module, name, s.level)
-    if path is None:
-        for alias in s.names:
-            if alias.name == "*":
-                _open_star(m, name)
-                continue
-            inner = m.program.find_import(module, f"{name}.{alias.name}" if name else alias.name, s.level)
-            if inner is not None:
-                store_name(m, alias.asname or alias.name, import_path(m, inner) or Unknown())
-            elif s.level:
-                store_name(m, alias.asname or alias.name, Unknown())
-            else:
-                store_name(m, alias.asname or alias.name, outside(m, f"{name}.{alias.name}"))
-        return
-    source = import_path(m, path)
-    found = m.obj(source) if source is not None else None
-    env = m.env(found.env) if isinstance(found, ModuleObj) else None
+    path = m.program.find_import(m.frame.module, name, s.level)
+    source = import_path(m, path) if path is not None else None
     for alias in s.names:
         if alias.name == "*":
-            if env is None:
-                _mark_open(m)
-                continue
-            for key, value in env.vars.items():
-                if not key.startswith("_"):
-                    store_name(m, key, value)
-            if env.open:
-                _mark_open(m)
+            _import_star(m, name, path, source)
             continue
-        value_: Value | None = env.vars.get(alias.name) if env is not None else None
-        if value_ is None:
-            inner = m.program.find_import(module, f"{name}.{alias.name}" if name else alias.name, s.level)
-            value_ = import_path(m, inner) if inner is not None else None
-        store_name(m, alias.asname or alias.name, value_ if value_ is not None else Unknown())
+        value = _imported(m, s, alias.name, source)
+        if value is None:
+            value = late(path, alias.name) if path is not None and source is None else Unknown()
+        store_name(m, alias.asname or alias.name, value)
 
 
-def _open_star(m: Machine, name: str) -> None:
-    for dotted, symbol in m_star(name):
-        store_name(m, symbol, outside(m, dotted))
-    _mark_open(m)
+def _imported(m: Machine, s: n.ImportFrom, symbol: str, source: Ref | None) -> Value | None:
+    """What a `from` import finds: a name of the module, one of its modules, or something outside the workspace."""
+    value = member(m, source, symbol) if source is not None else None
+    if value is not None:
+        return value
+    dotted = f"{s.module}.{symbol}" if s.module else symbol
+    inner = m.program.find_import(m.frame.module, dotted, s.level)
+    if inner is not None:
+        return import_path(m, inner) or late(inner)
+    return outside(m, dotted) if source is None and not s.level and not _is_ours(m, s) else None
+
+
+def _is_ours(m: Machine, s: n.ImportFrom) -> bool:
+    return m.program.find_import(m.frame.module, s.module or "", s.level) is not None
+
+
+def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) -> None:
+    found = m.obj(source) if source is not None else None
+    if source is None or not isinstance(found, ModuleObj):
+        for dotted, symbol in m_star(name) if path is None else ():
+            store_name(m, symbol, outside(m, dotted))
+        _mark_open(m)
+        return
+    env = m.env(found.env)
+    said = _public_names(m, env.vars.get("__all__"))
+    for symbol in said if said is not None else [key for key in env.vars if not key.startswith("_")]:
+        value = member(m, source, symbol)
+        if value is None:
+            inner = m.program.find_import(found.path, symbol, 1)
+            value = (import_path(m, inner) or late(inner)) if inner is not None else Unknown()
+        store_name(m, symbol, value)
+    if env.open or (said is None and "__all__" in env.vars):
+        _mark_open(m)
+
+
+def _public_names(m: Machine, value: Value | None) -> list[str] | None:
+    """The names in `__all__`, where all of them are known."""
+    found = m.obj(value) if value is not None else None
+    items = value.items if isinstance(value, Tup) else found.items if isinstance(found, ListObj) else ()
+    names = [item.value for item in items if isinstance(item, Const) and isinstance(item.value, str)]
+    whole = len(names) == len(items) and getattr(found, "rest", None) is None
+    return names if whole and items else None
 
 
 def m_star(name: str) -> list[tuple[str, str]]:

@@ -69,7 +69,7 @@ def run_module(
     env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id
     root = n.Pass(0, 0)
     machine.frames.append(Frame(path, "", "<module>", env, None, path.startswith("<"), root, root))
-    start = machine.st
+    start, before = machine.st, machine.default_dtype
     exhausted = False
     try:
         flow = run_block(machine, program.body(path), [machine.st])
@@ -98,6 +98,8 @@ def run_module(
         tuple(machine.functions),
         machine.trains,
         machine.presumed_any,
+        tuple(machine.late),
+        machine.default_dtype if machine.default_dtype != before else None,
     )
 
 
@@ -130,6 +132,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
 def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
     machine = Machine(program, module.block, module.next_id, limits or UNKNOWN_CALL)
     machine.st = module.state.fork()
+    machine.default_dtype = module.default_dtype or machine.default_dtype
     root = n.Pass(0, 0)
     machine.frames.append(Frame(module.path, chunk, "<module>", module.env, None, False, root, root))
     machine.sequence = 1 << 20

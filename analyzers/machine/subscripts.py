@@ -52,6 +52,10 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
             from analyzers.machine.grads import none_used
 
             raise none_used(m, owner, "TypeError", "'NoneType' object is not subscriptable")
+        case Builtin(name="sys.modules"):
+            from analyzers.machine.namespaces import module_named
+
+            return module_named(m, index)
         case Builtin():
             return owner
         case Unknown(type=t):

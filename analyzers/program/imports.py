@@ -5,6 +5,7 @@ A script sees the modules beside it, as Python does; a file of a package sees wh
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
@@ -26,8 +27,20 @@ def join(folder: str, *parts: str) -> str:
     return "/".join(p for p in (folder.rstrip("/") if folder != "/" else "", *parts) if p) or "."
 
 
-def find_import(exists: Exists, importer: str, name: str, level: int) -> str | None:
-    """The path of the module that `import name` (or `from <level dots>name import ...`) means in `importer`."""
+STANDARD = sys.stdlib_module_names - {"this", "antigravity"}
+
+MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git/HEAD")
+"""Files of a project's root."""
+
+FURTHEST = 4
+"""Folders above a script in which the project's root is looked for."""
+
+
+def find_import(exists: Exists, importer: str, name: str, level: int, *, moves: bool = False) -> str | None:
+    """The path of the module that `import name` (or `from <level dots>name import ...`) means in `importer`.
+
+    With `moves`, the importer changes the search path itself: what lies above it may be there for it.
+    """
     parts = [p for p in name.split(".") if p]
     if level:
         folder = parent(importer)
@@ -36,7 +49,7 @@ def find_import(exists: Exists, importer: str, name: str, level: int) -> str | N
         return _module_at(exists, folder, parts, importer)
     if not parts or parts[0] in NEVER:
         return None
-    for folder in search_path(exists, importer):
+    for folder in search_path(exists, importer, parts[0], moves=moves):
         if folder.endswith(INSTALLED) and not importer.startswith(f"{folder}/{parts[0]}/"):
             # Installed packages are libraries to each other.
             continue
@@ -46,23 +59,38 @@ def find_import(exists: Exists, importer: str, name: str, level: int) -> str | N
     return None
 
 
-def search_path(exists: Exists, importer: str) -> list[str]:
-    """The folders in which absolute imports are looked for: the script's own, then the top of its package."""
+def search_path(exists: Exists, importer: str, name: str, *, moves: bool = False) -> list[str]:
+    """The folders in which the absolute import of `name` is looked for, in order.
+
+    A script's own folder comes first. For a file of a package that is where the package lies; its own folder counts for
+    those who run it as a script, but not for modules that Python brings along.
+    """
     own = parent(importer)
-    folders = [own]
-    top = own
-    while exists(join(top, "__init__.py")) and parent(top) != top:
-        top = parent(top)
-        if top not in folders:
-            folders.append(top)
-    if own and top == own:
-        # A folder of scripts inside a project: the project's root may be on the path.
-        up = parent(own)
-        if up != own and (
-            exists(join(up, "pyproject.toml")) or exists(join(up, "setup.py")) or exists(join(up, "train.py"))
-        ):
-            folders.append(up)
-    return folders
+    inside = [own]
+    while exists(join(inside[-1], "__init__.py")) and parent(inside[-1]) != inside[-1]:
+        inside.append(parent(inside[-1]))
+    top = inside.pop()
+    if name in STANDARD:
+        return [top]
+    above = _above(exists, top, moves=moves)
+    return [top, *inside, *above, *(join(folder, "src") for folder in (top, *above))]
+
+
+def _above(exists: Exists, top: str, *, moves: bool) -> list[str]:
+    """The folders over `top`, up to the project's root, as far as somebody may have put them on the path."""
+    folders: list[str] = []
+    folder = top
+    while len(folders) < FURTHEST and not any(exists(join(folder, mark)) for mark in MARKS):
+        if not folder or parent(folder) == folder:
+            break
+        folder = parent(folder)
+        folders.append(folder)
+    else:
+        if len(folders) < FURTHEST:
+            return folders
+    if moves:
+        return folders[:2]
+    return folders[:1] if folders and exists(join(folders[0], "train.py")) else []
 
 
 def _module_at(exists: Exists, folder: str, parts: list[str], importer: str) -> str | None:
