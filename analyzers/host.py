@@ -38,7 +38,7 @@ from analyzers.machine.runs import (
 )
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
-from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity
+from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity, Sighting
 from analyzers.syntax import comments, relevance
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower
@@ -82,6 +82,8 @@ class World(Database):
         self.choose = choose
         self.blocks: dict[tuple[str, bool], int] = {}
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
+        self.asked: set[str] = set()
+        """The files that anybody has looked for."""
 
 
 def world_of(db: Database) -> World:
@@ -100,6 +102,7 @@ def source(db: Database, path: str) -> bytes | None:
         pass
     with suppress(KeyError):
         db.read(STAMP, path)
+    world_of(db).asked.add(path)
     return world_of(db).read_file(path)
 
 
@@ -413,6 +416,26 @@ def findings(db: Database, path: str) -> tuple[Finding, ...]:
     return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
 
 
+@query
+def sightings(db: Database, path: str) -> tuple[Sighting, ...]:
+    """What one file shows of the findings of its own runs, and of those that are looked at with it and import it."""
+    importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
+    found: dict[tuple[object, ...], Sighting] = {}
+    for finding in (finding for there in (path, *importers) for finding in findings(db, there)):
+        place = seen_from(path, finding)
+        if place is not None:
+            raised = finding.raises and finding.raises.place
+            found.setdefault((finding.code, finding.place, raised, finding.effect), Sighting(finding, place))
+    return tuple(sorted(found.values(), key=lambda sighting: (sighting.place, sighting.finding.code)))
+
+
+def seen_from(path: str, finding: Finding) -> Place | None:
+    """Where a file shows a finding: at the cause, else where torch raises, else at the last step of the trace there."""
+    raised = () if finding.raises is None else (finding.raises.place,)
+    steps = (step.place for step in reversed(finding.related))
+    return next((place for place in (finding.place, *raised, *steps) if place.path == path), None)
+
+
 def is_silenced(db: Database, finding: Finding) -> bool:
     text = comments_of(db, finding.place.path)
     return text is not None and bool(text.silencing(finding))
@@ -536,6 +559,11 @@ class Snapshot:
         with self._held() as db:
             return findings(db, path)
 
+    def sightings(self, path: str) -> tuple[Sighting, ...]:
+        """What a file shows: the findings that point into it, and those that come from elsewhere and show there."""
+        with self._held() as db:
+            return sightings(db, path)
+
     def ignoring(self, finding: Finding) -> Edit | None:
         """The edit that silences a finding by a comment."""
         from analyzers.rules import suppression
@@ -587,9 +615,11 @@ class Host:
         self.world.remove(BUFFER, path)
 
     def file_changed(self, path: str) -> None:
-        """The file on disk is new, changed or gone."""
+        """The file on disk is new, changed or gone; or the folder, with all that lies in it."""
         self.stamps += 1
-        self.world.set(STAMP, path, self.stamps)
+        below = path.rstrip("/") + "/"
+        for changed in [path, *(asked for asked in tuple(self.world.asked) if asked.startswith(below))]:
+            self.world.set(STAMP, changed, self.stamps)
 
     def choices_changed(self) -> None:
         self.stamps += 1

@@ -83,6 +83,14 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Sighting:
+    """A finding as one file shows it: at its own place, or, where that is in another file, at a step of its trace."""
+
+    finding: Finding
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """What is known of the tensor that the statement at `place` binds to `name`, over all visits of that statement.
 

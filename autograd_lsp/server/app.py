@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsErro
 from pygls.lsp.server import LanguageServer
 
 from analyzers.host import Cancelled
-from analyzers.report import Finding
+from analyzers.report import Sighting
 from autograd_lsp import __version__
 from autograd_lsp.config import ConfigError, Configuration
 from autograd_lsp.positions import without_lone_surrogates
@@ -95,11 +95,12 @@ class AutogradServer(LanguageServer):
             params = types.ShowMessageParams(types.MessageType.Error, f"autograd-lsp: {message}")
             self._loop.call_soon_threadsafe(self.window_show_message, params)
 
-    def findings(self, snapshot: Snapshot, path: str) -> list[Finding]:
-        """Those in the file itself; none where it is excluded."""
-        if self.configuration.excludes(path):
+    def sightings(self, snapshot: Snapshot, path: str) -> list[Sighting]:
+        """None where the file is excluded, nor of what lies in one that is."""
+        excludes = self.configuration.excludes
+        if excludes(path):
             return []
-        return [finding for finding in snapshot.findings(path) if finding.place.path == path]
+        return [one for one in snapshot.sightings(path) if not excludes(one.finding.place.path)]
 
     async def ask(self, question: Callable[[Snapshot, Converter], T]) -> T:
         """The answer for the newest texts: a question that a change cuts short, or overtakes, is asked again."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from analyzers.report import Edit, Finding, Fix
+from analyzers.report import Edit, Finding, Fix, Sighting
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import path_of
@@ -27,16 +28,16 @@ def register(server: AutogradServer) -> None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
-            findings = server.findings(snapshot, path_of(uri))
+            sightings = server.sightings(snapshot, path_of(uri))
             build = _Actions(server, snapshot, converter, params.context)
             actions: list[types.CodeAction] = []
             if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):
                 start, end = (converter.offset(uri, p) for p in (params.range.start, params.range.end))
-                near = [f for f in findings if f.place.start <= end and start <= f.place.end]
-                actions.extend(action for finding in near for action in build.quick_fixes(finding))
-                actions.extend(action for finding in near for action in build.ignore(finding))
+                near = [s for s in sightings if s.place.start <= end and start <= s.place.end]
+                actions.extend(action for sighting in near for action in build.quick_fixes(sighting))
+                actions.extend(action for sighting in near for action in build.ignore(sighting))
             if _wanted(params.context, FIX_ALL, unasked=False):
-                actions.extend(build.fix_all(findings))
+                actions.extend(build.fix_all([s.finding for s in sightings if s.place == s.finding.place]))
             return actions
 
         return await server.ask_about(uri, answer, [])
@@ -62,32 +63,34 @@ class _Actions:
         edit = workspace.workspace_edit if workspace is not None else None
         self.versioned = bool(edit is not None and edit.document_changes)
 
-    def quick_fixes(self, finding: Finding) -> Iterable[types.CodeAction]:
+    def quick_fixes(self, sighting: Sighting) -> Iterable[types.CodeAction]:
         """Alternatives, best first; the first safe one is the one that an editor applies without asking."""
+        finding = sighting.finding
         preferred = next((fix for fix in finding.fixes if fix.safe), None)
         for fix in finding.fixes:
             yield types.CodeAction(
                 title=fix.title,
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=self.diagnostics(finding),
+                diagnostics=self.diagnostics(sighting),
                 is_preferred=fix is preferred or None,
                 edit=self.workspace_edit(fix.edits),
             )
 
-    def ignore(self, finding: Finding) -> Iterable[types.CodeAction]:
+    def ignore(self, sighting: Sighting) -> Iterable[types.CodeAction]:
         """Never preferred, and no part of `fix_all`: it mends nothing."""
+        finding = sighting.finding
         edit = None if finding.code.startswith(_ABOUT_COMMENTS) else self.snapshot.ignoring(finding)
         if edit is not None:
             yield types.CodeAction(
-                title=f"Ignore {finding.code} on this line",
+                title=_ignoring(sighting),
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=self.diagnostics(finding),
+                diagnostics=self.diagnostics(sighting),
                 edit=self.workspace_edit([edit]),
             )
 
-    def diagnostics(self, finding: Finding) -> list[types.Diagnostic]:
+    def diagnostics(self, sighting: Sighting) -> list[types.Diagnostic]:
         """As the client sent it, where it did."""
-        shown = self.converter.diagnostic(finding)
+        shown = self.converter.diagnostic(sighting)
         return [d for d in self.context.diagnostics if (d.code, d.range) == (shown.code, shown.range)] or [shown]
 
     def fix_all(self, findings: Sequence[Finding]) -> Iterable[types.CodeAction]:
@@ -111,6 +114,13 @@ class _Actions:
                 for uri, text_edits in by_uri.items()
             ]
         )
+
+
+def _ignoring(sighting: Sighting) -> str:
+    """A comment counts where the cause is."""
+    path = sighting.finding.place.path
+    there = "on this line" if sighting.place.path == path else f"in {os.path.basename(path)}"
+    return f"Ignore {sighting.finding.code} {there}"
 
 
 def _compatible_edits(fixes: Iterable[Fix]) -> list[Edit]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from analyzers.report import Finding, Place, Raises
+from analyzers.report import Place, Raises, Sighting
 from autograd_lsp.positions import Encoding, LineIndex
 from autograd_lsp.server.documents import path_of, uri_of
 from autograd_lsp.urls import rule_page
@@ -47,17 +47,21 @@ class Converter:
     def location(self, place: Place) -> types.Location:
         return types.Location(self.uri(place.path), self.range(place))
 
-    def diagnostics(self, findings: Sequence[Finding]) -> list[types.Diagnostic]:
-        return [self.diagnostic(finding) for finding in findings]
+    def diagnostics(self, sightings: Sequence[Sighting]) -> list[types.Diagnostic]:
+        return [self.diagnostic(sighting) for sighting in sightings]
 
-    def diagnostic(self, finding: Finding) -> types.Diagnostic:
-        related = [types.DiagnosticRelatedInformation(self.location(r.place), r.message) for r in finding.related]
+    def diagnostic(self, sighting: Sighting) -> types.Diagnostic:
+        finding = sighting.finding
+        related = []
+        if sighting.place != finding.place:
+            related.append(types.DiagnosticRelatedInformation(self.location(finding.place), "the cause is here"))
+        related += [types.DiagnosticRelatedInformation(self.location(r.place), r.message) for r in finding.related]
         if finding.raises is not None and all(step.place != finding.raises.place for step in finding.related):
             words = _raises_words(finding.raises)
             related.append(types.DiagnosticRelatedInformation(self.location(finding.raises.place), words))
         is_dead = finding.effect == "no-effect-assignment" or finding.name == "unused-suppression"
         return types.Diagnostic(
-            range=self.range(finding.place),
+            range=self.range(sighting.place),
             severity=_SEVERITIES[finding.severity],
             code=finding.code,
             code_description=types.CodeDescription(rule_page(finding.name)),

@@ -1,4 +1,7 @@
-"""Python and configuration files that change on the disk behind the editor's back."""
+"""Python and configuration files that change on the disk behind the editor's back, and folders that it moves.
+
+Of a folder that is renamed or deleted, a watcher of files hears nothing: editors tell of it as a file operation.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,22 @@ def register(server: AutogradServer, refresh: Callable[[], None]) -> Callable[[]
                 server.tell_configuration_changed()
             else:
                 server.tell_disk_changed(event.uri)
+        refresh()
+
+    folders = types.FileOperationPattern("**/*", matches=types.FileOperationPatternKind.Folder)
+    moved = types.FileOperationRegistrationOptions([types.FileOperationFilter(folders, scheme="file")])
+
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, moved)
+    def renamed(params: types.RenameFilesParams) -> None:
+        for file in params.files:
+            server.tell_disk_changed(file.old_uri)
+            server.tell_disk_changed(file.new_uri)
+        refresh()
+
+    @server.feature(types.WORKSPACE_DID_DELETE_FILES, moved)
+    def deleted(params: types.DeleteFilesParams) -> None:
+        for file in params.files:
+            server.tell_disk_changed(file.uri)
         refresh()
 
     def watch() -> None:

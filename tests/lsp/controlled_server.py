@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 
 from analyzers.host import Cancelled
-from analyzers.report import Fact, Finding, Graph, Place
+from analyzers.report import Fact, Finding, Graph, Place, Sighting
 from autograd_lsp.config import Configuration
 from autograd_lsp.server.features import create_server
 
@@ -45,10 +45,11 @@ class ControlledSnapshot:
     def text(self, path: str) -> str:
         return self.host.texts.get(path, "")
 
-    def findings(self, path: str) -> tuple[Finding, ...]:
+    def sightings(self, path: str) -> tuple[Sighting, ...]:
         text = self.text(path)
         self.behave(text)
-        return (Finding("AG000", "first-line", "warning", text.partition("\n")[0], Place(path, 0, 1)),)
+        place = Place(path, 0, 1)
+        return (Sighting(Finding("AG000", "first-line", "warning", text.partition("\n")[0], place), place),)
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         return ()
