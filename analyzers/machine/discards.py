@@ -62,7 +62,8 @@ def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
         m.note(Dropped(m.site(), trail.what, "gradient", trail))
         return
     for ident, tensor in _holding(m, source):
-        if in_place and tensor.edge is None and (requires_grad_of(m, ident) or tensor.storage in m.leaf_storages):
+        learns = tensor.parameter or requires_grad_of(m, ident) or tensor.storage in m.leaf_storages
+        if in_place and tensor.edge is None and learns:
             m.note(Dropped(m.site(), trail.what, "leaf", trail))
         elif not in_place and requires_grad_of(m, ident):
             m.note(Dropped(m.site(), trail.what, "graph", trail, _behind(m, Ref(ident))))

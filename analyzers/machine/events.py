@@ -134,7 +134,7 @@ class Raised:
 
 @dataclass(slots=True)
 class GradRead:
-    """`.grad` was read of a tensor that requires grad, and is None; of one that is no leaf, torch warns."""
+    """`.grad` was read of a tensor, and is None; of one that is no leaf, torch warns."""
 
     site: Site
     name: str
@@ -351,10 +351,11 @@ class Compared:
 
 @dataclass(slots=True)
 class FlagSet:
-    """`requires_grad` of a tensor was switched on."""
+    """`requires_grad` of a tensor was switched on; the trail says what it was made of."""
 
     site: Site
     tensor: int
+    lineage: Lineage | None
 
 
 @dataclass(slots=True)
@@ -379,13 +380,17 @@ class HiddenWrite:
 
 @dataclass(slots=True)
 class GraphGrew:
-    """What outlives an iteration kept that iteration's graph alive: `how` is `accumulated`, `appended` or `carried`."""
+    """What outlives an iteration kept that iteration's graph alive: `how` is `accumulated`, `appended` or `carried`.
+
+    `done` says that backward has gone through what an earlier iteration appended.
+    """
 
     site: Site
     name: str
     how: str
     lineage: Lineage | None = None
     repeated: bool = True
+    done: bool = False
 
 
 @dataclass(slots=True)

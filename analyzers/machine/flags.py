@@ -71,7 +71,7 @@ def set_flag(m: Machine, ref: Ref, value: Value, *, method: bool) -> None:
         other = tensor_at(m, alias)
         m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
     if on and was is False and not m.frame.library:
-        m.note(FlagSet(m.site(), ref.id))
+        m.note(FlagSet(m.site(), ref.id, tensor.lineage))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
 

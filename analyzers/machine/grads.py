@@ -15,8 +15,13 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
     tensor = refreshed(m, ref.id)
     if tensor.grad == NONE:
         trail = Lineage("none-grad", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
-        expected = m.asks_for_none or m.frame.library
-        if tensor.requires_grad and tensor.is_leaf is not None and tensor.retains_grad is False and not expected:
+        expected = (m.asks_for_none and tensor.is_leaf is not False) or m.frame.library
+        if (
+            tensor.requires_grad is not None
+            and tensor.is_leaf is not None
+            and tensor.retains_grad is False
+            and not expected
+        ):
             m.note(GradRead(m.site(), subject_name(m), tensor, ref.id))
         if tensor.aliases or tensor.shared_grad or tensor.requires_grad is None:
             return Unknown("grad", reach=(ref.id,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.objects import Tensor
+from analyzers.domain.objects import DictObj, Tensor
 from analyzers.domain.values import Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, GraphGrew
@@ -28,20 +28,34 @@ def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Val
     if not m.loops or m.frame.library:
         return
     known: list[Lineage] | None = None
-    for value in _flat(new):
+    kept = list(_flat(m, earlier))
+    for value in _flat(m, new):
         tensor = m.tensor(value)
         if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
             continue
         if known is None:
-            known = [step for step in map(m.lineage, _flat(earlier)) if step is not None]
+            known = [step for step in map(m.lineage, kept) if step is not None]
         repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
-        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated))
+        done = repeated and any(_is_walked(m, value, tensor.lineage.loc) for value in kept)
+        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated, done))
 
 
-def _flat(values: Iterable[Value]) -> Iterator[Value]:
-    """Values, and those in tuples among them."""
+def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
+    """Whether a tensor that was made at `loc` has been sent backward since."""
+    tensor = m.tensor(value)
+    if tensor is None or tensor.lineage is None or tensor.lineage.loc != loc or tensor.edge is None:
+        return False
+    return tensor.edge.node in m.walked
+
+
+def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
+    """Values, and those in tuples and dictionaries among them."""
     for value in values:
-        yield from value.items if isinstance(value, Tup) else (value,)
+        held = m.obj(value)
+        if isinstance(held, DictObj):
+            yield from held.items.values()
+        else:
+            yield from value.items if isinstance(value, Tup) else (value,)
 
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:

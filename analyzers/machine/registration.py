@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Ref, Tup, Value
 from analyzers.machine.core import Machine
@@ -146,12 +147,29 @@ def look_at_attribute(m: Machine, owner: Instance, name: str, value: Ref) -> Non
     if not any(frame.qualname.endswith("__init__") and not frame.library for frame in m.frames):
         return
     tensor = tensor_at(m, value.id)
+    if tensor.requires_grad is False and _made_as_parameter(m, tensor.lineage):
+        m.note(ParameterLost(m.site(), _class_name(m, owner), name, tensor.lineage))
     if requires_grad_of(m, value.id) is not True or tensor.edge is None or tensor.edge.node is None:
         return
     leaves = _leaves(m, tensor.edge.node)
     known = set(_members(m, owner, "_parameters"))
     if leaves and not leaves & known and all(tensor_at(m, leaf).parameter for leaf in leaves):
         m.note(ParameterLost(m.site(), _class_name(m, owner), name, tensor.lineage))
+
+
+def _made_as_parameter(m: Machine, lineage: Lineage | None) -> bool:
+    """Whether a tensor was cut off from a parameter that the statement at hand has made: `Parameter(...).data`."""
+    statement = m.site().statement
+    step = lineage
+    for _ in range(8):
+        if step is None or step.loc is None or step.loc.chunk != statement.chunk:
+            return False
+        if not statement.start <= step.loc.start < statement.end:
+            return False
+        if step.what == "Parameter":
+            return True
+        step = step.parents[0] if step.parents else None
+    return False
 
 
 def _leaves(m: Machine, node: int) -> set[int]:

@@ -25,6 +25,9 @@ from analyzers.machine.reach import held_by
 MOST = 4000
 """Objects, or nodes, that are looked at in one go."""
 
+NEAR = 60
+"""Nodes behind a tensor that is detached."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -165,9 +168,15 @@ def met_from(m: Machine, tensors: Iterable[Tensor]) -> None:
 
 def let_go(m: Machine, tensor: Tensor) -> None:
     """The program itself lets go of a tensor's graph, and so knows that there was one."""
-    number = _number(m, tensor)
-    if number is not None:
-        uses_of(m).met.add(number)
+    uses = m.uses
+    if uses is None or not (uses.stretches or uses.inside):
+        return
+    queue = [tensor.edge]
+    for edge in queue:
+        node = m.st.find(edge.node) if edge is not None and edge.node is not None else None
+        if isinstance(node, Node) and node.seq not in uses.met and len(queue) < NEAR:
+            uses.met.add(node.seq)
+            queue.extend(node.edges)
 
 
 def leave(m: Machine, values: Iterable[Value]) -> None:

@@ -85,6 +85,9 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
     trail = read.tensor.lineage
     if trail is None:
         return
+    if read.tensor.requires_grad is False:
+        yield from _went_elsewhere(facts, read, trail, here)
+        return
     if read.tensor.is_leaf is False:
         message = f"{said(facts, made)} is no leaf, so `{read.name}.grad` stays None"
         yield Draft(made, message, effect="grad-none", related=told(callers(trail.via), [here], besides=made))
@@ -96,6 +99,19 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
             yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc))
             return
     yield from _never_arrives(facts, read, trail, here)
+
+
+def _went_elsewhere(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> Iterator[Draft]:
+    """A tensor without flag, of which another was made that has it: the gradient came to that."""
+    reached = {leaf for backward in facts.of(BackwardCall) for leaf in backward.reached}
+    for flag in facts.of(FlagSet):
+        made_of = flag.lineage.walk(40) if flag.lineage is not None and flag.tensor in reached else ()
+        if flag.tensor != read.ident and any(step is trail for step in made_of):
+            loc = read.site.loc
+            message = f"`{read.name}` does not require grad, so `{read.name}.grad` stays None"
+            notes = [(flag.site.loc, "the gradient comes to this tensor, which is made of it")]
+            yield Draft(loc, message, effect="grad-none", related=told(notes, callers(read.site.via), besides=loc))
+            return
 
 
 def _never_arrives(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> Iterator[Draft]:

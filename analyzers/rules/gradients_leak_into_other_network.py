@@ -55,11 +55,11 @@ for step in range(3):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, GradAccumulated, OptimizerMade, Site, StepCall
+from analyzers.machine.events import BackwardCall, Event, GradAccumulated, OptimizerMade, Site, StepCall, ZeroCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.trace import callers, said, told
 
@@ -74,17 +74,23 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         for leak, own in _pairs(mixtures):
             other = _stepped_between(facts, leak, own, owned, step)
+            if leak.iterations == own.iterations and other is not None and not _goes_back(facts, own, owned, other):
+                continue
             if own.loc not in seen and other is not None:
                 seen.add(own.loc)
                 yield _draft(facts, leak, own, other, step)
+        for leak, other in _between_its_own(facts, mixtures, owned, step):
+            if leak.loc not in seen:
+                seen.add(leak.loc)
+                yield _draft(facts, leak, leak, other, step)
 
 
 def _pairs(mixtures: set[tuple[Site, ...]]) -> Iterator[tuple[Site, Site]]:
-    """A backward of another iteration, and one after it, which are both in every gradient."""
+    """A backward, and another after it, which are both in every gradient."""
     first = next(iter(mixtures))
     for leak, own in pairwise(first):
         both = all(leak in sites and own in sites for sites in mixtures)
-        if both and leak.loc != own.loc and leak.iterations != own.iterations:
+        if both and leak.loc != own.loc:
             yield leak, own
 
 
@@ -106,9 +112,51 @@ def _stepped_between(
     return None
 
 
+def _between_its_own(
+    facts: Facts, mixtures: set[tuple[Site, ...]], owned: dict[int, set[int]], step: StepCall
+) -> Iterator[tuple[Site, StepCall]]:
+    """A backward between a network's own and its step, before which only another optimizer has cleared."""
+    for own, leak in pairwise(next(iter(mixtures))):
+        if own.loc == leak.loc or own.iterations != leak.iterations:
+            continue
+        before, between, after = _parts(facts, own, leak)
+        zeroed = {event.optimizer for event in between if isinstance(event, ZeroCall)}
+        foreign = all(owned.get(other, set()).isdisjoint(owned[step.optimizer]) for other in zeroed)
+        if not zeroed or not foreign or not any(_clears(event, step.optimizer) for event in before):
+            continue
+        for event in after:
+            if isinstance(event, StepCall) and event.optimizer in zeroed:
+                yield leak, event
+                break
+
+
+def _clears(event: Event, optimizer: int) -> bool:
+    return isinstance(event, ZeroCall) and event.optimizer == optimizer
+
+
+def _parts(facts: Facts, one: Site, two: Site) -> tuple[Sequence[Event], Sequence[Event], Sequence[Event]]:
+    """The events from the backward before `one` to it, from there to the backward at `two`, and behind that."""
+    events = facts.run.events
+    backwards = [i for i, event in enumerate(events) if isinstance(event, BackwardCall)]
+    first = next((i for i in backwards if events[i].site == one), None)
+    second = next((i for i in backwards if events[i].site == two), None)
+    if first is None or second is None:
+        return (), (), ()
+    start = max((i for i in backwards if i < first), default=0)
+    return events[start:first], events[first:second], events[second:]
+
+
+def _goes_back(facts: Facts, own: Site, owned: dict[int, set[int]], other: StepCall) -> bool:
+    """Whether the second backward reaches the network that has just stepped, too: neither is a part of both."""
+    theirs = owned.get(other.optimizer, set())
+    return any(b.site == own and theirs & set(b.reached) for b in facts.of(BackwardCall))
+
+
 def _draft(facts: Facts, leak: Site, own: Site, other: StepCall, step: StepCall) -> Draft:
     loc = own.loc
     message = f"{said(facts, loc)} adds to gradients that {said(facts, leak.loc)} has left in this network"
+    if leak == own:
+        message = f"{said(facts, loc)} adds to gradients of another network, whose own step is yet to come"
     notes = [
         (leak.loc, "this backward goes through both networks"),
         (other.site.loc, "its gradients are meant for this step"),

@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, Site, StepCall
+from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, Site, StepCall, ZeroCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import swap
 from analyzers.rules.trace import callers, said, told
@@ -57,6 +57,10 @@ def check(facts: Facts) -> Iterator[Draft]:
         if pair not in seen and used.site.loc not in fresh:
             seen.add(pair)
             yield _draft(facts, used.backward, used.cleared, used.site)
+    for backward, zero_site, step_site in _lost_rounds(facts):
+        if (zero_site.loc, step_site.loc) not in seen:
+            seen.add((zero_site.loc, step_site.loc))
+            yield _draft(facts, backward, zero_site, step_site)
     for step, round_ in idle_steps(facts):
         before = round_[: round_.index(step)]
         zero = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
@@ -66,6 +70,27 @@ def check(facts: Facts) -> Iterator[Draft]:
         if (zero.site.loc, step.site.loc) not in seen:
             seen.add((zero.site.loc, step.site.loc))
             yield _draft(facts, zero.backward, zero.site, step.site)
+
+
+def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
+    """Gradients that a clearing takes away in rounds that do not step, though later rounds step on their like."""
+    steps: dict[int, list[StepCall]] = {}
+    for step in facts.of(StepCall):
+        steps.setdefault(step.optimizer, []).append(step)
+    zeros = {(zero.site.loc, zero.site.iterations): zero.optimizer for zero in facts.of(ZeroCall)}
+    for cleared in facts.of(Cleared):
+        filled = cleared.backward
+        round_ = cleared.site.iterations[: len(filled.iterations)]
+        of_optimizer = steps.get(zeros.get((cleared.site.loc, round_), 0), [])
+        if not filled.iterations or any(step.site.iterations == filled.iterations for step in of_optimizer):
+            continue
+        if filled.iterations == round_ or filled.iterations[:-1] != round_[:-1]:
+            continue
+        for step in of_optimizer:
+            alike = any(site.loc == filled.loc for _, sites in step.mixtures for site in sites)
+            if alike and step.site.iterations[:-1] == filled.iterations[:-1]:
+                yield filled, cleared.site, step.site
+                break
 
 
 def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:

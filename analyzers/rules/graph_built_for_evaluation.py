@@ -61,7 +61,7 @@ net, judge = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
 print(net(torch.ones(1, 2)).shape)
 opt = torch.optim.SGD(judge.parameters(), lr=0.1)
 for step in range(3):
-    made = net(torch.randn(4, 2)).detach()
+    made = net(torch.randn(4, 2)).tanh().detach()
     opt.zero_grad()
     judge(made).pow(2).mean().backward()
     opt.step()
@@ -73,14 +73,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import GraphUnused
+from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import statement_at, wrap_in_no_grad
 from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
-    if not facts.saw_the_end:
+    cut_off = bool(facts.of(Rewrapped)) or bool(facts.of(EndedAtCut))
+    if cut_off or not facts.saw_the_end:
         return
     seen: set[Loc] = set()
     for event in facts.of(GraphUnused):

@@ -81,7 +81,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
         if done is None and event.how == "appended":
             done = _walked(facts, event)
-        if (event.how == "appended" and done is None) or any(s.loc in carried for s in graph_trail(event.lineage)):
+        if event.how == "appended" and done is None and not event.done:
+            continue
+        if any(s.loc in carried for s in graph_trail(event.lineage)):
             continue
         seen.add(loc)
         what = "adds" if event.how == "accumulated" else "puts"

@@ -40,7 +40,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import BackwardCall
+from analyzers.domain.lineage import Loc
+from analyzers.machine.events import BackwardCall, StepCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import swap
 from analyzers.rules.gradients_zeroed_before_step import idle_steps
@@ -61,6 +62,28 @@ def check(facts: Facts) -> Iterator[Draft]:
         notes = told([(later.site.loc, "the gradients come only here")], callers(step.site.via), besides=loc)
         fixes = tuple(swap(facts, loc, later.site.loc, "Step after backward"))
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
+    yield from _late(facts)
+
+
+def _late(facts: Facts) -> Iterator[Draft]:
+    """Steps that find nothing at first, and then always the gradients of the iteration before."""
+    calls: dict[Loc, list[StepCall]] = {}
+    for step in facts.of(StepCall):
+        calls.setdefault(step.site.loc, []).append(step)
+    for loc, steps in calls.items():
+        first, *others = steps
+        if first.with_grad or first.unknown or not first.site.iterations or not any(s.mixtures for s in others):
+            continue
+        filled = [(step, site) for step in others for _, sites in step.mixtures for site in sites]
+        if any(site.iterations == step.site.iterations for step, site in filled) or not filled:
+            continue
+        backward = filled[0][1].loc
+        rounds = {b.site.iterations for b in facts.of(BackwardCall) if b.site.loc == backward}
+        if not rounds.issuperset(step.site.iterations for step in steps):
+            continue
+        message = f"{said(facts, loc)} uses the gradients of the iteration before: its own come only after it"
+        notes = told([(backward, "the gradients come only here")], callers(first.site.via), besides=loc)
+        yield Draft(loc, message, effect="param-not-updated", related=notes)
 
 
 RULE = Rule("AG303", "step-before-backward", "A step runs before the backward of its iteration", check, __doc__ or "")

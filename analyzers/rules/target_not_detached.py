@@ -131,7 +131,9 @@ _PICKS = frozenset(
     {"gather", "getitem", "index", "take_along_dim", "log_prob", "select", "binary_cross_entropy_with_logits"}
 )
 _PRODUCTS = frozenset({"mul", "*", "mul_"})
+_DIFFERENCES = frozenset({"sub", "rsub", "-"})
 _NEAR = 600
+_BESIDE = 6
 _CLOSE = 80
 
 
@@ -200,7 +202,7 @@ def _weights(facts: Facts) -> Iterator[_Said]:
             if step.what not in _PRODUCTS or len(sides) != 2 or step.loc is None:
                 continue
             for side, weight in (sides, reversed(sides)):
-                picked = _log_probability(side)
+                picked = _log_probability(side) or (_likelihood(side) if _is_advantage(weight) else None)
                 if picked is not None and not any(other is picked for other in _attached(weight, _NEAR)):
                     message = f"{said(facts, step.loc)} weights a log-probability by what gets gradient from it"
                     notes: list[Note] = [(picked.loc, "the log-probability is taken here")] if picked.loc else []
@@ -227,6 +229,19 @@ def _log_probability(side: Lineage) -> Lineage | None:
                 if not parent.attached and any(before.what in _SAMPLES for before in parent.walk(_CLOSE)):
                     return step
     return None
+
+
+def _likelihood(side: Lineage) -> Lineage | None:
+    """The log-probability of what somebody has drawn before."""
+    return next((step for step in _attached(side, _CLOSE) if step.what == "log_prob"), None)
+
+
+def _is_advantage(weight: Lineage) -> bool:
+    """Whether a value is the difference between data and what was computed for them."""
+    return any(
+        step.what in _DIFFERENCES and sum(parent.attached for parent in step.parents) == 1 < len(step.parents)
+        for step in _attached(weight, _BESIDE)
+    )
 
 
 RULE = Rule("AG208", "target-not-detached", "A target, teacher or advantage gets gradient", check, __doc__ or "")
