@@ -145,6 +145,23 @@ def analyze_or_tell(sources: Sources, way: Way = "host", seconds: int = 60) -> A
         signal.signal(signal.SIGALRM, before)
 
 
+def findings(path: Path, text: str) -> tuple[Finding, ...]:
+    """What is found in the file at `path`, were this its text; other files are read from the disk."""
+    from analyzers.host import Host
+
+    host = Host()
+    host.set_text(str(path), text)
+    snapshot = host.snapshot()
+    found = snapshot.findings(str(path))
+    raised = [finding.raises.place for finding in found if finding.raises]
+    related = [step.place for finding in found for step in finding.related]
+    edited = [edit.place for finding in found for fix in finding.fixes for edit in fix.edits]
+    files = {place.path for place in (*(finding.place for finding in found), *raised, *related, *edited)}
+    sources = Sources(path.parent, {})
+    lines = _Lines(Sources(path.parent, {sources.relative(file): snapshot.text(file) for file in files}))
+    return tuple(_finding(lines, finding) for finding in found)
+
+
 def _by_host(sources: Sources) -> Analysis:
     from analyzers.host import Host
 

@@ -1,0 +1,5 @@
+"""See `tests.mutants.score`."""
+
+from tests.mutants.score import main
+
+main()
