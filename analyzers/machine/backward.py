@@ -350,7 +350,8 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
         raise view_error(m, tensor, "backward", indirect=True)
     if gradient == NONE and tensor.shape is not None and tensor.requires_grad:
         size = numel(tensor.shape)
-        if size is not None and size != 1:
+        # A presumed batch has more than one item.
+        if size != 1 and (size is not None or m.presumes):
             raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
         if tensor.dtype is not None and tensor.dtype.startswith("complex"):
             raise m.throw(

@@ -59,6 +59,12 @@ w = torch.ones(3, requires_grad=True)
 losses = torch.stack([w[0] * 2, w[1] * 3])
 losses.sum().backward()
 ```
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = w.sum().item()  # error: [backward-without-graph]
+print(loss.detach())  # raises: AttributeError "'float' object has no attribute 'detach'"
+```
 ## Nothing ever required grad
 ```python
 import torch
@@ -96,6 +102,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         yield draft(facts, event, cause.name, cause.lineage)
     for event, plain in facts.raised(Plain):
         if event.exception != "AttributeError" or not event.message.endswith("has no attribute 'backward'"):
+            if event.exception == "AttributeError" and plain.note == "number":
+                yield from _number(facts, event, plain.lineage)
             continue
         # Whether something unknown is None tells nothing of a loss that is None then.
         if "NoneType" not in event.message or facts.is_certain(event):
@@ -123,6 +131,19 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
+
+
+def _number(facts: Facts, event: Raised, lineage: Lineage | None) -> Iterator[Draft]:
+    """A number that left torch with a graph behind it, and is asked for what tensors have."""
+    found = cuts(lineage)
+    node = node_at(facts, event.site.loc)
+    if not found or found[0].loc is None or not isinstance(node, n.Attribute):
+        return
+    name = facts.text(at(event.site.loc, node.value))
+    message = f"{explain_cut(facts, found[0])}, so `{name}` has no `{node.attr}`"
+    asked: Note = (event.site.loc, f"`{node.attr}` is asked for here")
+    notes = told(callers(found[0].via), [asked], besides=found[0].loc)
+    yield Draft(found[0].loc, message, event, related=notes, fixes=_repair(facts, found[0], only=len(found) == 1))
 
 
 def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:

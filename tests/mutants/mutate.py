@@ -181,6 +181,7 @@ class Script:
                 for other in self.statements
                 if isinstance(other, ast.Assign)
                 and len(other.targets) == 1
+                and not isinstance(other.value, ast.Constant)
                 and self.source(other.targets[0]) == receiver
                 and other.lineno < statement.lineno
                 and self.scope(other) is self.scope(statement)
