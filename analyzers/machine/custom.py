@@ -210,15 +210,15 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
     return Const(None)
 
 
-def _end_of_forward(m: Machine, cls: int) -> Lineage | None:
-    """The last statement of `forward`, behind which `backward` belongs."""
+def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
+    """The last statement of `forward`, behind which `backward` belongs, or of `backward`, which returns gradients."""
     from analyzers.machine.attributes import find_in_class
 
-    func = find_in_class(m, cls, "forward")
+    func = find_in_class(m, cls, method)
     if not isinstance(func, Func) or not isinstance(func.node, n.FunctionDef):
         return None
     last = func.node.body[-1]
-    return Lineage("forward", Loc(func.module, func.chunk, last.start, last.end))
+    return Lineage(method, Loc(func.module, func.chunk, last.start, last.end))
 
 
 def run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: Sequence[Value]) -> list[Value]:
@@ -238,7 +238,7 @@ def run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: 
             raise m.throw(
                 "NotImplementedError",
                 "You must implement either the backward or vjp method for your custom autograd.Function",
-                Plain("custom", _end_of_forward(m, receiver.id)),
+                Plain("custom", _end_of(m, receiver.id, "forward")),
             )  # fmt: skip
         return unknown
     if not certain:
@@ -278,9 +278,16 @@ def _gradients(m: Machine, node: Node, payload: Tup, result: Value) -> list[Valu
         del given[expected:]
     if len(given) != expected:
         raise m.throw(
-            "RuntimeError", f"function {node.names[0]} returned an incorrect number of gradients", Plain("custom")
+            "RuntimeError",
+            f"function {node.names[0]} returned an incorrect number of gradients",
+            Plain("custom", _returned(m, node)),
         )
     return [_gradient(m, node, i, g, arguments.items[i]) for i, g in enumerate(given)]
+
+
+def _returned(m: Machine, node: Node) -> Lineage | None:
+    receiver = node.payload.items[0] if isinstance(node.payload, Tup) else None
+    return _end_of(m, receiver.id, "backward") if isinstance(receiver, Ref) else None
 
 
 def _gradient(m: Machine, node: Node, index: int, gradient: Value, argument: Value) -> Value:
@@ -290,7 +297,7 @@ def _gradient(m: Machine, node: Node, index: int, gradient: Value, argument: Val
             raise m.throw(
                 "RuntimeError",
                 f"function {node.names[0]} returned a gradient different than None at position {index + 1}",
-                Plain("custom"),
+                Plain("custom", _returned(m, node)),
             )
         return gradient
     found = m.tensor(gradient)
@@ -304,7 +311,7 @@ def _gradient(m: Machine, node: Node, index: int, gradient: Value, argument: Val
             "RuntimeError",
             f"Function {node.names[0]} returned an invalid gradient at index {index} - got {_sizes(got)} but expected "
             f"shape compatible with {_sizes(wanted)}",
-            Plain("custom"),
+            Plain("custom", _returned(m, node)),
         )
     from analyzers.machine.derivatives import Term, summed_to
 

@@ -60,7 +60,9 @@ def _draft(facts: Facts, event: Raised, plain: Plain) -> Draft:
     what = next((words for start, words in WORDS.items() if event.message.startswith(start)), None)
     if what is None:
         what = f"runs an autograd function that does not keep its contract: {event.message}"
-    related: list[Note] = origin(plain.lineage, "a `backward` belongs behind this")
+    is_missing = event.message.startswith("You must implement")
+    words = "a `backward` belongs behind this" if is_missing else "its `backward` returns this"
+    related: list[Note] = origin(plain.lineage, words)
     fixes = tuple(_apply(facts, loc)) if event.message.startswith("Legacy") else ()
     notes = told(related, callers(event.site.via), besides=loc)
     return Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=fixes)

@@ -50,7 +50,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import insert_before, path_to
+from analyzers.rules.edits import at, insert_before, node_at, path_to
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -74,12 +74,30 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
         message = f"{what} of an earlier iteration is in this iteration's graph: `detach()` what is carried along"
     else:
         message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
-    notes = told(related, callers(event.site.via), besides=loc)
-    fixes = tuple(_detach_on_the_way(facts, loc)) if carried else ()
+    kept = list(_kept(facts, loc)) if carried else []
+    notes = told(kept, related, callers(event.site.via), besides=loc)
+    fixes = tuple(_detach_on_the_way(facts, loc)) or tuple(_detach_kept(facts, kept)) if carried else ()
     # With a step in between, a kept graph would meet changed parameters.
     if not facts.of(StepCall):
         fixes += tuple(keep_graph(facts, cause))
     return Draft(loc, message, event, related=notes, fixes=fixes)
+
+
+def _kept(facts: Facts, loc: Loc) -> Iterator[Note]:
+    """Where an object takes the value into the next iteration."""
+    for binding in facts.run.bindings:
+        if binding.lineage is not None and binding.lineage.loc == loc and not binding.name.isidentifier():
+            yield binding.loc, f"`{binding.name}` keeps it for the next iteration"
+
+
+def _detach_kept(facts: Facts, kept: list[Note]) -> Iterator[FixDraft]:
+    """`self.state = state` becomes `self.state = state.detach()`."""
+    for loc, _ in kept:
+        match node_at(facts, loc):
+            case n.Assign(targets=(n.Attribute(),), value=n.Name() | n.Attribute() as value):
+                place = at(loc, value)
+                yield FixDraft("Detach what is kept", False, ((place, f"{facts.text(place)}.detach()"),))
+                return
 
 
 def _detach_on_the_way(facts: Facts, loc: Loc) -> Iterator[FixDraft]:

@@ -120,7 +120,8 @@ def check(facts: Facts) -> Iterator[Draft]:
     idle = list(_idle(facts))
     yield from idle or _nowhere(facts, set(steps))
     yield from _cut_off(facts, cut_off, [step for step, _ in cuts])
-    for (loc, how), events in steps.items():
+    # A part that took another one's place counts as late: of findings at one place the first stays.
+    for (loc, how), events in sorted(steps.items(), key=lambda item: item[0][1]):
         count = len({event.parameter for event in events})
         some = "a parameter" if count == 1 else f"{count} parameters"
         if how == "late":
