@@ -40,7 +40,7 @@ from analyzers.domain.objects import (
     Tensor,
 )
 from analyzers.domain.state import State, touched
-from analyzers.domain.values import NONE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
+from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 
 
 def join_shapes(a: Shape, b: Shape) -> Shape:
@@ -150,6 +150,8 @@ class Join:
                 )
             case RangeValue(), RangeValue():
                 return RangeValue(self.value(x.start, y.start), self.value(x.stop, y.stop), self.value(x.step, y.step))
+            case Builtin(name=name), Builtin(name=other) if _without_device(name) == _without_device(other):
+                return Builtin(_without_device(name))
         return self.unknown(x, y)
 
     def unknown(self, x: Value, y: Value) -> Unknown:
@@ -409,6 +411,11 @@ def _some(value: Value | None) -> tuple[Value, ...]:
 def join(a: State, b: State, allocate: Callable[[], int]) -> State:
     """One state that stands for both."""
     return Join(a, b, allocate).run()
+
+
+def _without_device(name: str) -> str:
+    """`torch.cuda.FloatTensor` and `torch.FloatTensor` make the same, but for the device."""
+    return name.replace("torch.cuda.", "torch.", 1)
 
 
 APART = 2_000

@@ -168,6 +168,11 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
             return Unknown("bool", None if owner.symbol is None else (owner.symbol, name))
     m.doubts += 1
     symbol = (owner.symbol, name) if owner.symbol is not None else None
+    if owner.type in {"grad", "tensor"}:
+        from analyzers.machine.tensor_attributes import FLAGS, PROPERTIES
+
+        if name in PROPERTIES:
+            return Unknown("bool" if name in FLAGS else None, symbol, owner.lineage, owner.reach)
     if owner.type is not None:
         return BoundBuiltin(owner, name)
     return Unknown(None, symbol, owner.lineage, owner.reach)

@@ -94,6 +94,11 @@ TENSOR_ONLY = frozenset(
 """Methods that, called on something unknown, say that it is a tensor."""
 
 VIEW_PROPERTIES = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+FLAGS = frozenset(
+    {"is_cpu", "is_cuda", "is_leaf", "is_meta", "is_mps", "is_quantized", "is_sparse", "requires_grad", "retains_grad"}
+)
+PROPERTIES = VIEW_PROPERTIES | FLAGS | {"data", "device", "dtype", "grad", "grad_fn", "layout", "ndim", "shape"}
+"""What a tensor has that is no method."""
 
 
 def shape_value(shape: Shape) -> Value:

@@ -188,9 +188,10 @@ def layer_in_list(script: Script) -> Iterator[Edits]:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=ast.Call() as call):
                 if script.source(call.func) not in layers:
                     continue
+                owner = next((node for node in script.above(statement) if isinstance(node, ast.ClassDef)), script.tree)
                 uses = [
                     node
-                    for node in ast.walk(script.tree)
+                    for node in ast.walk(owner)
                     if isinstance(node, ast.Attribute)
                     and node is not target
                     and script.source(node) == script.source(target)
