@@ -31,6 +31,7 @@ from analyzers.machine.runs import (
     PRESUMED,
     FunctionRun,
     Made,
+    later,
     make_instance,
     run_module,
     run_unknown,
@@ -223,9 +224,15 @@ def module_run(db: Database, path: str) -> ModuleRun:
     return run_module(Program(db), path, main=True)
 
 
+@query(capacity=KEPT_SCRIPTS)
+def later_run(db: Database, path: str) -> ModuleRun:
+    """The run of a file as a script, and what its functions may find of it when somebody calls them."""
+    return later(Program(db), module_run(db, path))
+
+
 @query(capacity=KEPT_FUNCTIONS)
 def function_run(db: Database, path: str, index: int) -> FunctionRun:
-    run = module_run(db, path)
+    run = later_run(db, path)
     func = run.functions[index]
     return run_unknown(Program(db), run, func, made_for(db, path, func))
 
@@ -233,7 +240,7 @@ def function_run(db: Database, path: str, index: int) -> FunctionRun:
 @query(capacity=KEPT_FUNCTIONS)
 def instance(db: Database, path: str, cls: int) -> Made:
     """An instance of a class of the file, made of unknown arguments, for its methods to run on."""
-    return make_instance(Program(db), module_run(db, path), cls)
+    return make_instance(Program(db), later_run(db, path), cls)
 
 
 @query(capacity=KEPT_FUNCTIONS)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -212,6 +212,8 @@ class Machine:
         self.asks_for_none = False
         """Whether the attribute at hand is only compared with None."""
         self.presumes = False
+        self.forgets: Literal["", "state", "all"] = ""
+        """What is being made unknown: not the parameters of modules, or these too."""
         self.presumed_any = False
         self.trains = False
         self.roles: dict[object, dict[str, Role]] = {}

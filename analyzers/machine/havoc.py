@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
+
+from immutables import Map
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import (
     Array,
+    ClassObj,
     Counter,
     DictObj,
     Instance,
@@ -16,10 +20,12 @@ from analyzers.domain.objects import (
     SetObj,
     Tensor,
 )
-from analyzers.domain.values import NONE, BoundBuiltin, Const, Method, Partial, Ref, Unknown, Value
+from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Partial, Ref, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import OptimizerEscaped
 from analyzers.machine.uses import met, met_from
+
+K = TypeVar("K")
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
@@ -43,8 +49,9 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     seen.add(ident)
     found = m.st.find(ident)
     match found:
-        case Tensor() if not m.presumes or found.parameter:
-            _havoc_tensor(m, ident, found, seen)
+        case Tensor():
+            if not (m.forgets == "state" if found.parameter else m.presumes):
+                _havoc_tensor(m, ident, found, seen)
         case Tensor():
             met_from(m, [found])
         case ListObj(items=items, rest=rest):
@@ -56,14 +63,17 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             for item in entries.values():
                 havoc_value(m, item, seen)
             everything = reach_of(*entries.values(), *_some(rest))
-            if not isinstance(rest, Unknown) or rest.reach != everything:
-                m.st.put(ident, replace(found, rest=Unknown(None, None, None, everything)))
+            kept = entries.update(_replaceable(m, entries))
+            if kept is not entries or not isinstance(rest, Unknown) or rest.reach != everything:
+                m.st.put(ident, replace(found, items=kept, rest=Unknown(None, None, None, everything)))
         case SetObj(items=items):
             if items:
                 m.st.put(ident, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance(attrs=attrs):
-            for attr in attrs.values():
-                havoc_value(m, attr, seen)
+            for name, attr in attrs.items():
+                table = m.obj(attr) if name in TABLES else None
+                for value in table.items.values() if isinstance(table, DictObj) else (attr,):
+                    havoc_value(m, value, seen)
             _havoc_instance(m, ident, found)
         case Iterator():
             m.st.put(ident, Iterator(found.source, None, found.items, found.rest))
@@ -73,23 +83,45 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             write_hidden(m, found.storage, "?")
 
 
+TABLES = frozenset({"_parameters", "_buffers", "_modules"})
+"""The dicts of a module: what is registered stays registered."""
+
+
 def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
-    if "_modules" in found.attrs and "_parameters" in found.attrs:
-        attrs = found.attrs
-        if isinstance(attrs.get("training"), Const):
-            attrs = attrs.set("training", Unknown("bool"))
-        if attrs is not found.attrs or not found.open:
-            m.st.put(ident, Instance(found.cls, attrs, True))
-        return
-    if "param_groups" in found.attrs:
-        m.note(OptimizerEscaped(m.site(), ident))
-    changed = {
-        name: Unknown(None, None, None, reach_of(value))
-        for name, value in found.attrs.items()
-        if not isinstance(value, Ref) and not (isinstance(value, Unknown) and value.type is value.symbol is None)
-    }
+    attrs = found.attrs
+    if "_modules" in attrs and "_parameters" in attrs:
+        flag = isinstance(attrs.get("training"), Const)
+        changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
+        if not _is_library(m, found):
+            changed |= {k: v for k, v in _replaceable(m, attrs).items() if _is_setting(attrs[k])}
+    else:
+        if "param_groups" in attrs:
+            m.note(OptimizerEscaped(m.site(), ident))
+        changed = _replaceable(m, attrs)
     if changed or not found.open:
-        m.st.put(ident, Instance(found.cls, found.attrs.update(changed), True))
+        m.st.put(ident, Instance(found.cls, attrs.update(changed) if changed else attrs, True))
+
+
+def _is_setting(value: Value) -> bool:
+    """Whether an attribute is of a kind that programs change: a flag, nothing yet, a tensor that is not registered."""
+    return not isinstance(value, Const) or value.value is None or isinstance(value.value, bool)
+
+
+def _is_library(m: Machine, found: Instance) -> bool:
+    cls = m.st.find(found.cls) if isinstance(found.cls, int) else None
+    return not isinstance(cls, ClassObj) or cls.module.startswith("<")
+
+
+def _replaceable(m: Machine, held: Map[K, Value]) -> dict[K, Value]:
+    """What may be held in the place of plain values, and later of tensors; other objects stay."""
+    return {key: Unknown(None, None, None, reach_of(value)) for key, value in held.items() if _is_replaceable(m, value)}
+
+
+def _is_replaceable(m: Machine, value: Value) -> bool:
+    if isinstance(value, Ref):
+        tensor = m.tensor(value)
+        return bool(m.forgets) and tensor is not None and not tensor.parameter
+    return not isinstance(value, Func) and not (isinstance(value, Unknown) and value.type is value.symbol is None)
 
 
 def _some(value: Value | None) -> tuple[Value, ...]:

@@ -14,6 +14,7 @@ from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
 from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
 from analyzers.machine.events import Binding, Event, Raised
+from analyzers.machine.later import forget
 from analyzers.machine.uses import leave, tell
 from analyzers.syntax import nodes as n
 
@@ -113,6 +114,14 @@ class Made:
     presumed: bool = False
 
 
+def later(program: Program, module: ModuleRun) -> ModuleRun:
+    """The module as one of its functions may find it."""
+    machine = _machine(program, module, "", None)
+    forget(machine, module)
+    machine.st.log = ROOT
+    return replace(module, state=machine.st, next_id=machine.next_id)
+
+
 def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: bool = False) -> Made:
     found = module.state.find(cls)
     chunk = ""
@@ -123,6 +132,8 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
     machine.presumes = presume
     try:
         value = instance_of(machine, cls)
+        if not presume:
+            forget(machine, module, [value])
     except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))

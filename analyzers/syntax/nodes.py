@@ -553,6 +553,6 @@ def _slots(kind: type) -> tuple[str, ...]:
     return found
 
 
-def mentions(tree: object, attr: str) -> bool:
-    """Whether a node, or one of several, reads an attribute of this name anywhere."""
-    return any(isinstance(node, Attribute) and node.attr == attr for node in walk([tree]))
+def mentions(tree: object, *attrs: str) -> bool:
+    """Whether a node, or one of several, has an attribute of one of these names anywhere."""
+    return any(isinstance(node, Attribute) and node.attr in attrs for node in walk([tree]))
