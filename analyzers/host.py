@@ -14,7 +14,7 @@ the comments and the choices of the file that a finding points into.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +57,7 @@ KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 600, 100, 1_500
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
 CHOICES = Input[None, int]("choices")
+OUTSIDE = Input[str, str]("outside")
 TOGETHER = Input[None, frozenset[str]]("together")
 
 
@@ -74,13 +75,23 @@ def everything(path: str) -> Choice:
     return Choice()
 
 
-class World(Database):
-    """The database with the way to files and to what is chosen for them, and the numbers given to runs."""
+def nothing_known(dotted: str) -> str:
+    """No environment."""
+    del dotted
+    return "unknown"
 
-    def __init__(self, read: Callable[[str], bytes | None], choose: Callable[[str], Choice]) -> None:
+
+class World(Database):
+    """The database with the way to files, to what is chosen for them and to what lies outside of them, and the numbers
+    given to runs."""
+
+    def __init__(
+        self, read: Callable[[str], bytes | None], choose: Callable[[str], Choice], look_up: Callable[[str], str]
+    ) -> None:
         super().__init__()
         self.read_file = read
         self.choose = choose
+        self.look_up = look_up
         self.blocks: dict[tuple[str, bool], int] = {}
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
         self.asked: set[str] = set()
@@ -110,6 +121,14 @@ def source(db: Database, path: str) -> bytes | None:
 @query
 def exists(db: Database, path: str) -> bool:
     return source(db, path) is not None
+
+
+@query
+def outside_kind(db: Database, dotted: str) -> str:
+    """What is known by now of a name of an installed library."""
+    with suppress(KeyError):
+        return db.read(OUTSIDE, dotted)
+    return world_of(db).look_up(dotted)
 
 
 @query
@@ -502,6 +521,9 @@ class Program:
     def library(self, dotted: str) -> tuple[str, str] | None:
         return prelude.find(dotted)
 
+    def outside_kind(self, dotted: str) -> str:
+        return outside_kind(self.db, dotted)
+
     def block(self, path: str, main: bool) -> int:
         blocks = world_of(self.db).blocks
         return blocks.setdefault((path, main), len(blocks) + 1)
@@ -607,10 +629,16 @@ class Host:
     """Open buffers and files, and what is known of them."""
 
     def __init__(
-        self, read: Callable[[str], bytes | None] = read_from_disk, choose: Callable[[str], Choice] = everything
+        self,
+        read: Callable[[str], bytes | None] = read_from_disk,
+        choose: Callable[[str], Choice] = everything,
+        look_up: Callable[[str], str] = nothing_known,
     ) -> None:
-        """`choose` says what is reported of a file; `choices_changed` that it may say something else now."""
-        self.world = World(read, choose)
+        """`choose` says what is reported of a file; `choices_changed` that it may say something else now.
+
+        `look_up` says at once what is known of a name outside the workspace, by its kind; `outside_known` more of it.
+        """
+        self.world = World(read, choose, look_up)
         self.lock = RLock()
         self.stamps = 0
 
@@ -631,6 +659,11 @@ class Host:
     def choices_changed(self) -> None:
         self.stamps += 1
         self.world.set(CHOICES, None, self.stamps)
+
+    def outside_known(self, kinds: Mapping[str, str]) -> None:
+        """Kinds of names outside the workspace, where they are other than what was known."""
+        for dotted, kind in kinds.items():
+            self.world.set(OUTSIDE, dotted, kind)
 
     def look_at_together(self, paths: Iterable[str]) -> None:
         """The files that somebody looks at: a comment that one of them needs is not unused in another."""

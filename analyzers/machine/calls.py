@@ -106,6 +106,12 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call of something unknown: what it was handed may have changed, and the result may be any of it."""
     from analyzers.machine.havoc import havoc_value
 
+    if m.presumes:
+        from analyzers.machine.presumed import made_outside
+
+        made = made_outside(m, func, args)
+        if made is not None:
+            return made
     m.doubts += 1
     values = [func, *args.all()]
     for value in args.all() if m.presumes else values:

@@ -76,6 +76,10 @@ class Program(Protocol):
     def library(self, dotted: str) -> tuple[str, str] | None:
         """The prelude module and symbol that model `dotted`."""
 
+    def outside_kind(self, dotted: str) -> str:
+        """What calling a name of an installed library gives, as far as is known by now: `module`, `optimizer`,
+        `scheduler`, `dataset`, `tensor` or `unknown`; `missing` for a package that is not installed."""
+
     def block(self, path: str, main: bool) -> int: ...
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import accumulate
 
 from analyzers.domain.objects import Env, ListObj, ModuleObj
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
-from analyzers.machine.core import Machine
+from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.linking import attach, import_path, late, member, package_without_file
 from analyzers.machine.targets import store_name
 from analyzers.syntax import nodes as n
@@ -57,6 +58,7 @@ def run_import(m: Machine, s: n.Import) -> None:
         path = m.program.find_import(m.frame.module, alias.name, 0)
         top = alias.name.split(".", 1)[0]
         if path is None:
+            _check_installed(m, top)
             name = alias.name if alias.asname is not None else top
             store_name(m, alias.asname or top, outside(m, name))
             continue
@@ -64,6 +66,14 @@ def run_import(m: Machine, s: n.Import) -> None:
         if alias.asname is None and top != alias.name:
             value = _outermost(m, path, alias.name)
         store_name(m, alias.asname or top, value)
+
+
+def _check_installed(m: Machine, top: str) -> None:
+    """Where a handler waits, a package may well be missing; elsewhere the program counts on it."""
+    if top in MODELLED or top in sys.stdlib_module_names or not any(frame.handlers for frame in m.frames):
+        return
+    if not m.frame.library and m.program.outside_kind(top) == "missing":
+        raise PyRaise("ModuleNotFoundError", f"No module named '{top}'")
 
 
 def _outermost(m: Machine, path: str, name: str) -> Value:
@@ -84,6 +94,8 @@ def run_import_from(m: Machine, s: n.ImportFrom) -> None:
     name = s.module or ""
     path = m.program.find_import(m.frame.module, name, s.level)
     source = import_path(m, path) if path is not None else None
+    if path is None and not s.level:
+        _check_installed(m, name.split(".", 1)[0])
     for alias in s.names:
         if alias.name == "*":
             _import_star(m, name, path, source)

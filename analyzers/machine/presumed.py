@@ -15,6 +15,7 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import ClassObj, Counter, Edge, Instance, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
@@ -129,6 +130,37 @@ def _model(m: Machine) -> Value:
         for ident in _weights(m, model):
             m.st.update(ident, Tensor, lambda t: replace(t, shape=None))
     return model
+
+
+def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
+    """What a class or a function of an installed library makes, where it is known what kind of thing that is."""
+    name = outside_name(func)
+    match m.program.outside_kind(name) if name is not None else "unknown":
+        case "module":
+            m.presumed_any = True
+            return _model(m)
+        case "optimizer" if args.pos or "params" in args.kw:
+            m.presumed_any = True
+            return _library(m, "make_optimizer_over", Args([args.get(0, "params")]))
+        case "tensor":
+            reach = reach_of(*args.all())
+            made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))
+            m.presumed_any = m.presumed_any or isinstance(made, Ref)
+            return made if isinstance(made, Ref) else None
+    return None
+
+
+def outside_name(value: Value) -> str | None:
+    """The dotted name of what was imported from outside the workspace."""
+    symbol = value.symbol if isinstance(value, Unknown) else None
+    rest: list[str] = []
+    while isinstance(symbol, tuple) and len(symbol) == 2:
+        owner, name = symbol
+        if owner == "import":
+            return ".".join([name, *rest])
+        rest.insert(0, str(name))
+        symbol = owner
+    return None
 
 
 def _weights(m: Machine, model: Value) -> list[int]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from analyzers.report import Fact, Finding, Place
 from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.config import Configuration
+from autograd_lsp.environment import Environment
 from autograd_lsp.notebooks import SUFFIX, Notebook, position_in
 from autograd_lsp.positions import LineIndex, Position
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
 
 _FEW_FILES = 8
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def make_reports(
     paths = [source.path for source in sources]
     configuration = configuration.lenient()
     if count == 1:
-        one = partial(_report, _new_host(paths, configuration), want)
+        one = partial(_report, *_new_host(paths, configuration), want)
         yield from (report for source in sources if (report := one(source)) is not None)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
@@ -110,7 +113,7 @@ def _job_count(jobs: int | None, files: int) -> int:
     return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
 
 
-def _new_host(paths: Sequence[str], configuration: Configuration) -> Host:
+def _new_host(paths: Sequence[str], configuration: Configuration) -> tuple[Host, Environment]:
     from analyzers.host import Host, read_from_disk
 
     def read(path: str) -> bytes | None:
@@ -123,12 +126,14 @@ def _new_host(paths: Sequence[str], configuration: Configuration) -> Host:
             return None
         return notebook.text.encode() if notebook is not None else None
 
-    host = Host(read, configuration.choice)
+    folder = os.getcwd()
+    environment = Environment(lambda: (configuration.python(folder), folder))
+    host = Host(read, configuration.choice, environment.kind)
     host.look_at_together(paths)
-    return host
+    return host, environment
 
 
-_worker_hosts: list[Host] = []
+_worker_hosts: list[tuple[Host, Environment]] = []
 """In a worker process, its one host: files share what they import."""
 
 
@@ -137,10 +142,10 @@ def _start_worker(paths: Sequence[str], configuration: Configuration) -> None:
 
 
 def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report | None:
-    return _report(_worker_hosts[0], want, source)
+    return _report(*_worker_hosts[0], want, source)
 
 
-def _report(host: Host, want: Literal["findings", "facts"], source: Source) -> Report | None:
+def _report(host: Host, environment: Environment, want: Literal["findings", "facts"], source: Source) -> Report | None:
     try:
         notebooks: dict[str, Notebook] = {}
         if is_notebook(source):
@@ -155,14 +160,25 @@ def _report(host: Host, want: Literal["findings", "facts"], source: Source) -> R
             host.set_text(source.path, source.text)
         snapshot = host.snapshot()
         if want == "facts":
+            facts = _settled(host, environment, lambda: snapshot.facts(source.path))
             texts = {source.path: snapshot.text(source.path)}
-            return Report(source, facts=snapshot.facts(source.path), texts=texts, notebooks=notebooks)
-        findings = tuple(sorted(snapshot.findings(source.path), key=_by_place))
+            return Report(source, facts=facts, texts=texts, notebooks=notebooks)
+        found = _settled(host, environment, lambda: snapshot.findings(source.path))
+        findings = tuple(sorted(found, key=_by_place))
         return Report(source, findings, texts=_texts(snapshot, findings), notebooks=notebooks)
     except UnreadableError as error:
         return Report(source, (_unreadable(source.path, str(error)),), texts={source.path: ""}, failure="unreadable")
     except Exception:
         return Report(source, failure="internal", traceback=traceback.format_exc())
+
+
+def _settled(host: Host, environment: Environment, ask: Callable[[], T]) -> T:
+    """The answer once it is known what lies outside of the files, as far as anybody waits for that."""
+    answer = ask()
+    while environment.is_asking and environment.patience > 0:
+        host.outside_known(environment.wait())
+        answer = ask()
+    return answer
 
 
 def _by_place(finding: Finding) -> tuple[Place, str, str]:

@@ -61,6 +61,13 @@ class Configuration:
         parent = os.path.dirname(path)
         return parent != path and self.excludes(parent, is_folder=True)
 
+    def python(self, folder: str) -> str | None:
+        """The interpreter that is configured for the programs in a folder."""
+        for layer in (self.over, self._of_folder(folder)):
+            if layer.python is not None:
+                return os.path.join(layer.root, os.path.expanduser(layer.python))
+        return None
+
     def _layers(self, path: str) -> tuple[Layer, Layer]:
         return self._of_folder(os.path.dirname(path)), self.over
 

@@ -28,6 +28,8 @@ class Layer:
     exclude: Patterns = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     severity: tuple[tuple[str, str], ...] = ()
+    python: str | None = None
+    """The interpreter, or the folder of the environment, in which the programs run."""
 
     def ignored_in(self, path: str) -> tuple[str, ...]:
         """The selectors that are ignored in the file at `path`, beyond `ignore`."""
@@ -99,12 +101,19 @@ def _severities(value: object, where: str) -> tuple[tuple[str, str], ...]:
     return tuple(table.items())
 
 
+def _path(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{where}: expected a path, not {_said(value)}")
+    return value
+
+
 _KEYS: dict[str, Callable[[object, str], object]] = {
     "select": _selectors,
     "ignore": _selectors,
     "exclude": _patterns,
     "per-file-ignores": _selectors_by_pattern,
     "severity": _severities,
+    "python": _path,
 }
 _CAMEL = {"perFileIgnores": "per-file-ignores"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from lsprotocol import types
@@ -80,6 +80,9 @@ class AutogradServer(LanguageServer):
 
     def tell_disk_changed(self, uri: str) -> None:
         self._tell(lambda: self.host.file_changed(path_of(uri)))
+
+    def tell_outside_known(self, kinds: Mapping[str, str]) -> None:
+        self._tell(lambda: self.host.outside_known(kinds))
 
     def tell_configuration_changed(self) -> None:
         """Bad configurations are told again."""

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from autograd_lsp.config import Configuration
-from autograd_lsp.server import code_actions, graph, hover, publishing, settings, watching
+from autograd_lsp.environment import Environment
+from autograd_lsp.server import code_actions, graph, hover, outside, publishing, settings, watching
 from autograd_lsp.server.app import AutogradServer
 
 if TYPE_CHECKING:
     from analyzers.host import Host
 
 
-def create_server(host: Host, configuration: Configuration) -> AutogradServer:
+def create_server(host: Host, configuration: Configuration, environment: Environment | None = None) -> AutogradServer:
+    """`configuration` and `environment` are those that the host asks."""
     server = AutogradServer(host, configuration)
 
     @server.feature(types.INITIALIZE)
@@ -24,6 +26,8 @@ def create_server(host: Host, configuration: Configuration) -> AutogradServer:
         code_actions.register(server)
         graph.register(server)
         refresh = publishing.register(server)
+        if environment is not None:
+            outside.register(server, environment, refresh)
         watch = watching.register(server, refresh)
         ask_for_settings = settings.register(server, refresh)
 

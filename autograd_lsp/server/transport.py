@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 import threading
 
@@ -11,6 +12,7 @@ from pygls.io_ import run_async
 
 from analyzers.host import Host
 from autograd_lsp.config import Configuration
+from autograd_lsp.environment import Environment
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 
@@ -37,7 +39,15 @@ def serve_tcp(host: str, port: int) -> None:
 
 def _new_server() -> AutogradServer:
     configuration = Configuration()
-    return create_server(Host(choose=configuration.choice), configuration)
+    environment = Environment(lambda: _near(server))
+    server = create_server(Host(choose=configuration.choice, look_up=environment.kind), configuration, environment)
+    return server
+
+
+def _near(server: AutogradServer) -> tuple[str | None, str]:
+    """The interpreter that is configured for the workspace, and the workspace."""
+    root = server.workspace.root_path or os.getcwd()
+    return server.configuration.python(root), root
 
 
 async def _serve_one(server: AutogradServer, host: str, port: int) -> None:

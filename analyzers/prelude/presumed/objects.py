@@ -16,3 +16,8 @@ class Model(torch.nn.Module):
 def make_optimizer(models):
     """An optimizer over the parameters of some models."""
     return torch.optim.SGD([p for model in models for p in model.parameters()], lr=0.1)
+
+
+def make_optimizer_over(parameters):
+    """An optimizer of which no more is known than what it trains."""
+    return torch.optim.SGD(parameters, lr=0.1)

@@ -1,0 +1,209 @@
+"""What is known of an environment by now: asked in the background, one question after the other, and kept on the disk.
+
+Answers are kept by environment: by its interpreter, the versions of all that is installed there, and jedi's own. What
+took too long is `unknown` for as long as the process lives, and asked again by the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from autograd_lsp.environment.find import pythons
+
+FORMAT = 1
+SECONDS = 30.0
+"""For one question; the first one reads torch."""
+
+PATIENCE = 20.0
+"""Seconds for which somebody who waits does so, all in all."""
+
+ATTEMPTS = 3
+"""Children that are started one after the other, as questions take too long."""
+
+_CHILD = Path(__file__).with_name("child.py")
+
+
+class SlowError(Exception):
+    """No answer within the time, or no more answers at all."""
+
+
+class Child:
+    """The process that looks names up."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        threading.Thread(target=self._read, name="environment-child", daemon=True).start()
+
+    def ask(self, name: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(name + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise SlowError from error
+
+    def answer(self, seconds: float) -> Any:
+        try:
+            line = self._lines.get(timeout=seconds)
+        except Empty as error:
+            raise SlowError from error
+        if not line:
+            raise SlowError
+        return json.loads(line)
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put("")
+
+
+Start = Callable[[list[str]], Child]
+Where = Callable[[], tuple[str | None, str]]
+"""The interpreter that is configured, and the folder near which another one is looked for."""
+
+
+def here() -> tuple[str | None, str]:
+    return None, os.getcwd()
+
+
+class Environment:
+    """The kinds of names, by dotted name. `on_answers` is called, on a thread of our own, when there are new ones."""
+
+    def __init__(self, where: Where = here, *, start: Start = Child, seconds: float = SECONDS) -> None:
+        """`where` is asked once, with the first question."""
+        self.on_answers: Callable[[Mapping[str, str]], None] = lambda answers: None
+        self.patience = PATIENCE
+        self._where = where
+        self._start = start
+        self._seconds = seconds
+        self._known: dict[str, str] = {}
+        self._waiting: dict[str, None] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether answers are still to come."""
+        return bool(self._waiting)
+
+    def kind(self, dotted: str) -> str:
+        """What is known at this moment; the rest is asked in the background."""
+        with self._changed:
+            if dotted not in self._known and dotted not in self._waiting:
+                self._waiting[dotted] = None
+                self._changed.notify_all()
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._work, name="environment", daemon=True)
+                    self._thread.start()
+            return self._known.get(dotted, "unknown")
+
+    def wait(self) -> dict[str, str]:
+        """What is known once every question has its answer, or our patience is at its end."""
+        began = time.monotonic()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting, max(self.patience, 0))
+            self.patience -= time.monotonic() - began
+            return dict(self._known)
+
+    def _work(self) -> None:
+        kinds: dict[str, str] = {}
+        for _ in range(ATTEMPTS):
+            child: Child | None = None
+            try:
+                child = self._start([sys.executable, str(_CHILD), *pythons(*self._where())])
+                self._serve(child, kinds)
+                break
+            except (OSError, SlowError, ValueError):
+                continue
+            finally:
+                if child is not None:
+                    child.stop()
+        while True:
+            name = self._next()
+            self._answer({name: kinds.get(name, "unknown")})
+
+    def _serve(self, child: Child, kinds: dict[str, str]) -> None:
+        """Until a question takes too long; at once where there is no environment."""
+        environment = child.answer(self._seconds)
+        if environment is None:
+            return
+        store = Store(environment)
+        kinds.update(store.kinds)
+        while True:
+            name = self._next()
+            if name not in kinds:
+                try:
+                    child.ask(name)
+                    kinds[name] = str(child.answer(self._seconds))
+                except (SlowError, ValueError):
+                    self._answer({name: "unknown"})
+                    raise
+                store.add(name, kinds[name])
+            self._answer({name: kinds[name]})
+
+    def _next(self) -> str:
+        with self._changed:
+            self._changed.wait_for(lambda: bool(self._waiting))
+            return next(iter(self._waiting))
+
+    def _answer(self, answers: Mapping[str, str]) -> None:
+        with self._changed:
+            self._known.update(answers)
+            for name in answers:
+                self._waiting.pop(name, None)
+            self._changed.notify_all()
+        self.on_answers(answers)
+
+
+class Store:
+    """The answers about one environment on the disk. A file that cannot be read is none."""
+
+    def __init__(self, environment: Iterable[object]) -> None:
+        key = hashlib.sha256(json.dumps([FORMAT, *environment]).encode()).hexdigest()[:32]
+        self.path = cache_folder() / "environments" / f"{key}.json"
+        self.kinds = self._read()
+
+    def add(self, name: str, kind: str) -> None:
+        self.kinds[name] = kind
+        with suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            beside = self.path.with_suffix(f".{os.getpid()}")
+            beside.write_text(json.dumps({**self._read(), **self.kinds}), encoding="utf-8")
+            beside.replace(self.path)
+
+    def _read(self) -> dict[str, str]:
+        try:
+            data = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        sound = isinstance(data, dict) and all(isinstance(kind, str) for kind in data.values())
+        return data if sound else {}
+
+
+def cache_folder() -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin" and not os.environ.get("XDG_CACHE_HOME"):
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "autograd-lsp"
