@@ -9,6 +9,7 @@ for nothing. All that such a run finds is possible, never certain, and none of i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -151,13 +152,13 @@ def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
 
 
 def outside_name(value: Value) -> str | None:
-    """The dotted name of what was imported from outside the workspace."""
+    """The dotted name of what was imported from an installed library."""
     symbol = value.symbol if isinstance(value, Unknown) else None
     rest: list[str] = []
     while isinstance(symbol, tuple) and len(symbol) == 2:
         owner, name = symbol
         if owner == "import":
-            return ".".join([name, *rest])
+            return None if name.split(".", 1)[0] in sys.stdlib_module_names else ".".join([name, *rest])
         rest.insert(0, str(name))
         symbol = owner
     return None
