@@ -26,6 +26,7 @@ from analyzers.domain.values import Func
 from analyzers.graph.build import GraphProbe
 from analyzers.machine.core import Limits, ModuleRun
 from analyzers.machine.events import Binding
+from analyzers.machine.frameworks import DRIVEN
 from analyzers.machine.runs import (
     IMPORTED,
     PRESUMED,
@@ -292,10 +293,13 @@ def presumed_runs(db: Database, path: str) -> tuple[ModuleRun | FunctionRun, ...
     runs: list[ModuleRun | FunctionRun] = []
     if module_run(db, path).trains:
         runs.append(presumed_module_run(db, path))
-    runs += [
-        presumed_run(db, path, index) for index in uncalled(db, path, False) if function_run(db, path, index).trains
-    ]
+    runs += [presumed_run(db, path, index) for index in uncalled(db, path, False) if _may_train(db, path, index)]
     return tuple(run for run in runs if run.presumed)
+
+
+def _may_train(db: Database, path: str, index: int) -> bool:
+    """Whether a function runs a backward, or is a part of a class from which a framework does."""
+    return function_run(db, path, index).trains or module_run(db, path).functions[index].node_name in DRIVEN
 
 
 @query

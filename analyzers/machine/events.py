@@ -121,7 +121,10 @@ Cause = (
 
 @dataclass(slots=True)
 class Raised:
-    """An exception. `sure` is False where the machine itself only knows that it may be raised."""
+    """An exception. `sure` is False where the machine itself only knows that it may be raised.
+
+    `outside`: it is raised in code that nobody shows, which calls the user's.
+    """
 
     site: Site
     exception: str
@@ -130,6 +133,7 @@ class Raised:
     sure: bool = True
     caught: bool = False
     expected: bool = False
+    outside: bool = False
 
 
 @dataclass(slots=True)
@@ -434,6 +438,14 @@ class NotCalled:
 
 
 @dataclass(slots=True)
+class StepWithoutLoss:
+    """A framework left a step out, as the method that ends at `end` gave it no loss."""
+
+    site: Site
+    end: Loc
+
+
+@dataclass(slots=True)
 class RetainedInVain:
     """A backward kept its graph, and none came to it again."""
 
@@ -471,7 +483,7 @@ Event = (
     | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
-    | Compared | FlagSet | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext
+    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext
 )  # fmt: skip
 
 

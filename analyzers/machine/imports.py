@@ -20,7 +20,8 @@ MODELLED = frozenset(
         "matplotlib", "builtins", "autograd_machine", "__future__", "statistics", "inspect", "gc", "threading",
         "multiprocessing", "subprocess", "tempfile", "hashlib", "csv", "uuid", "heapq", "bisect", "textwrap", "pprint",
         "traceback", "signal", "queue", "weakref", "io", "struct", "socket", "yaml", "typing_extensions", "numbers",
-        "fractions", "decimal", "secrets", "platform", "importlib", "IPython",
+        "fractions", "decimal", "secrets", "platform", "importlib", "IPython", "lightning", "pytorch_lightning",
+        "accelerate", "transformers",
     }
 )  # fmt: skip
 """Top-level modules that change nothing of the program's tensors except where the machine says how."""

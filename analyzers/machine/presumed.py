@@ -116,7 +116,8 @@ def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
 # --- stand-ins --------------------------------------------------------------------------------------------------
 
 
-def _library(m: Machine, name: str, args: Args) -> Value:
+def library_call(m: Machine, name: str, args: Args) -> Value:
+    """Call a function or class of the prelude's `presumed`."""
     from analyzers.machine.imports import library_value
 
     place = m.program.library(f"presumed.{name}")
@@ -124,7 +125,7 @@ def _library(m: Machine, name: str, args: Args) -> Value:
 
 
 def _model(m: Machine) -> Value:
-    model = _library(m, "Model", Args())
+    model = library_call(m, "Model", Args())
     found = m.obj(model)
     if isinstance(found, Instance) and isinstance(model, Ref):
         m.st.put(model.id, Instance(found.cls, found.attrs, True))
@@ -174,7 +175,7 @@ def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
     models = _models_in_reach(m, name, env)
     named = [model for other, model in models if same_part(name, other)]
     chosen = named if len(named) == 1 else [model for _, model in models] if len(models) == 1 else []
-    return _library(m, "make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
+    return library_call(m, "make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
 
 
 def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, Value]]:

@@ -13,7 +13,7 @@ from analyzers.domain.values import NONE, Const, Ref, Value
 from analyzers.machine.composites import Bound, op, reshape, sizes_value
 from analyzers.machine.core import Machine
 from analyzers.machine.memory import layout_of
-from analyzers.machine.tensors import Step, make_node, new_result, refreshed, tensor_at
+from analyzers.machine.tensors import Step, lost_graph, make_node, new_result, refreshed, tensor_at
 from analyzers.ops.infer_core import broadcast
 from analyzers.ops.infer_matmul import matmul_shape
 
@@ -198,4 +198,5 @@ def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape:
     # Torch takes no product of two dtypes: what is known of one operand's is so of the result's.
     dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None and t.dtype is not None}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
-    return new_result(m, step, shape, dtype, node, requires=requires, contiguous=None)
+    cut = lost_graph(m, step.operands(), None) if m.st.grad is False or m.st.inference else None
+    return new_result(m, step, shape, dtype, node, requires=requires, cut=cut, contiguous=None)

@@ -15,6 +15,7 @@ from analyzers.machine.calls import Args, run_function
 from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
 from analyzers.machine.events import Binding, Event, Raised
 from analyzers.machine.later import forget
+from analyzers.machine.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.uses import leave, tell
 from analyzers.syntax import nodes as n
 
@@ -176,7 +177,11 @@ def run_unknown(
     try:
         args = unknown_arguments(func, made)
         machine.st.grad = True if presume or trains(func) else None
-        outcomes = run_function(machine, func, args)
+        driver = driver_of(machine, func) if presume and made is not None else None
+        if driver is not None and made is not None:
+            drive(machine, func, driver, made.value)
+            tell(machine)
+        outcomes = [] if driver is not None else run_function(machine, func, args)
         if trains(func):
             for outcome in outcomes:
                 machine.st = outcome.state
@@ -276,7 +281,8 @@ def instance_of(machine: Machine, cls: int) -> Value:
         attrs = instance.attrs
         if "training" in attrs:
             attrs = attrs.set("training", Unknown("bool", symbol=("training", made.id)))
-        attrs = Map({k: Unknown(symbol=(made.id, k)) if _settled(v) else v for k, v in attrs.items()})
+        loose = {k: Unknown(symbol=(made.id, k)) for k, v in attrs.items() if _settled(v) and k not in CONTRACT}
+        attrs = attrs.update(loose)
         machine.st.put(made.id, Instance(instance.cls, attrs, True))
     return made
 

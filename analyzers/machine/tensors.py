@@ -215,6 +215,8 @@ def subject_name(m: Machine) -> str:
     match node:
         case n.AugAssign(target=target):
             return m.source(target)
+        case n.Call(func=n.Attribute(attr="backward" | "manual_backward"), args=(loss, *_)) if m.frame.library:
+            return m.source(loss)
         case n.Call(func=n.Attribute(value=value)):
             return m.source(value)
         case n.Call(args=(first, *_)):

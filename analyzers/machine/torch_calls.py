@@ -273,7 +273,8 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     if requires is not False:
         requires = None
     node = make_node(m, step, ()) if requires is not False else None
-    result = new_result(m, step, None, None, node, requires=requires, contiguous=None)
+    cut = lost_graph(m, operands, None) if m.st.grad is False else None
+    result = new_result(m, step, None, None, node, requires=requires, cut=cut, contiguous=None)
     if hidden:
         tensor = tensor_at(m, result.id)
         tensor.edge = Edge() if requires is not False else None

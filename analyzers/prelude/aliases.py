@@ -1,6 +1,20 @@
 """Dotted names that mean another."""
 
 ALIASES: dict[str, str] = {
+    "lightning.pytorch.LightningModule": "lightning.LightningModule",
+    "lightning.pytorch.Trainer": "lightning.Trainer",
+    "lightning.pytorch.core.LightningModule": "lightning.LightningModule",
+    "lightning.pytorch.core.module.LightningModule": "lightning.LightningModule",
+    "lightning.fabric.Fabric": "lightning.Fabric",
+    "lightning_fabric.Fabric": "lightning.Fabric",
+    "pytorch_lightning.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.Trainer": "lightning.Trainer",
+    "pytorch_lightning.core.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.core.lightning.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.core.module.LightningModule": "lightning.LightningModule",
+    "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
+    "transformers.trainer.Trainer": "transformers.Trainer",
+    "transformers.Seq2SeqTrainer": "transformers.Trainer",
     "torch.nn.modules.module.Module": "torch.nn.Module",
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
     "torch.nn.parameter.Buffer": "torch.nn.Buffer",

@@ -67,7 +67,7 @@ def _finding(rule: Rule, draft: Draft, facts: Facts) -> Finding:
     places = facts.places
     raises = None
     severity = draft.severity
-    if draft.event is not None:
+    if draft.event is not None and not draft.event.outside:
         event = draft.event
         certain = facts.is_certain(event)
         severity = "info" if event.expected else "error" if certain else "warning"

@@ -73,14 +73,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped
+from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import statement_at, wrap_in_no_grad
 from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
-    cut_off = bool(facts.of(Rewrapped)) or bool(facts.of(EndedAtCut))
+    cut_off = any(facts.of(kind) for kind in (Rewrapped, EndedAtCut, StepWithoutLoss))
     if cut_off or not facts.saw_the_end:
         return
     seen: set[Loc] = set()

@@ -74,6 +74,7 @@ from analyzers.machine.events import (
     OptimizerEscaped,
     OptimizerMade,
     StepCall,
+    StepWithoutLoss,
     ZeroCall,
 )
 from analyzers.report import Severity
@@ -83,6 +84,7 @@ from analyzers.rules.trace import Note, callers, said, told
 
 def check(facts: Facts) -> Iterator[Draft]:
     yield from _standing_still(facts)
+    yield from _left_out(facts)
     stepping = {step.optimizer for step in facts.of(StepCall)}
     gone = {event.optimizer for event in facts.of(OptimizerEscaped)}
     uncalled = any(event.method == "step" for event in facts.of(NotCalled))
@@ -128,6 +130,17 @@ def _standing_still(facts: Facts) -> Iterator[Draft]:
             notes = told([(e.site.loc, "the optimizer is made here") for e in made], callers(visits[0].site.via))
             message = f"{said(facts, loc)} changes nothing: the learning rate is 0 each time"
             yield Draft(loc, message, effect="param-not-updated", related=notes)
+
+
+def _left_out(facts: Facts) -> Iterator[Draft]:
+    """A framework has never been given a loss."""
+    if facts.of(BackwardCall) or not facts.of(OptimizerMade):
+        return
+    for event in facts.of(StepWithoutLoss)[:1]:
+        message = f"{said(facts, event.end)} ends the training step without a loss, so no step is taken"
+        made = facts.of(OptimizerMade)[0]
+        notes = told([(made.site.loc, "the optimizer is made here")], besides=event.end)
+        yield Draft(event.end, message, effect="param-not-updated", related=notes)
 
 
 RULE = Rule("AG307", "optimizer-not-stepped", "An optimizer never steps, or with a rate of zero", check, __doc__ or "")

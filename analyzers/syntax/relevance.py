@@ -24,6 +24,8 @@ def matters(trees: Iterable[n.Node]) -> bool:
 
 def _matters(node: n.Node) -> bool:
     match node:
+        case n.FunctionDef(name="training_step" | "compute_loss"):
+            return True
         case n.Attribute(attr=name):
             return _WORD.fullmatch(name) is not None or _ATTRIBUTE.fullmatch(name) is not None
         case n.Name(id=name) | n.Arg(name=name):

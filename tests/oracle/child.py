@@ -26,6 +26,9 @@ from tests.oracle.instrument import instrument
 from tests.oracle.probe import Recorder
 from tests.oracle.record import Program, Raised, Run, Warned
 
+STAND_INS = Path(__file__).parent / "stand_ins"
+"""Modules in the place of training frameworks that are not installed."""
+
 
 def run(program: Program, seconds: int) -> Run:
     """The run of `program`: seeded, without a network, with an empty folder to write to."""
@@ -109,6 +112,7 @@ def _prepare(program: Program, recorder: Recorder, warned: list[Warned]) -> None
     torch.manual_seed(0)
     sys.argv = [program.entry]
     sys.path[0:0] = [program.root]
+    sys.path.append(str(STAND_INS))
     sys.meta_path.insert(0, _Finder(program.root, recorder))
     vars(builtins)["reveal"] = lambda value: None
 

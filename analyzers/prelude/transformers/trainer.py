@@ -1,0 +1,39 @@
+import autograd_machine
+import torch
+from accelerate import Accelerator
+
+
+class Trainer:
+    """Goes through batches: `training_step`, which asks `compute_loss` and calls backward, then a step."""
+
+    def __init__(self, model=None, args=None, data_collator=None, train_dataset=None, eval_dataset=None, *more, **kwargs):
+        self.model = model
+        self.args = args
+        self.accelerator = Accelerator()
+
+    def log(self, logs, *args, **kwargs):
+        pass
+
+    def _prepare_inputs(self, inputs):
+        return inputs
+
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        outputs = model(**inputs)
+        loss = outputs["loss"]
+        return (loss, outputs) if return_outputs else loss
+
+    def training_step(self, model, inputs, num_items_in_batch=None):
+        model.train()
+        loss = self.compute_loss(model, inputs)
+        loss.backward()
+        return loss.detach()
+
+
+def drive(trainer, model, batches):
+    """Train a model: `zero_grad` comes after the step."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    trainer.model = model
+    for inputs in batches:
+        trainer.training_step(model, inputs)
+        optimizer.step()
+        model.zero_grad()
