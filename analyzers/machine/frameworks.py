@@ -13,7 +13,7 @@ from __future__ import annotations
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj
 from analyzers.domain.values import NONE, Const, Func, Method, Unknown, Value
-from analyzers.machine.attributes import is_a
+from analyzers.machine.attributes import find_in_class, is_a
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NoGraph, Raised, StepWithoutLoss
@@ -31,7 +31,7 @@ CONTRACT = frozenset({"automatic_optimization"})
 """Attributes that say how a framework is to call a class: what `__init__` puts there stays."""
 
 NO_LOSS = (
-    "In automatic_optimization, `training_step` must return a Tensor, a dict, or None (where the step will be skipped)."
+    "In automatic optimization, `training_step` must return a Tensor, a dict, or None (where the step will be skipped)."
 )
 
 
@@ -41,7 +41,9 @@ def driver_of(m: Machine, func: Func) -> str | None:
         return None
     for base, driver in DRIVEN.get(func.node_name, ()):
         if is_a(m, func.owner, base):
-            return driver
+            # A part of another module has no optimizer of its own.
+            whole = driver != "train_lightning" or find_in_class(m, func.owner, "configure_optimizers") is not None
+            return driver if whole else None
     return None
 
 

@@ -49,7 +49,7 @@ def _optimize(optimizer: torch.optim.Optimizer, outputs: object) -> None:
         return
     if not isinstance(loss, torch.Tensor):
         raise MisconfigurationException(
-            "In automatic_optimization, `training_step` must return a Tensor, a dict, or None (where the step will be "
+            "In automatic optimization, `training_step` must return a Tensor, a dict, or None (where the step will be "
             "skipped)."
         )
     optimizer.zero_grad()
