@@ -143,7 +143,7 @@ def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             return _model(m)
         case "optimizer" if args.pos or "params" in args.kw:
             m.presumed_any = True
-            return _library(m, "make_optimizer_over", Args([args.get(0, "params")]))
+            return library_call(m, "make_optimizer_over", Args([args.get(0, "params")]))
         case "tensor":
             reach = reach_of(*args.all())
             made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))

@@ -14,8 +14,8 @@ from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
 from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
 from analyzers.machine.events import Binding, Event, Raised
-from analyzers.machine.later import forget
 from analyzers.machine.frameworks import CONTRACT, drive, driver_of
+from analyzers.machine.later import forget
 from analyzers.machine.uses import leave, tell
 from analyzers.syntax import nodes as n
 
