@@ -70,11 +70,16 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             if items:
                 m.st.put(ident, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance(attrs=attrs):
+            spared = bool(m.forgets) and _is_library(m, found)
             for name, attr in attrs.items():
                 table = m.obj(attr) if name in TABLES else None
-                for value in table.items.values() if isinstance(table, DictObj) else (attr,):
-                    havoc_value(m, value, seen)
-            _havoc_instance(m, ident, found)
+                if isinstance(table, DictObj):
+                    for value in table.items.values():
+                        havoc_value(m, value, seen)
+                elif not spared:
+                    havoc_value(m, attr, seen)
+            if not spared:
+                _havoc_instance(m, ident, found)
         case Iterator():
             m.st.put(ident, Iterator(found.source, None, found.items, found.rest))
         case Array():
