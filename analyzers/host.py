@@ -306,14 +306,16 @@ def _may_train(db: Database, path: str, index: int) -> bool:
 def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # noqa: FBT001
     """The functions of a file, by their order, that are run on unknown arguments: those that no other run enters.
 
-    Callers stand below what they call more often than not, so the last function goes first. Unless `everything` is
-    asked for, functions are left out of which no run could say anything.
+    Callers stand below what they call more often than not, so the last function goes first; before all of them go
+    constructors, as parts of one can seldom be called again. Unless `everything` is asked for, functions are left out
+    of which no run could say anything.
     """
     run = module_run(db, path)
     worth = frozenset() if everything else worth_running(db, path)
     entered = set(run.entered)
     chosen: list[int] = []
-    for index in reversed(range(len(run.functions))):
+    last_first = list(reversed(range(len(run.functions))))
+    for index in sorted(last_first, key=lambda i: run.functions[i].node_name != "__init__"):
         func = run.functions[index]
         if func.module != path or (func.module, func.chunk, func.qualname) in entered:
             continue
@@ -323,7 +325,7 @@ def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # n
         alone = function_run(db, path, index)
         if not alone.out_of_fuel:
             entered |= alone.entered
-    return tuple(reversed(chosen))
+    return tuple(sorted(chosen))
 
 
 @query

@@ -180,6 +180,7 @@ class Machine:
         self.sequence = 0
         self.iterations: list[int] = []
         self.finished: set[int] = set()
+        self.captured: dict[int, frozenset[str]] = {}
         self.loops: list[n.Node] = []
         self.expecting = 0
         self.main = True

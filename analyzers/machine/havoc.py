@@ -24,6 +24,7 @@ from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Par
 from analyzers.machine.core import Machine
 from analyzers.machine.events import OptimizerEscaped
 from analyzers.machine.uses import met, met_from
+from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
 
 K = TypeVar("K")
 
@@ -31,7 +32,10 @@ K = TypeVar("K")
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
     seen = set() if seen is None else seen
     match value:
-        case Method(receiver=receiver):
+        case Func():
+            _havoc_captured(m, value)
+        case Method(func=func, receiver=receiver):
+            _havoc_captured(m, func)
             havoc_value(m, receiver, seen)
         case BoundBuiltin(receiver=receiver):
             havoc_value(m, receiver, seen)
@@ -86,6 +90,49 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             from analyzers.machine.tensors import write_hidden
 
             write_hidden(m, found.storage, "?")
+
+
+def _havoc_captured(m: Machine, func: Func) -> None:
+    """The callee may call a function that it was handed, now or later: what that fills and rebinds is not known."""
+    if func.module.startswith("<") or m.forgets:
+        return
+    node = func.node
+    rebound = node.globals | node.nonlocals if isinstance(node, FunctionDef) else frozenset()
+    for name in _names_from_outside(m, node):
+        at: int | None = func.env
+        while at is not None and name not in m.env(at).vars:
+            at = m.env(at).parent
+        if at is None:
+            continue
+        value = m.env(at).vars[name]
+        if name in rebound:
+            m.bind(at, name, Unknown(None, None, None, reach_of(value)))
+        elif isinstance(value, Ref):
+            _havoc_contents(m, value)
+
+
+def _names_from_outside(m: Machine, node: FunctionDef | Lambda) -> frozenset[str]:
+    known = m.captured.get(id(node))
+    if known is None:
+        own = node.locals if isinstance(node, FunctionDef) else frozenset()
+        known = frozenset(x.id for x in walk([node.body]) if isinstance(x, Name)) - own
+        m.captured[id(node)] = known
+    return known
+
+
+def _havoc_contents(m: Machine, holder: Ref) -> None:
+    """What a container holds; whatever is in it stays as it is."""
+    match m.obj(holder):
+        case ListObj(items=items, rest=rest, kind=kind) if kind != "fixed":
+            m.st.put(holder.id, ListObj((), Unknown(None, None, None, reach_of(*items, *_some(rest))), kind))
+        case DictObj(items=entries, rest=rest) as found:
+            everything = Unknown(None, None, None, reach_of(*entries.values(), *_some(rest)))
+            held = {key: Unknown(None, None, None, reach_of(value)) for key, value in entries.items()}
+            m.st.put(holder.id, replace(found, items=Map(held), rest=everything))
+        case SetObj(items=items) if items:
+            m.st.put(holder.id, SetObj((), Unknown(None, None, None, reach_of(*items))))
+        case Instance() as found if not _is_library(m, found):
+            _havoc_instance(m, holder.id, found)
 
 
 TABLES = frozenset({"_parameters", "_buffers", "_modules"})
