@@ -52,8 +52,11 @@ if TYPE_CHECKING:
 
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 
-KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 600, 100, 1_500
+KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
+
+KEPT_TREES, KEPT_CHUNKS = 400, 6_000
+"""Files whose syntax tree is kept, and chunks that are kept lowered."""
 
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
@@ -137,7 +140,7 @@ def moves_search_path(db: Database, path: str) -> bool:
     return b"sys.path" in (source(db, path) or b"")
 
 
-@query
+@query(capacity=KEPT_TREES)
 def module(db: Database, path: str) -> Module:
     # A lone carriage return ends a line for Python and for editors, but not in the grammar.
     text = LONE_RETURN.sub(b"\n", source(db, path) or b"")
@@ -149,7 +152,7 @@ def body(db: Database, path: str) -> tuple[n.ChunkRef, ...]:
     return module(db, path).body
 
 
-@query
+@query(capacity=KEPT_CHUNKS)
 def chunk(db: Database, path: str, key: str) -> n.Chunk:
     """One chunk, lowered; the same object as long as its text is the same."""
     cut = module(db, path)
@@ -158,7 +161,7 @@ def chunk(db: Database, path: str, key: str) -> n.Chunk:
     known = kept.get((path, key, span.text))
     if known is None:
         known = lower(cut, key)
-        if len(kept) > 50_000:
+        if len(kept) > KEPT_CHUNKS:
             kept.clear()
         kept[path, key, span.text] = known
     return known
