@@ -46,6 +46,19 @@ net = torch.nn.Linear(3, 1)
 net.weight.requires_grad = False
 net.trainable = False
 ```
+A module may keep what it was told under this name.
+```python
+import torch
+class Encoder(torch.nn.Module):
+    def __init__(self, requires_grad=True):
+        super().__init__()
+        self.requires_grad = requires_grad
+        self.layer = torch.nn.Linear(3, 1)
+    def forward(self, x):
+        with torch.set_grad_enabled(self.requires_grad):
+            return self.layer(x)
+Encoder()(torch.ones(2, 3)).sum().backward()
+```
 """
 
 from __future__ import annotations
@@ -64,6 +77,8 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event in facts.of(Misspelt):
         loc = event.site.loc
+        if event.module and _is_own_setting(facts, loc):
+            continue
         kind = "a module" if event.module else "a tensor"
         right = "`requires_grad_(...)`" if event.module else "`requires_grad`"
         message = f"{said(facts, loc)} makes a new attribute `{event.attr}`; the switch of {kind} is {right}"
@@ -73,6 +88,14 @@ def check(facts: Facts) -> Iterator[Draft]:
             loc, message, effect="no-effect-assignment", related=told(callers(event.site.via), besides=loc),
             fixes=tuple(_fixes(facts, event, loc)),
         )  # fmt: skip
+
+
+def _is_own_setting(facts: Facts, loc: Loc) -> bool:
+    """`self.requires_grad = requires_grad`: a module keeps what it was told, for its own use."""
+    match statement_at(facts, loc):
+        case n.Assign(targets=(n.Attribute(value=n.Name(id="self")),), value=value):
+            return not isinstance(value, n.Constant)
+    return False
 
 
 def _fixes(facts: Facts, event: Misspelt, loc: Loc) -> Iterator[FixDraft]:
