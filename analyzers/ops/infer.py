@@ -58,7 +58,9 @@ def infer(base: str, args: Mapping[str, object], *, default_dtype: str = "float3
     found = RULES.get(base)
     if found is None:
         return _infer_variant(base, args, default_dtype)
-    result = found(Call(args, default_dtype))
+    call = Call(args, default_dtype)
+    infer_linalg.refuse_integers(base, call)
+    result = found(call)
     return (result,) if isinstance(result, TensorType) else result
 
 

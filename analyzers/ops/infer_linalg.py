@@ -20,9 +20,27 @@ from analyzers.ops.infer_core import (
     unknown_sizes,
     wrap_dim,
 )
-from analyzers.ops.promote import complex_of, float_of, real_of
+from analyzers.ops.promote import complex_of, float_of, is_integral, real_of
 
 _MATRIX = ("A", "self", "input", "LU", "LD")
+
+
+FLOATING = frozenset(
+    (
+        "linalg_inv", "linalg_inv_ex", "linalg_cholesky", "linalg_cholesky_ex", "linalg_qr", "linalg_svd",
+        "_linalg_svd", "_linalg_det", "linalg_det", "_linalg_slogdet", "_linalg_solve_ex", "linalg_eig",
+        "_linalg_eigvals", "linalg_eigvals", "linalg_lstsq", "linalg_pinv", "linalg_matrix_exp", "linalg_vector_norm",
+    )
+)  # fmt: skip
+"""Operators that refuse whole numbers."""
+
+
+def refuse_integers(base: str, call: Call) -> None:
+    """ShapeError for an operator that takes no whole numbers and is handed some."""
+    dtype = call.tensor("A", "self").dtype if base in FLOATING else None
+    if dtype is not None and is_integral(dtype):
+        name = base.lstrip("_").replace("linalg_", "linalg.").removesuffix("_ex")
+        raise ShapeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype}")
 
 
 def _batched(shape: Shape) -> Shape:
