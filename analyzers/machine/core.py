@@ -107,6 +107,7 @@ class ModuleRun:
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
     effects: Map[int, HeapObject] | None = None
+    habits: tuple[frozenset[str], bool] | None = None
 
 
 @dataclass(slots=True)

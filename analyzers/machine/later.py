@@ -29,10 +29,11 @@ from analyzers.syntax import nodes as n
 def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
     """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
     names = m.env(run.env).vars
-    for name in rebound(run):
+    rebound, freezes = habits(run)
+    for name in rebound:
         if name in names:
             m.bind(run.env, name, Unknown(None, None, None, reach_of(names[name])))
-    m.forgets = "all" if any(n.mentions(f.node, *FREEZING) for f in run.functions) else "state"
+    m.forgets = "all" if freezes else "state"
     seen: set[int] = set()
     for value in (*m.env(run.env).vars.values(), *values):
         found = m.obj(value)
@@ -47,10 +48,13 @@ def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
 FREEZING = ("requires_grad", "requires_grad_")
 
 
-def rebound(run: ModuleRun) -> frozenset[str]:
-    """The names of a module that its functions declare `global`."""
-    nodes = n.walk([f.node for f in run.functions if f.module == run.path])
-    return frozenset(name for node in nodes if isinstance(node, n.Global) for name in node.names)
+def habits(run: ModuleRun) -> tuple[frozenset[str], bool]:
+    """The names of a module that its functions declare `global`, and whether any of them freezes tensors."""
+    if run.habits is None:
+        nodes = n.walk([f.node for f in run.functions if f.module == run.path])
+        names = frozenset(name for node in nodes if isinstance(node, n.Global) for name in node.names)
+        run.habits = names, any(n.mentions(f.node, *FREEZING) for f in run.functions)
+    return run.habits
 
 
 def _forget_class(m: Machine, cls: Ref, found: ClassObj, seen: set[int]) -> None:

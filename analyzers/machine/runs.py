@@ -34,7 +34,7 @@ class FunctionRun:
 
 
 BUDGET = 20_000
-"""Statements for all functions of a file together that are run on unknown arguments."""
+"""Statements for all functions of a file together that are run on unknown arguments, and as many for all instances."""
 
 TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
 UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
@@ -129,7 +129,8 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
     if isinstance(found, ClassObj):
         init = next((f for f in module.functions if f.owner == cls), None)
         chunk = init.chunk if init is not None else ""
-    machine = _machine(program, module, chunk, None)
+    constructors = sum(f.node_name == "__init__" for f in module.functions)
+    machine = _machine(program, module, chunk, _share(constructors))
     machine.presumes = presume
     try:
         value = instance_of(machine, cls)
@@ -209,7 +210,11 @@ def limits_for(module: ModuleRun, func: Func) -> Limits:
     """A file's functions share a budget, so that one with hundreds of them takes no longer than it may."""
     if trains(func):
         return TRAINING_CALL
-    share = BUDGET // max(len(module.functions), 1)
+    return _share(len(module.functions))
+
+
+def _share(runs: int) -> Limits:
+    share = BUDGET // max(runs, 1)
     return UNKNOWN_CALL if share >= UNKNOWN_CALL.steps else replace(UNKNOWN_CALL, steps=max(share, 60))
 
 
