@@ -147,7 +147,7 @@ def look_at_attribute(m: Machine, owner: Instance, name: str, value: Ref) -> Non
     if not any(frame.qualname.endswith("__init__") and not frame.library for frame in m.frames):
         return
     tensor = tensor_at(m, value.id)
-    if tensor.requires_grad is False and _made_as_parameter(m, tensor.lineage):
+    if not m.frame.library and tensor.requires_grad is False and _made_as_parameter(m, tensor.lineage):
         m.note(ParameterLost(m.site(), _class_name(m, owner), name, tensor.lineage))
     if requires_grad_of(m, value.id) is not True or tensor.edge is None or tensor.edge.node is None:
         return
