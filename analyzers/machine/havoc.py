@@ -54,10 +54,10 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     found = m.st.find(ident)
     match found:
         case Tensor():
-            if not (m.forgets == "state" if found.parameter else m.presumes):
+            if m.forgets == "state" if found.parameter else m.presumes:
+                met_from(m, [found])
+            else:
                 _havoc_tensor(m, ident, found, seen)
-        case Tensor():
-            met_from(m, [found])
         case ListObj(items=items, rest=rest):
             for item in (*items, *((rest,) if rest is not None else ())):
                 havoc_value(m, item, seen)
