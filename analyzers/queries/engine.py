@@ -1,10 +1,11 @@
 """Memoised queries over inputs, recomputed no more than an edit demands.
 
 An *input* is a value set from outside; each change to one makes a new *revision*. A *query* is a pure function of the
-database and a key; its *memo* holds the value, which inputs and queries it read, the revision in which it was last
-known to hold (`verified_at`) and the one in which the value last changed (`changed_at`). A memo is reused while
-nothing it read has changed since it was verified. A query that recomputes an equal value is *backdated*: it keeps its
-old `changed_at`, so those who read it need not run again.
+database and a key; its *memo* holds the value, which inputs and queries it read, when it was last known to hold
+(`verified_at`) and when the value last changed (`changed_at`), on a clock that each new value moves on. A change marks
+the memos that read it, and those that read them, as *stale*; every other memo holds without a look. A stale one is
+reused if nothing it read has changed since it was verified. A query that recomputes an equal value is *backdated*: it
+keeps its old `changed_at`, so those who read it need not run again.
 
     text = Input[str, str]("text")
 
@@ -21,6 +22,18 @@ old `changed_at`, so those who read it need not run again.
     db.set(text, "a.py", "y\\n")
     is_long(db, "a.py")             # runs line_count, which is backdated; is_long does not run
 
+An *eager* query stops the marking: it runs before anything else does, and only if its value is another one are its
+readers stale. What is cheap and seldom changes is best so; it may not read another eager query. If its value is a
+mapping, a query may read one *entry* of it (`Database.entry`), and is stale when that entry is another one:
+
+    @query(eager=True)
+    def lines(db: Database, path: str) -> Mapping[int, str]:
+        return dict(enumerate(db.read(text, path).splitlines()))
+
+    @query
+    def first_word(db: Database, path: str) -> str:
+        return db.entry(lines, 0, path).split()[0]      # an edit of the second line is nothing to it
+
 Queries that need each other form a *cycle*: each of them has the value that its `on_cycle` gives, whichever was asked
 first.
 
@@ -33,7 +46,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
@@ -82,6 +95,7 @@ class Query(Generic[P, V]):
     function: Callable[Concatenate[Database, P], V]
     on_cycle: Callable[P, V] | None
     capacity: int | None
+    eager: bool
 
     def __call__(self, db: Database, /, *args: P.args, **kwargs: P.kwargs) -> V:
         if kwargs:
@@ -100,18 +114,19 @@ def query(
     *, on_cycle: Callable[P, V], capacity: int | None = None
 ) -> Callable[[Callable[Concatenate[Database, P], V]], Query[P, V]]: ...
 @overload
-def query(*, capacity: int | None) -> _Decorator: ...
+def query(*, capacity: int | None = None, eager: bool = False) -> _Decorator: ...
 def query(
     function: Callable[Concatenate[Database, P], V] | None = None,
     /,
     *,
     on_cycle: Callable[P, V] | None = None,
     capacity: int | None = None,
+    eager: bool = False,
 ) -> object:
     """Make a function of the database and a hashable key a query."""
 
     def make(body: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
-        return Query(body.__name__, body, on_cycle, capacity)
+        return Query(body.__name__, body, on_cycle, capacity, eager)
 
     return make if function is None else make(function)
 
@@ -120,8 +135,10 @@ class CycleError(Exception):
     """A query needs its own value, and nothing on the cycle says what to take for it."""
 
 
-# An input or a query, with its key.
+# An input or a query, with its key; or an entry of a query's value: `_ENTRY`, the query's cell and the entry's key.
 _Cell = tuple[object, tuple[object, ...]]
+
+_ENTRY = "entry"
 
 
 @dataclass(slots=True)
@@ -132,13 +149,14 @@ class _Slot:
 
 @dataclass(slots=True)
 class _Memo:
-    """`value` is `_MISSING` once evicted; what was read still tells whether it changed."""
+    """`value` is `_MISSING` once evicted; what was read still tells whether it changed. Unless `stale`, it holds."""
 
     value: object
     reads: tuple[_Cell, ...]
     verified_at: int
     changed_at: int
     on_cycle: bool
+    stale: bool = False
 
 
 @dataclass(slots=True)
@@ -163,9 +181,13 @@ class Database:
 
     def __init__(self) -> None:
         self.revision = 0
+        self._clock = 0
         self.log: deque[tuple[str, tuple[object, ...]]] = deque(maxlen=LOG_LENGTH)
         self._inputs: dict[_Cell, _Slot] = {}
         self._memos: dict[_Cell, _Memo] = {}
+        self._readers: dict[_Cell, set[_Cell]] = {}
+        self._entries: dict[_Cell, dict[object, _Slot]] = {}
+        self._unsettled: dict[_Cell, None] = {}
         self._recent: dict[object, OrderedDict[_Cell, None]] = {}
         self._stack: list[_Frame] = []
         self._lock = threading.RLock()
@@ -198,7 +220,9 @@ class Database:
                 if old is value or (old is not _MISSING and value is not _MISSING and old == value):
                     return
                 self.revision += 1
-                self._inputs[cell] = _Slot(value, self.revision)
+                self._clock += 1
+                self._inputs[cell] = _Slot(value, self._clock)
+                self._mark_readers(cell)
         finally:
             with self._count_lock:
                 self._waiting_writes -= 1
@@ -242,9 +266,26 @@ class Database:
     def fetch(self, wanted: Query[..., object], key: tuple[object, ...]) -> object:
         """The value of a query; `Query.__call__` is the typed way here."""
         with self._lock:
+            self._settle()
             cell: _Cell = (wanted, key)
             self._record(cell)
+            if wanted.eager:
+                self._no_other_is_eager(wanted.name)
             return self._value(wanted, cell)
+
+    def entry(self, wanted: Query[P, Mapping[K, V]], entry: K, /, *args: P.args, **kwargs: P.kwargs) -> V:
+        """One entry of an eager query's value, remembered as all that was read of it; KeyError where there is none."""
+        if kwargs or not wanted.eager:
+            raise TypeError(f"{wanted.name} is no eager query with a key by position")
+        with self._lock:
+            self._settle()
+            table: _Cell = (wanted, args)
+            self._record((_ENTRY, (table, entry)))
+            self._no_other_is_eager(wanted.name)
+            value = self._entry(table, entry).value
+            if value is _MISSING:
+                raise KeyError(entry)
+            return cast(V, value)
 
     # --- the engine ---------------------------------------------------------------------------------------------
 
@@ -252,12 +293,56 @@ class Database:
         if self._stack:
             self._stack[-1].reads[cell] = None
 
+    def _no_other_is_eager(self, name: str) -> None:
+        """An eager query that reads another would have to wait for that one to settle first."""
+        for frame in self._stack:
+            if _query_of(frame.cell).eager:
+                raise TypeError(f"{_query_of(frame.cell).name} and {name}, which it reads, are both eager")
+
+    def _mark_readers(self, cell: _Cell) -> None:
+        """What read a cell is stale, and what read that, up to eager queries: these wait for `_settle`."""
+        marking = [cell]
+        while marking:
+            for reader in self._readers.get(marking.pop(), ()):
+                memo = self._memos.get(reader)
+                if memo is not None and not memo.stale:
+                    memo.stale = True
+                    if _query_of(reader).eager:
+                        self._unsettled[reader] = None
+                    else:
+                        marking.append(reader)
+
+    def _settle(self) -> None:
+        """Run the eager queries that may have another value, so that all is stale that has to be."""
+        while self._unsettled and not self._stack:
+            cell = next(iter(self._unsettled))
+            try:
+                self._value(_query_of(cell), cell)
+            except Cancelled:
+                raise
+            except Exception:
+                # Whoever reads it meets the exception.
+                self._mark_readers(cell)
+                for key in self._entries.pop(cell, ()):
+                    self._mark_readers((_ENTRY, (cell, key)))
+            self._unsettled.pop(cell, None)
+
+    def _entry(self, table: _Cell, key: object) -> _Slot:
+        value = cast("Mapping[object, object]", self._value(_query_of(table), table))
+        slots = self._entries.setdefault(table, {})
+        if key not in slots:
+            slots[key] = _Slot(value.get(key, _MISSING), self._memos[table].changed_at)
+        return slots[key]
+
     def _value(self, wanted: Query[..., object], cell: _Cell) -> object:
         self.check_cancelled()
+        memo = self._memos.get(cell)
+        if memo is not None and not memo.stale and memo.value is not _MISSING:
+            self._touch(wanted, cell)
+            return memo.value
         for depth, frame in enumerate(self._stack):
             if frame.cell == cell:
                 return self._close_cycle(cell, depth)
-        memo = self._memos.get(cell)
         if memo is None or not self._holds(memo, cell):
             return self._run(wanted, cell)
         if memo.value is _MISSING:
@@ -283,7 +368,7 @@ class Database:
         again. If one leads back to a query under way, there is a cycle: nothing has changed if all on it were on one
         before, as their values are fallbacks then as now, and else they run again to find it.
         """
-        if memo.verified_at != self.revision:
+        if memo.stale:
             frame = _Frame(cell, was_on_cycle=memo.on_cycle)
             self._stack.append(frame)
             try:
@@ -293,13 +378,16 @@ class Database:
                 self._stack.pop()
             # While its cycle is open below, it holds only if those below do.
             if not frame.heads - {cell}:
-                memo.verified_at = self.revision
+                memo.verified_at = self._clock
+                memo.stale = False
         return True
 
     def _changed_at(self, cell: _Cell) -> int:
         if isinstance(cell[0], Input):
             slot = self._inputs.get(cell)
             return 0 if slot is None else slot.changed_at
+        if cell[0] is _ENTRY:
+            return self._entry_changed_at(*cell[1])
         for depth, frame in enumerate(self._stack):
             if frame.cell == cell:
                 return self._cycle_changed_at(cell, depth)
@@ -313,13 +401,21 @@ class Database:
             raise
         except Exception:
             # Whoever reads it runs again and meets the exception there.
-            return self.revision
+            return self._clock + 1
         memo = self._memos.get(cell)
-        return self.revision if memo is None or memo.verified_at != self.revision else memo.changed_at
+        return self._clock + 1 if memo is None or memo.stale else memo.changed_at
+
+    def _entry_changed_at(self, table: object, key: object) -> int:
+        try:
+            return self._entry(cast(_Cell, table), key).changed_at
+        except (Cancelled, RecursionError):
+            raise
+        except Exception:
+            return self._clock + 1
 
     def _cycle_changed_at(self, cell: _Cell, depth: int) -> int:
         if not all(frame.was_on_cycle for frame in self._stack[depth:]):
-            return self.revision
+            return self._clock + 1
         for frame in self._stack[depth:]:
             frame.heads.add(cell)
         return 0
@@ -330,6 +426,12 @@ class Database:
         self._stack.append(frame)
         try:
             value = wanted.function(self, *cell[1])
+        except Cancelled:
+            raise
+        except BaseException:
+            # An older value is none to be compared with: somebody may have gone on with the failure.
+            self._memos.pop(cell, None)
+            raise
         finally:
             self._stack.pop()
         if frame.on_cycle:
@@ -340,20 +442,60 @@ class Database:
             below = self._stack[-1]
             below.members |= {**frame.members, cell: (value, reads)}
             return value
-        for member, (member_value, member_reads) in frame.members.items():
-            self._store(member, _Memo(member_value, member_reads, self.revision, self.revision, True))
-        changed_at = self.revision if known is None else known
-        self._store(cell, _Memo(value, reads, self.revision, changed_at, frame.on_cycle))
+        now = self._clock = self._clock + 1
+        stored = [_Memo(mine, its, now, now, True) for mine, its in frame.members.values()]
+        stored.append(_Memo(value, reads, now, now if known is None else known, frame.on_cycle))
+        self._store([*frame.members, cell], stored)
         return value
 
-    def _store(self, cell: _Cell, memo: _Memo) -> None:
-        """Keep a memo, backdated if its value is the old one. On a cycle it may be the same fallback for the sake of
-        another cycle, which is news to those who were on the first."""
-        old = self._memos.get(cell)
-        if old is not None and not (old.on_cycle or memo.on_cycle or old.value is _MISSING) and old.value == memo.value:
+    def _store(self, cells: Sequence[_Cell], memos: Sequence[_Memo]) -> None:
+        """Keep memos: that of a query, or those of a cycle together."""
+        olds = [self._memos.get(cell) for cell in cells]
+        self._memos.update(zip(cells, memos, strict=True))
+        for cell, memo, old in zip(cells, memos, olds, strict=True):
+            self._link(cell, memo, old)
+        # A memo that read what failed is stale from the start, and so are those on its cycle.
+        if any(self._is_unsettled(read) for memo in memos for read in memo.reads):
+            for memo in memos:
+                memo.stale = True
+        for cell, memo, old in zip(cells, memos, olds, strict=True):
+            self._touch(_query_of(cell), cell)
+            if old is not None and not self._backdate(memo, old) and _query_of(cell).eager:
+                self._mark_readers(cell)
+                self._compare_entries(cell, memo)
+
+    def _link(self, cell: _Cell, memo: _Memo, old: _Memo | None) -> None:
+        """Note who reads what."""
+        before = () if old is None else old.reads
+        if before != memo.reads:
+            for read in set(before).difference(memo.reads):
+                self._readers[read].discard(cell)
+            for read in memo.reads:
+                self._readers.setdefault(read, set()).add(cell)
+
+    def _is_unsettled(self, cell: _Cell) -> bool:
+        if not isinstance(cell[0], Query):
+            return False
+        memo = self._memos.get(cell)
+        return memo is None or memo.stale
+
+    def _backdate(self, memo: _Memo, old: _Memo) -> bool:
+        """Whether a memo's value is the old one; it is then no news. On a cycle it may be the same fallback for the
+        sake of another cycle, which is news to those who were on the first."""
+        if memo.changed_at == old.changed_at:
+            return True
+        if not (old.on_cycle or memo.on_cycle or old.value is _MISSING) and old.value == memo.value:
             memo.changed_at = old.changed_at
-        self._memos[cell] = memo
-        self._touch(_query_of(cell), cell)
+            return True
+        return False
+
+    def _compare_entries(self, cell: _Cell, memo: _Memo) -> None:
+        value = cast("Mapping[object, object]", memo.value)
+        for key, slot in self._entries.get(cell, {}).items():
+            new = value.get(key, _MISSING)
+            if new is not slot.value and new != slot.value:
+                slot.value, slot.changed_at = new, memo.changed_at
+                self._mark_readers((_ENTRY, (cell, key)))
 
     def _touch(self, wanted: Query[..., object], cell: _Cell) -> None:
         if wanted.capacity is None:
@@ -363,7 +505,8 @@ class Database:
         recent.move_to_end(cell)
         if len(recent) > wanted.capacity:
             evicted, _ = recent.popitem(last=False)
-            self._memos[evicted].value = _MISSING
+            if evicted in self._memos:
+                self._memos[evicted].value = _MISSING
 
 
 def _query_of(cell: _Cell) -> Query[..., object]:

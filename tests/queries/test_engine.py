@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -187,6 +188,86 @@ def test_an_evicted_value_is_no_news_to_its_readers() -> None:
     assert ran(db) == []
 
 
+# --- eager queries ------------------------------------------------------------------------------------------------
+
+
+@query(eager=True)
+def lines(db: Database, path: str) -> Mapping[int, str]:
+    return dict(enumerate(db.read(TEXT, path).splitlines()))
+
+
+@query
+def doubled(db: Database, path: str, number: int) -> str:
+    return db.entry(lines, number, path) * 2
+
+
+@query
+def all_doubled(db: Database, path: str, count: int) -> tuple[str, ...]:
+    return tuple(doubled(db, path, number) for number in range(count))
+
+
+def test_a_reader_of_an_entry_runs_when_that_entry_changes(db: Database) -> None:
+    assert all_doubled(db, "a", 3) == ("11", "22", "33")
+    ran(db)
+    db.set(TEXT, "a", "1\ntwo\n3\n4\n")
+    assert all_doubled(db, "a", 3) == ("11", "twotwo", "33")
+    assert ran(db) == ["lines", "doubled", "all_doubled"]
+    assert all_doubled(db, "a", 4)[3] == "44"
+    db.set(TEXT, "a", "1\n")
+    with pytest.raises(KeyError):
+        doubled(db, "a", 2)
+    db.set(TEXT, "a", "1\n2\n5\n")
+    assert doubled(db, "a", 2) == "55"
+
+
+def test_an_eager_query_runs_unasked_and_marks_no_reader_that_it_does_not_concern(db: Database) -> None:
+    @query(eager=True)
+    def has_letters(db: Database, path: str) -> bool:
+        return any(letter.isalpha() for letter in db.read(TEXT, path))
+
+    @query
+    def kind(db: Database, path: str) -> str:
+        return "text" if has_letters(db, path) else "numbers"
+
+    assert kind(db, "a") == "numbers"
+    ran(db)
+    db.set(TEXT, "a", "2")
+    assert line_count(db, "b") == 1
+    assert ran(db) == ["has_letters", "line_count"]
+    assert kind(db, "a") == "numbers" and ran(db) == []
+    db.set(TEXT, "a", "two")
+    assert kind(db, "a") == "text"
+    assert ran(db) == ["has_letters", "kind"]
+
+
+def test_an_eager_query_that_fails_is_met_by_its_readers(db: Database) -> None:
+    @query(eager=True)
+    def number(db: Database, path: str) -> int:
+        return int(db.read(TEXT, path))
+
+    @query
+    def told(db: Database, path: str) -> str:
+        try:
+            return str(number(db, path))
+        except ValueError:
+            return "no number"
+
+    db.set(TEXT, "a", "1")
+    assert told(db, "a") == "1"
+    for text, wanted in (("x", "no number"), ("y", "no number"), ("2", "2"), ("z", "no number"), ("2", "2")):
+        db.set(TEXT, "a", text)
+        assert told(db, "a") == wanted
+
+
+def test_an_eager_query_reads_no_other(db: Database) -> None:
+    @query(eager=True)
+    def first_line(db: Database, path: str) -> str:
+        return db.entry(lines, 0, path)
+
+    with pytest.raises(TypeError, match="both eager"):
+        first_line(db, "a")
+
+
 # --- cancellation and threads -------------------------------------------------------------------------------------
 
 
@@ -250,7 +331,7 @@ SIZE = 6
 
 
 def _network(capacity: int | None) -> Query[[int], int]:
-    """Node n adds an input to the nodes that an input says it reads; a node whose sum is odd reads one fewer."""
+    """Node n adds an input to the nodes that an input says it reads; a sum that ends in 4 or 9 reads no further."""
 
     @query(on_cycle=lambda node: -node, capacity=capacity)
     def total(db: Database, node: int) -> int:
@@ -264,6 +345,28 @@ def _network(capacity: int | None) -> Query[[int], int]:
     return total
 
 
+def _eager_network(capacity: int | None) -> Query[[int], int]:
+    """The same without cycles, where inputs are seen through the entries of eager queries."""
+
+    @query(capacity=capacity, eager=True)
+    def parts(db: Database, node: int) -> Mapping[str, int]:
+        value = db.read(INPUTS, node)
+        return {"low": value % 3, "high": value - value % 3}
+
+    @query(capacity=capacity, eager=True)
+    def others(db: Database, node: int) -> tuple[int, ...]:
+        return tuple(sorted(db.read(EDGES, node)))
+
+    @query(capacity=capacity)
+    def total(db: Database, node: int) -> int:
+        value = db.entry(parts, "high", node)
+        for other in others(db, node):
+            value += total(db, other)
+        return value if value % 5 == 4 else value // 2 + db.entry(parts, "low", node)
+
+    return total
+
+
 EDIT = st.one_of(
     st.tuples(st.just("value"), st.integers(0, SIZE - 1), st.integers(0, 9)),
     st.tuples(st.just("edges"), st.integers(0, SIZE - 1), st.lists(st.integers(0, SIZE - 1), max_size=3).map(tuple)),
@@ -272,13 +375,11 @@ EDIT = st.one_of(
 
 
 @pytest.mark.parametrize("capacity", [None, 2])
-@pytest.mark.parametrize("cyclic", [False, True], ids=["acyclic", "cyclic"])
+@pytest.mark.parametrize("kind", ["acyclic", "cyclic", "eager"])
 @settings(max_examples=300, deadline=None)
 @given(edits=st.lists(EDIT, max_size=30))
-def test_incremental_equals_from_scratch(
-    capacity: int | None, cyclic: bool, edits: list[tuple[str, int, object]]
-) -> None:
-    total = _network(capacity)
+def test_incremental_equals_from_scratch(capacity: int | None, kind: str, edits: list[tuple[str, int, object]]) -> None:
+    total = _eager_network(capacity) if kind == "eager" else _network(capacity)
     values = dict.fromkeys(range(SIZE), 1)
     edges: dict[int, tuple[int, ...]] = {node: (node + 1,) if node + 1 < SIZE else () for node in range(SIZE)}
 
@@ -290,14 +391,14 @@ def test_incremental_equals_from_scratch(
         return made
 
     db = fresh()
-    for kind, node, argument in [*edits, *(("ask", node, None) for node in range(SIZE))]:
-        if kind == "value":
+    for what, node, argument in [*edits, *(("ask", node, None) for node in range(SIZE))]:
+        if what == "value":
             assert isinstance(argument, int)
             values[node] = argument
             db.set(INPUTS, node, argument)
-        elif kind == "edges":
+        elif what == "edges":
             assert isinstance(argument, tuple)
-            edges[node] = tuple(other for other in argument if cyclic or other > node)
+            edges[node] = tuple(other for other in argument if kind == "cyclic" or other > node)
             db.set(EDGES, node, edges[node])
         else:
             assert total(db, node) == total(fresh(), node), (values, edges, node)
