@@ -23,10 +23,11 @@ keeps its old `changed_at`, so those who read it need not run again.
     is_long(db, "a.py")             # runs line_count, which is backdated; is_long does not run
 
 An *eager* query stops the marking: it runs before anything else does, and only if its value is another one are its
-readers stale. What is cheap and seldom changes is best so; it may not read another eager query. If its value is a
-mapping, a query may read one *entry* of it (`Database.entry`), and is stale when that entry is another one:
+readers stale. What is cheap and seldom changes is best so. Eager queries have *levels*: one may need only those of
+lower levels, which run first. If its value is a mapping, a query may read one *entry* of it (`Database.entry`), and is
+stale when that entry is another one:
 
-    @query(eager=True)
+    @query(eager=1)
     def lines(db: Database, path: str) -> Mapping[int, str]:
         return dict(enumerate(db.read(text, path).splitlines()))
 
@@ -89,13 +90,14 @@ class Input(Generic[K, V]):
 
 @dataclass(frozen=True, eq=False)
 class Query(Generic[P, V]):
-    """A memoised function. `on_cycle` gives its value where it needs itself; `capacity` bounds the values kept."""
+    """A memoised function. `on_cycle` gives its value where it needs itself; `capacity` bounds the values kept; `eager`
+    is the level of an eager query, 0 of another."""
 
     name: str
     function: Callable[Concatenate[Database, P], V]
     on_cycle: Callable[P, V] | None
     capacity: int | None
-    eager: bool
+    eager: int
 
     def __call__(self, db: Database, /, *args: P.args, **kwargs: P.kwargs) -> V:
         if kwargs:
@@ -114,14 +116,14 @@ def query(
     *, on_cycle: Callable[P, V], capacity: int | None = None
 ) -> Callable[[Callable[Concatenate[Database, P], V]], Query[P, V]]: ...
 @overload
-def query(*, capacity: int | None = None, eager: bool = False) -> _Decorator: ...
+def query(*, capacity: int | None = None, eager: int = 0) -> _Decorator: ...
 def query(
     function: Callable[Concatenate[Database, P], V] | None = None,
     /,
     *,
     on_cycle: Callable[P, V] | None = None,
     capacity: int | None = None,
-    eager: bool = False,
+    eager: int = 0,
 ) -> object:
     """Make a function of the database and a hashable key a query."""
 
@@ -187,7 +189,7 @@ class Database:
         self._memos: dict[_Cell, _Memo] = {}
         self._readers: dict[_Cell, set[_Cell]] = {}
         self._entries: dict[_Cell, dict[object, _Slot]] = {}
-        self._unsettled: dict[_Cell, None] = {}
+        self._unsettled: dict[int, dict[_Cell, None]] = {}
         self._recent: dict[object, OrderedDict[_Cell, None]] = {}
         self._stack: list[_Frame] = []
         self._lock = threading.RLock()
@@ -239,6 +241,11 @@ class Database:
                 raise KeyError(key)
             return cast(V, slot.value)
 
+    def peek(self, wanted: Query[P, V], /, *args: P.args, **kwargs: P.kwargs) -> V:
+        """The value of a query, of which the query that runs uses no more than it has read in another way."""
+        with self._lock:
+            return cast(V, self._value(cast("Query[..., object]", wanted), (wanted, args)))
+
     def get(self, wanted: Query[P, V], /, *args: P.args, **kwargs: P.kwargs) -> V:
         return wanted(self, *args, **kwargs)
 
@@ -269,8 +276,7 @@ class Database:
             self._settle()
             cell: _Cell = (wanted, key)
             self._record(cell)
-            if wanted.eager:
-                self._no_other_is_eager(wanted.name)
+            self._check_level(wanted)
             return self._value(wanted, cell)
 
     def entry(self, wanted: Query[P, Mapping[K, V]], entry: K, /, *args: P.args, **kwargs: P.kwargs) -> V:
@@ -281,7 +287,7 @@ class Database:
             self._settle()
             table: _Cell = (wanted, args)
             self._record((_ENTRY, (table, entry)))
-            self._no_other_is_eager(wanted.name)
+            self._check_level(wanted)
             value = self._entry(table, entry).value
             if value is _MISSING:
                 raise KeyError(entry)
@@ -293,11 +299,13 @@ class Database:
         if self._stack:
             self._stack[-1].reads[cell] = None
 
-    def _no_other_is_eager(self, name: str) -> None:
-        """An eager query that reads another would have to wait for that one to settle first."""
-        for frame in self._stack:
-            if _query_of(frame.cell).eager:
-                raise TypeError(f"{_query_of(frame.cell).name} and {name}, which it reads, are both eager")
+    def _check_level(self, wanted: Query[P, V]) -> None:
+        """An eager query that read another of its level might read it before it has settled."""
+        if wanted.eager:
+            for frame in self._stack:
+                above = _query_of(frame.cell)
+                if 0 < above.eager <= wanted.eager:
+                    raise TypeError(f"{above.name} is eager and reads {wanted.name}, which is not of a lower level")
 
     def _mark_readers(self, cell: _Cell) -> None:
         """What read a cell is stale, and what read that, up to eager queries: these wait for `_settle`."""
@@ -307,15 +315,16 @@ class Database:
                 memo = self._memos.get(reader)
                 if memo is not None and not memo.stale:
                     memo.stale = True
-                    if _query_of(reader).eager:
-                        self._unsettled[reader] = None
+                    if level := _query_of(reader).eager:
+                        self._unsettled.setdefault(level, {})[reader] = None
                     else:
                         marking.append(reader)
 
     def _settle(self) -> None:
         """Run the eager queries that may have another value, so that all is stale that has to be."""
         while self._unsettled and not self._stack:
-            cell = next(iter(self._unsettled))
+            level = min(self._unsettled)
+            cell = next(iter(self._unsettled[level]))
             try:
                 self._value(_query_of(cell), cell)
             except Cancelled:
@@ -325,7 +334,9 @@ class Database:
                 self._mark_readers(cell)
                 for key in self._entries.pop(cell, ()):
                     self._mark_readers((_ENTRY, (cell, key)))
-            self._unsettled.pop(cell, None)
+            del self._unsettled[level][cell]
+            if not self._unsettled[level]:
+                del self._unsettled[level]
 
     def _entry(self, table: _Cell, key: object) -> _Slot:
         value = cast("Mapping[object, object]", self._value(_query_of(table), table))
