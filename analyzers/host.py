@@ -6,9 +6,11 @@ finding:
     source -> module -> chunk -> module_run -> function_run -> judged -> findings
 
 `module` cuts a file into chunks, `chunk` lowers one, `module_run` runs a module from its first line, `function_run` a
-function that nobody called. Each reads only what it needs: a run reads the chunks that it executes and the runs of the
-modules that it imports. `findings` leaves out of what is `judged` what comments silence and what is switched off, by
-the comments and the choices of the file that a finding points into.
+function that nobody called. Each reads only what it needs: a run reads the chunks that it executes, of a function that
+it does not call the `head` alone, and the runs of the modules that it imports. Up to what is `judged` of each run,
+places count from the start of a chunk, so text that moves is no change; `found` puts them into the file. `findings`
+leaves out what comments silence and what is switched off, by the comments and the choices of the file that a finding
+points into.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from typing import TYPE_CHECKING
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
 from analyzers.graph.build import GraphProbe
-from analyzers.machine.core import Limits, ModuleRun
+from analyzers.machine.core import Limits, ModuleRun, whole
 from analyzers.machine.events import Binding
 from analyzers.machine.frameworks import DRIVEN
+from analyzers.machine.later import habits_of
 from analyzers.machine.runs import (
     IMPORTED,
     PRESUMED,
@@ -43,11 +46,13 @@ from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, qu
 from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity, Sighting
 from analyzers.syntax import comments, relevance
 from analyzers.syntax import nodes as n
-from analyzers.syntax.lower import lower
+from analyzers.syntax.lower import lower, lower_head
+from analyzers.syntax.outline import Outline, outline_of
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import Module, split
 
 if TYPE_CHECKING:
+    from analyzers.rules.base import Judgement
     from analyzers.rules.suppression import Comments, Use
 
 LONE_RETURN = re.compile(rb"\r(?!\n)")
@@ -98,6 +103,7 @@ class World(Database):
         self.look_up = look_up
         self.blocks: dict[tuple[str, bool], int] = {}
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
+        """By path, the chunk's key and its text."""
         self.asked: set[str] = set()
         """The files that anybody has looked for."""
 
@@ -122,7 +128,7 @@ def source(db: Database, path: str) -> bytes | None:
     return world_of(db).read_file(path)
 
 
-@query
+@query(eager=1)
 def exists(db: Database, path: str) -> bool:
     return source(db, path) is not None
 
@@ -135,7 +141,7 @@ def outside_kind(db: Database, dotted: str) -> str:
     return world_of(db).look_up(dotted)
 
 
-@query
+@query(eager=1)
 def moves_search_path(db: Database, path: str) -> bool:
     return b"sys.path" in (source(db, path) or b"")
 
@@ -147,23 +153,53 @@ def module(db: Database, path: str) -> Module:
     return split(text, parse(text))
 
 
-@query
+@query(eager=1)
 def body(db: Database, path: str) -> tuple[n.ChunkRef, ...]:
     return module(db, path).body
+
+
+@query(eager=1)
+def outline(db: Database, path: str) -> Outline:
+    return outline_of(module(db, path))
+
+
+@query(capacity=KEPT_TREES, eager=1)
+def texts(db: Database, path: str) -> Mapping[str, bytes]:
+    """The text of each chunk of a file."""
+    return {key: span.text for key, span in module(db, path).spans.items()}
+
+
+@query(capacity=KEPT_TREES, eager=1)
+def heads(db: Database, path: str) -> Mapping[str, bytes]:
+    """The text of each chunk that is a function, up to where its body begins."""
+    return {key: span.text[: span.head] for key, span in module(db, path).spans.items() if span.head}
 
 
 @query(capacity=KEPT_CHUNKS)
 def chunk(db: Database, path: str, key: str) -> n.Chunk:
     """One chunk, lowered; the same object as long as its text is the same."""
-    cut = module(db, path)
-    span = cut.spans[key]
+    text = db.entry(texts, key, path)
+    return _lowered(db, (path, key, text), lambda: lower(db.peek(module, path), key))
+
+
+@query(capacity=KEPT_CHUNKS)
+def head(db: Database, path: str, key: str) -> n.Chunk:
+    """A chunk as far as its definition needs it: a function without its body, all of anything else."""
+    try:
+        text = db.entry(heads, key, path)
+    except KeyError:
+        return chunk(db, path, key)
+    return _lowered(db, (path, f"head {key}", text), lambda: lower_head(db.peek(module, path), key))
+
+
+def _lowered(db: Database, what: tuple[str, str, bytes], make: Callable[[], n.Chunk]) -> n.Chunk:
     kept = world_of(db).lowered
-    known = kept.get((path, key, span.text))
+    known = kept.get(what)
     if known is None:
-        known = lower(cut, key)
+        known = make()
         if len(kept) > KEPT_CHUNKS:
             kept.clear()
-        kept[path, key, span.text] = known
+        kept[what] = known
     return known
 
 
@@ -173,9 +209,8 @@ def imports_of(db: Database, path: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     program = Program(db)
     stack: list[n.Stmt] = []
-    for span in module(db, path).chunks:
-        if span.name is None and IMPORTING.search(span.text):
-            stack += chunk(db, path, span.key).body
+    for key in outline(db, path).importing:
+        stack += chunk(db, path, key).body
     while stack:
         statement = stack.pop()
         match statement:
@@ -205,9 +240,6 @@ def imports_of(db: Database, path: str) -> tuple[str, ...]:
             if target is not None and target != path:
                 found[target] = None
     return tuple(found)
-
-
-IMPORTING = re.compile(rb"\bimport\b")
 
 
 @query
@@ -290,14 +322,23 @@ def presumed_module_run(db: Database, path: str) -> ModuleRun:
     return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
 
 
-@query(capacity=KEPT_SCRIPTS)
-def presumed_runs(db: Database, path: str) -> tuple[ModuleRun | FunctionRun, ...]:
-    """Runs of training code in which values are made up from the roles of names, where nothing tells them."""
-    runs: list[ModuleRun | FunctionRun] = []
-    if module_run(db, path).trains:
-        runs.append(presumed_module_run(db, path))
-    runs += [presumed_run(db, path, index) for index in uncalled(db, path, False) if _may_train(db, path, index)]
-    return tuple(run for run in runs if run.presumed)
+@query
+def presuming(db: Database, path: str) -> tuple[int, ...]:
+    """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
+    functions by their order, and of the module as `WHOLE`."""
+    runs = [WHOLE] if module_run(db, path).trains else []
+    runs += [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
+    return tuple(index for index in runs if run_of(db, path, index, True).presumed)
+
+
+WHOLE = -1
+"""Stands for the run of a module where others are runs of its functions, by their order."""
+
+
+def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | FunctionRun:  # noqa: FBT001
+    if index == WHOLE:
+        return presumed_module_run(db, path) if presume else module_run(db, path)
+    return presumed_run(db, path, index) if presume else function_run(db, path, index)
 
 
 def _may_train(db: Database, path: str, index: int) -> bool:
@@ -331,43 +372,52 @@ def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # n
     return tuple(sorted(chosen))
 
 
-@query
+@query(eager=2)
 def words(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
     """Whether a chunk has a word of autograd's, and the names that it uses."""
     body = chunk(db, path, key).body
     return relevance.matters(body), relevance.called_names(body)
 
 
+@query(eager=2)
+def chunk_habits(db: Database, path: str, key: str) -> tuple[frozenset[str], bool]:
+    return habits_of(chunk(db, path, key))
+
+
+@query(eager=3)
+def habits(db: Database, path: str) -> tuple[frozenset[str], bool]:
+    """The names that a module's functions declare `global`, and whether any of them freezes tensors."""
+    found = [chunk_habits(db, path, key) for key in outline(db, path).keys]
+    return frozenset(name for names, _ in found for name in names), any(freezes for _, freezes in found)
+
+
 def _definitions(db: Database, path: str) -> tuple[dict[str, frozenset[str]], set[str]]:
     """The names that a file defines with those that each uses, and the ones that have a word of autograd's."""
     used: dict[str, frozenset[str]] = {}
     direct: set[str] = set()
-    for key, span in module(db, path).spans.items():
-        if span.name is None:
-            continue
+    for key, name, inner in outline(db, path).definitions:
         matter, names = words(db, path, key)
-        inner = frozenset(child.name for child in span.children if child.name is not None)
-        used[span.name] = used.get(span.name, frozenset()) | names | inner
+        used[name] = used.get(name, frozenset()) | names | inner
         if matter:
-            direct.add(span.name)
+            direct.add(name)
     return used, direct
 
 
-@query
+@query(eager=3)
 def names_that_matter(db: Database, path: str) -> frozenset[str]:
     """The functions and classes of a file that reach a word of autograd's within it."""
     used, direct = _definitions(db, path)
-    return relevance.reaching(used, direct) & {span.name for span in module(db, path).chunks if span.name is not None}
+    return relevance.reaching(used, direct) & outline(db, path).names
 
 
-@query
+@query(eager=4)
 def worth_running(db: Database, path: str) -> frozenset[str]:
     """The chunks of a file's functions that reach a word of autograd's there, or in a file that it imports."""
     used, direct = _definitions(db, path)
     for imported_path in imports_of(db, path):
         direct |= names_that_matter(db, imported_path)
     found = relevance.reaching(used, direct)
-    return frozenset(key for key, span in module(db, path).spans.items() if span.name in found)
+    return frozenset(key for key, name, _ in outline(db, path).definitions if name in found)
 
 
 def runs_of(db: Database, path: str, *, everything: bool = False) -> list[ModuleRun | FunctionRun]:
@@ -376,14 +426,31 @@ def runs_of(db: Database, path: str, *, everything: bool = False) -> list[Module
 
 
 @query
-def judged(db: Database, path: str) -> tuple[Finding, ...]:
-    """All findings of a file's runs, before anybody silences one."""
+def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:  # noqa: FBT001
     from analyzers.rules import judge
 
-    return judge(runs_of(db, path), presumed_runs(db, path), Positions(db))
+    return judge(run_of(db, path, index, presume), Positions(db))
 
 
 @query
+def judged(db: Database, path: str) -> tuple[Judgement, ...]:
+    """What the rules make of a file's runs."""
+    from analyzers.rules import together
+
+    runs = [judged_run(db, path, index, False) for index in (WHOLE, *uncalled(db, path, False))]
+    return together(runs, [judged_run(db, path, index, True) for index in presuming(db, path)])
+
+
+@query
+def found(db: Database, path: str) -> tuple[Finding, ...]:
+    """All findings of a file's runs, before anybody silences one."""
+    from analyzers.rules import placed
+
+    places = Positions(db)
+    return tuple(sorted((placed(j, places) for j in judged(db, path)), key=lambda f: (f.place, f.code)))
+
+
+@query(eager=1)
 def comments_of(db: Database, path: str) -> Comments | None:
     """The directives of a file; None where there are none."""
     text = module(db, path).text
@@ -399,9 +466,9 @@ def uses(db: Database, path: str) -> frozenset[Use]:
     """The directives, of whichever files, that silence findings of one file's runs."""
     from analyzers.rules import suppression
 
-    found = judged(db, path)
-    texts = [comments_of(db, there) for there in sorted({finding.place.path for finding in found})]
-    return frozenset(use for text in texts if text is not None for use in suppression.uses(text, found))
+    mine = found(db, path)
+    comments = [comments_of(db, there) for there in sorted({finding.place.path for finding in mine})]
+    return frozenset(use for text in comments if text is not None for use in suppression.uses(text, mine))
 
 
 @query
@@ -424,16 +491,16 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
     from analyzers.rules import RULES, suppression
 
     strange = list(suppression.unknown(text, RULES))
-    found = [finding for finding in strange if not text.silencing(finding)]
+    told = [finding for finding in strange if not text.silencing(finding)]
     used, off = uses(db, path) | suppression.uses(text, strange), choice(db, path).off
-    runs = (*runs_of(db, path), *presumed_runs(db, path))
+    runs = (*runs_of(db, path), *(run_of(db, path, index, True) for index in presuming(db, path)))
     is_whole = not module(db, path).holes and not any(run.out_of_fuel for run in runs)
     if is_whole and any(suppression.unused(text, used, RULES, off)):
         for other in sorted(looked_at_together(db) - {path}):
             if path in reach(db, other):
                 used |= uses(db, other)
-        found += suppression.unused(text, used, RULES, off)
-    return tuple(found)
+        told += suppression.unused(text, used, RULES, off)
+    return tuple(told)
 
 
 def looked_at_together(db: Database) -> frozenset[str]:
@@ -446,8 +513,8 @@ def looked_at_together(db: Database) -> frozenset[str]:
 @query
 def findings(db: Database, path: str) -> tuple[Finding, ...]:
     """What is left of the findings once comments and choices have spoken."""
-    found = [finding for finding in judged(db, path) if not is_silenced(db, finding)]
-    chosen = (as_chosen(choice(db, f.place.path), f) for f in (*found, *about_comments(db, path)))
+    loud = [finding for finding in found(db, path) if not is_silenced(db, finding)]
+    chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))
     return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
 
 
@@ -455,13 +522,13 @@ def findings(db: Database, path: str) -> tuple[Finding, ...]:
 def sightings(db: Database, path: str) -> tuple[Sighting, ...]:
     """What one file shows of the findings of its own runs, and of those that are looked at with it and import it."""
     importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
-    found: dict[tuple[object, ...], Sighting] = {}
+    seen: dict[tuple[object, ...], Sighting] = {}
     for finding in (finding for there in (path, *importers) for finding in findings(db, there)):
         place = seen_from(path, finding)
         if place is not None:
             raised = finding.raises and finding.raises.place
-            found.setdefault((finding.code, finding.place, raised, finding.effect), Sighting(finding, place))
-    return tuple(sorted(found.values(), key=lambda sighting: (sighting.place, sighting.finding.code)))
+            seen.setdefault((finding.code, finding.place, raised, finding.effect), Sighting(finding, place))
+    return tuple(sorted(seen.values(), key=lambda sighting: (sighting.place, sighting.finding.code)))
 
 
 def seen_from(path: str, finding: Finding) -> Place | None:
@@ -487,14 +554,14 @@ def as_chosen(chosen: Choice, finding: Finding) -> Finding | None:
 
 @query
 def facts(db: Database, path: str) -> tuple[Fact, ...]:
-    found: dict[tuple[Loc, str], Binding] = {}
+    bindings: dict[tuple[Loc, str], Binding] = {}
     for run in runs_of(db, path, everything=True):
         for binding in run.bindings:
-            found.setdefault((binding.loc, binding.name), binding)
+            bindings.setdefault((binding.loc, binding.name), binding)
     places = Positions(db)
     out = [
         Fact(places.place(b.loc), b.scope, b.name, b.requires_grad, b.is_leaf, b.grad_fn, b.shape, b.dtype)
-        for b in found.values()
+        for b in bindings.values()
     ]
     return tuple(sorted(out, key=lambda f: (f.place, f.name)))
 
@@ -511,6 +578,13 @@ class Program:
     def chunk(self, path: str, key: str) -> n.Chunk:
         self.db.check_cancelled()
         return chunk(self.db, path, key)
+
+    def head(self, path: str, key: str) -> n.Chunk:
+        self.db.check_cancelled()
+        return chunk(self.db, path, key) if prelude.is_prelude(path) else head(self.db, path, key)
+
+    def habits(self, path: str) -> tuple[frozenset[str], bool]:
+        return habits(self.db, path)
 
     def find_import(self, path: str, name: str, level: int) -> str | None:
         if prelude.is_prelude(path):
@@ -628,7 +702,8 @@ def graph(db: World, path: str, offset: int, name: str | None) -> Graph | None:
     run_module(Program(db), path, main=True, limits=Limits(), probe=probe)
     if probe.graph is None:
         for func in run.functions:
-            spot = places.place(Loc(func.module, func.chunk, func.node.start, func.node.end))
+            node = whole(Program(db), func)
+            spot = places.place(Loc(func.module, func.chunk, node.start, node.end))
             if spot.path == path and spot.start <= offset <= spot.end:
                 run_unknown(Program(db), run, func, made_for(db, path, func), probe=probe)
     return probe.graph

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from analyzers.domain.lineage import Lineage
 
 if TYPE_CHECKING:
-    from analyzers.syntax.nodes import FunctionDef, Lambda
+    from analyzers.syntax.nodes import FunctionHead, Lambda
 
 
 @dataclass(slots=True, eq=False)
@@ -113,7 +113,7 @@ class Func:
     defined it. `grad_mode` is set by decorators such as `@torch.no_grad()`.
     """
 
-    node: FunctionDef | Lambda
+    node: FunctionHead | Lambda
     module: str
     chunk: str
     qualname: str

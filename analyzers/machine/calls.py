@@ -157,7 +157,7 @@ def call_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
 
 
 def call_function(m: Machine, func: Func, args: Args) -> Value:
-    node = func.node
+    node = m.whole(func)
     if isinstance(node, n.FunctionDef) and (node.is_generator or node.is_async):
         if node.is_async and not node.is_generator:
             return m.outcomes_of(lambda: run_function(m, func, args))
@@ -222,7 +222,7 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
             havoc_value(m, value)
         return [Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))]
     library = func.module.startswith("<")
-    node = func.node
+    node = m.whole(func)
     frame = Frame(func.module, func.chunk, func.qualname, env, func, library, node, node)
     if isinstance(node, n.FunctionDef):
         frame.locals = node.locals

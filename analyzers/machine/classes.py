@@ -46,7 +46,7 @@ DECORATED_MODES = {
 }
 
 
-def closure(m: Machine, node: n.FunctionDef | n.Lambda, name: str) -> Func:
+def closure(m: Machine, node: n.FunctionHead | n.Lambda, name: str) -> Func:
     frame = m.frame
     defaults = tuple(
         (arg.name, evaluate(m, arg.default))
@@ -67,7 +67,7 @@ def closure(m: Machine, node: n.FunctionDef | n.Lambda, name: str) -> Func:
     return Func(node, frame.module, frame.chunk, qualname, env, defaults, owner)
 
 
-def define_function(m: Machine, s: n.FunctionDef) -> None:
+def define_function(m: Machine, s: n.FunctionHead) -> None:
     func: Value = closure(m, s, s.name)
     known = func
     for decorator in reversed(s.decorators):

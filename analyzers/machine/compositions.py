@@ -72,7 +72,7 @@ def _takes(func: Func, bound: dict[str, Value]) -> bool:
 def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
     from analyzers.machine.torch_calls import tensors_in, unknown_operand
 
-    shape, dtype = _asked(func)
+    shape, dtype = _asked(m, func)
     if not shape and not dtype:
         return True
     if any(unknown_operand(m, value) for value in bound.values()):
@@ -83,11 +83,11 @@ def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
     return all((t.shape is not None or not shape) and (t.dtype is not None or not dtype) for t in operands)
 
 
-def _asked(func: Func) -> tuple[bool, bool]:
+def _asked(m: Machine, func: Func) -> tuple[bool, bool]:
     """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
     key = (func.module, func.qualname, id(func.node))
     if key not in _asks:
-        nodes = list(n.walk([func.node.body]))
+        nodes = list(n.walk([m.whole(func).body]))
         attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
         names = {node.id for node in nodes if isinstance(node, n.Name)}
         helped = any(name.startswith("_") for name in names)

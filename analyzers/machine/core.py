@@ -64,6 +64,12 @@ class Program(Protocol):
 
     def chunk(self, module: str, key: str) -> n.Chunk: ...
 
+    def head(self, module: str, key: str) -> n.Chunk:
+        """A chunk as far as its definition needs it: a function without its body, all of anything else."""
+
+    def habits(self, module: str) -> tuple[frozenset[str], bool]:
+        """The names that a module's functions declare `global`, and whether any of them freezes tensors."""
+
     def find_import(self, module: str, name: str, level: int) -> str | None:
         """The path of the workspace module that `name` means in `module`, if there is one."""
 
@@ -107,7 +113,6 @@ class ModuleRun:
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
     effects: Map[int, HeapObject] | None = None
-    habits: tuple[frozenset[str], bool] | None = None
 
 
 @dataclass(slots=True)
@@ -316,6 +321,14 @@ class Machine:
             self.visits[key] = found
         self.visit = found
         return before
+
+    def whole(self, func: Func) -> n.FunctionDef | n.Lambda:
+        return whole(self.program, func)
+
+    def place_of(self, func: Func) -> Loc:
+        """Where a function is defined."""
+        node = self.whole(func)
+        return Loc(func.module, func.chunk, node.start, node.end)
 
     # --- choices --------------------------------------------------------------------------------------------
 
@@ -555,6 +568,15 @@ class Machine:
 
 
 Truth3 = truth.Truth
+
+
+def whole(program: Program, func: Func) -> n.FunctionDef | n.Lambda:
+    """A function with its body, which its definition alone does not read."""
+    if isinstance(func.node, n.FunctionDef | n.Lambda):
+        return func.node
+    (node,) = program.chunk(func.module, func.chunk).body
+    assert isinstance(node, n.FunctionDef)
+    return node
 
 
 def _mixed(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:

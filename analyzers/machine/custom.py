@@ -123,14 +123,13 @@ class _Call:
             if site is None or not tensors:
                 continue
             if any(v in outputs for v in tensors):
-                m.note(KeptOnContext(site, name, "output", self._methods()))
+                m.note(KeptOnContext(site, name, "output", self._methods(m)))
             elif any(v.id in self.inputs for v in tensors):
-                m.note(KeptOnContext(site, name, "input", self._methods()))
+                m.note(KeptOnContext(site, name, "input", self._methods(m)))
 
-    def _methods(self) -> tuple[Loc, ...]:
+    def _methods(self, m: Machine) -> tuple[Loc, ...]:
         """Where the function's methods are defined."""
-        functions = (v for v in self.cls.attrs.values() if isinstance(v, Func))
-        return tuple(Loc(f.module, f.chunk, f.node.start, f.node.end) for f in functions)
+        return tuple(m.place_of(v) for v in self.cls.attrs.values() if isinstance(v, Func))
 
     def _output(
         self, m: Machine, value: Value, index: int, node: int | None, dirty: Sequence[Value], plain: Sequence[Value]
@@ -215,9 +214,10 @@ def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
     from analyzers.machine.attributes import find_in_class
 
     func = find_in_class(m, cls, method)
-    if not isinstance(func, Func) or not isinstance(func.node, n.FunctionDef):
+    node = m.whole(func) if isinstance(func, Func) else None
+    if not isinstance(func, Func) or not isinstance(node, n.FunctionDef):
         return None
-    last = func.node.body[-1]
+    last = node.body[-1]
     return Lineage(method, Loc(func.module, func.chunk, last.start, last.end))
 
 

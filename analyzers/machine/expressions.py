@@ -586,7 +586,7 @@ def _as_function(node: n.GeneratorExp) -> n.FunctionDef:
         body = n.For(at, end, clause.target, source, (body,), (), clause.is_async)
     arguments = n.Arguments((), (), None, (), None)
     return n.FunctionDef(
-        at, end, "<genexpr>", at, arguments, (body,), (), None, False, True, frozenset(names), frozenset(), frozenset()
+        at, end, "<genexpr>", at, arguments, (), None, False, (body,), True, frozenset(names), frozenset(), frozenset()
     )
 
 

@@ -50,7 +50,7 @@ def driver_of(m: Machine, func: Func) -> str | None:
 def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
     """Train an instance; what goes on outside the user's code is told at the end of the method."""
     m.presumed_any = True
-    m.frame.node = m.frame.statement = _end_of(func)
+    m.frame.node = m.frame.statement = _end_of(m, func)
     m.frame.chunk = func.chunk
     end = m.here()
     try:
@@ -61,11 +61,12 @@ def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
                 event.outside = True
 
 
-def _end_of(func: Func) -> n.Node:
+def _end_of(m: Machine, func: Func) -> n.Node:
     """What the method returns last on its own level, or its last statement."""
-    if not isinstance(func.node, n.FunctionDef):
-        return func.node
-    body = func.node.body
+    node = m.whole(func)
+    if not isinstance(node, n.FunctionDef):
+        return node
+    body = node.body
     last = next((s for s in reversed(body) if isinstance(s, n.Return)), None)
     return body[-1] if last is None else last.value or last
 
@@ -93,7 +94,7 @@ def _loss_of(m: Machine, args: Args) -> Value:
     if value == NONE:
         inner = step.func if isinstance(step, Method) else step
         if isinstance(inner, Func):
-            end = _end_of(inner)
+            end = _end_of(m, inner)
             m.note(StepWithoutLoss(m.site(), Loc(inner.module, inner.chunk, end.start, end.end)))
         return NONE
     if isinstance(value, Const) or (isinstance(value, Unknown) and value.type is not None and value.type != "tensor"):

@@ -96,7 +96,7 @@ def _havoc_captured(m: Machine, func: Func) -> None:
     """The callee may call a function that it was handed, now or later: what that fills and rebinds is not known."""
     if func.module.startswith("<") or m.forgets:
         return
-    node = func.node
+    node = m.whole(func)
     rebound = node.globals | node.nonlocals if isinstance(node, FunctionDef) else frozenset()
     for name in _names_from_outside(m, node):
         at: int | None = func.env

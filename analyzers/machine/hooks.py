@@ -94,7 +94,7 @@ def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | 
     if before is None or before.shape is None or after.shape is None or None in (*before.shape, *after.shape):
         return
     if after.shape != before.shape:
-        name = hook.node.name if isinstance(hook, Func) and isinstance(hook.node, n.FunctionDef) else "<lambda>"
+        name = hook.node.name if isinstance(hook, Func) and isinstance(hook.node, n.FunctionHead) else "<lambda>"
         raise m.throw("RuntimeError", f"hook '{name}' has changed the size of value", Plain("", after.lineage))
 
 

@@ -29,7 +29,7 @@ from analyzers.syntax import nodes as n
 def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
     """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
     names = m.env(run.env).vars
-    rebound, freezes = habits(run)
+    rebound, freezes = m.program.habits(run.path)
     for name in rebound:
         if name in names:
             m.bind(run.env, name, Unknown(None, None, None, reach_of(names[name])))
@@ -48,13 +48,11 @@ def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
 FREEZING = ("requires_grad", "requires_grad_")
 
 
-def habits(run: ModuleRun) -> tuple[frozenset[str], bool]:
-    """The names of a module that its functions declare `global`, and whether any of them freezes tensors."""
-    if run.habits is None:
-        nodes = n.walk([f.node for f in run.functions if f.module == run.path])
-        names = frozenset(name for node in nodes if isinstance(node, n.Global) for name in node.names)
-        run.habits = names, any(n.mentions(f.node, *FREEZING) for f in run.functions)
-    return run.habits
+def habits_of(chunk: n.Chunk) -> tuple[frozenset[str], bool]:
+    """The names that functions in a chunk declare `global`, and whether any of them freezes tensors."""
+    functions = [node for node in n.walk(chunk.body) if isinstance(node, n.FunctionDef)]
+    names = frozenset(name for node in n.walk(functions) if isinstance(node, n.Global) for name in node.names)
+    return names, n.mentions(tuple(functions), *FREEZING)
 
 
 def _forget_class(m: Machine, cls: Ref, found: ClassObj, seen: set[int]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Shape
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
@@ -340,8 +339,7 @@ def _note_replaced(m: Machine, args: Args) -> Value:
     hook = args.get(0, "hook")
     func = hook.func if isinstance(hook, Method) else hook
     if isinstance(func, Func):
-        place = Loc(func.module, func.chunk, func.node.start, func.node.end)
-        m.note(OutputReplaced(m.site(), place, m.lineage(args.get(1, "result"))))
+        m.note(OutputReplaced(m.site(), m.place_of(func), m.lineage(args.get(1, "result"))))
     return NONE
 
 

@@ -41,7 +41,7 @@ def presumed(m: Machine, target: n.Expr, value: Value) -> Value:
 
 def presume_arguments(m: Machine, func: Func, env: int) -> None:
     """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
-    if func.module.startswith("<") or not isinstance(func.node, n.FunctionDef):
+    if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
     roles = _roles_of_function(m, func)
     bound = m.env(env).vars
@@ -81,10 +81,11 @@ def _module_body(m: Machine, module: str) -> list[n.Node]:
 
 def _roles_of_function(m: Machine, func: Func) -> Roles:
     def find() -> Roles:
-        own = roles_in([func.node])
+        node = m.whole(func)
+        own = roles_in([node])
         of_class = _roles_of_class(m, func.owner) if func.owner is not None else {}
-        if isinstance(func.node, n.FunctionDef):
-            for name, attribute in aliases_in(func.node).items():
+        if isinstance(node, n.FunctionDef):
+            for name, attribute in aliases_in(node).items():
                 if attribute in of_class:
                     own.setdefault(name, of_class[attribute])
         return {**own, **of_class}
@@ -98,7 +99,7 @@ def _roles_of_class(m: Machine, cls: int) -> Roles:
         return {}
     classes = [m.st.find(a) for a in found.ancestry if isinstance(a, int)]
     methods = [
-        value.node
+        m.whole(value)
         for each in classes
         if isinstance(each, ClassObj) and not each.module.startswith("<")
         for value in each.attrs.values()

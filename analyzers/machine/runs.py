@@ -12,7 +12,7 @@ from analyzers.domain.objects import ClassObj, Env, Instance
 from analyzers.domain.state import ROOT, State
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
-from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise
+from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise, whole
 from analyzers.machine.events import Binding, Event, Raised
 from analyzers.machine.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.later import forget
@@ -167,7 +167,10 @@ def run_unknown(
     `made` is the instance that a method is called on. With `presume`, arguments are what their role says, grad mode is
     on, and nothing is certain.
     """
-    machine = _machine(program, module, func.chunk, limits or (TRAINING_CALL if presume else limits_for(module, func)))
+    trains = calls_backward(program, func)
+    if limits is None:
+        limits = TRAINING_CALL if presume or trains else _share(len(module.functions))
+    machine = _machine(program, module, func.chunk, limits)
     machine.probe = probe
     machine.presumes = presume
     if made is not None:
@@ -177,13 +180,13 @@ def run_unknown(
     exhausted = False
     try:
         args = unknown_arguments(func, made)
-        machine.st.grad = True if presume or trains(func) else None
+        machine.st.grad = True if presume or trains else None
         driver = driver_of(machine, func) if presume and made is not None else None
         if driver is not None and made is not None:
             drive(machine, func, driver, made.value)
             tell(machine)
         outcomes = [] if driver is not None else run_function(machine, func, args)
-        if trains(func):
+        if trains:
             for outcome in outcomes:
                 machine.st = outcome.state
                 leave(machine, [outcome.value, *args.all()])
@@ -206,21 +209,15 @@ def run_unknown(
     )
 
 
-def limits_for(module: ModuleRun, func: Func) -> Limits:
-    """A file's functions share a budget, so that one with hundreds of them takes no longer than it may."""
-    if trains(func):
-        return TRAINING_CALL
-    return _share(len(module.functions))
-
-
 def _share(runs: int) -> Limits:
+    """A file's functions share a budget, so that one with hundreds of them takes no longer than it may."""
     share = BUDGET // max(runs, 1)
     return UNKNOWN_CALL if share >= UNKNOWN_CALL.steps else replace(UNKNOWN_CALL, steps=max(share, 60))
 
 
-def trains(func: Func) -> bool:
+def calls_backward(program: Program, func: Func) -> bool:
     """Whether a function calls backward itself, which makes sense only with grad mode on."""
-    return n.mentions(func.node, "backward")
+    return n.mentions(whole(program, func), "backward")
 
 
 def doubt_everything(machine: Machine) -> None:

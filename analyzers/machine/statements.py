@@ -89,7 +89,7 @@ def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
     return flow
 
 
-DEFINITIONS = (n.FunctionDef, n.ClassDef, n.Import, n.ImportFrom)
+DEFINITIONS = (n.FunctionHead, n.ClassDef, n.Import, n.ImportFrom)
 """What decorators, class bodies and imported modules find unknown is not worth keeping apart."""
 
 
@@ -240,7 +240,7 @@ def _import_from(m: Machine, s: n.ImportFrom) -> None:
     run_import_from(m, s)
 
 
-def _function_def(m: Machine, s: n.FunctionDef) -> None:
+def _function_def(m: Machine, s: n.FunctionHead) -> None:
     from analyzers.machine.classes import define_function
 
     define_function(m, s)
@@ -257,7 +257,7 @@ def _class_def(m: Machine, s: n.ClassDef) -> None:
 
 def _chunk_ref(m: Machine, s: n.ChunkRef, state: State) -> Flow:
     frame = m.frame
-    chunk = m.program.chunk(frame.module, s.key)
+    chunk = m.program.head(frame.module, s.key)
     before = frame.chunk
     frame.chunk = s.key
     try:
@@ -565,6 +565,7 @@ SIMPLE: dict[type[n.Node], Callable[..., None]] = {
     n.Raise: _raise,
     n.Import: _import,
     n.ImportFrom: _import_from,
+    n.FunctionHead: _function_def,
     n.FunctionDef: _function_def,
     n.ClassDef: _class_def,
 }

@@ -84,7 +84,7 @@ def store_name(m: Machine, name: str, value: Value) -> None:
         env = module_env(m)
     elif frame.locals is not None and name not in frame.locals:
         # A nonlocal, or a comprehension's own variable.
-        found = lookup_env(m, name) if frame.func is not None and name in _nonlocals(frame.func.node) else None
+        found = lookup_env(m, name) if frame.func is not None and name in _nonlocals(m.whole(frame.func)) else None
         env = found if found is not None else env
     m.bind(env, name, value)
 

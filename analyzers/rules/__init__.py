@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from analyzers.machine.events import Plain, Raised
 from analyzers.report import Edit, Finding, Fix, Raises, Related, Severity
-from analyzers.rules.base import Draft, Facts, Places, Rule, Run
+from analyzers.rules.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 
 
 def _collect() -> tuple[Rule, ...]:
@@ -26,36 +26,38 @@ RULES: tuple[Rule, ...] = _collect()
 ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
 
-def judge(runs: Sequence[Run], presumed: Sequence[Run], places: Places) -> tuple[Finding, ...]:
-    """All findings of several runs, each place and rule once, the gravest first where visits differ.
+def judge(run: Run, places: Places) -> tuple[Judgement, ...]:
+    """What the rules find in one run."""
+    facts = Facts(run, places)
+    drafts = ((rule, draft) for rule in RULES if rule.check is not None for draft in rule.check(facts))
+    return _gravest(
+        _judgement(rule, draft, facts)
+        for rule, draft in drafts
+        if draft.event is None or not _only_possible(draft.event, facts)
+    )
+
+
+def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:
+    """Each place and rule once, the gravest first where runs differ.
 
     What `presumed` runs find counts where the others found nothing.
     """
-    found = _found(runs, places)
-    known = {(f.code, f.place) for f in found} | {(f.code, f.raises.place) for f in found if f.raises is not None}
-    for finding in _found(presumed, places):
-        if (finding.code, finding.place) in known:
-            continue
-        if finding.raises is None or (finding.code, finding.raises.place) not in known:
-            found.append(finding)
-    return tuple(sorted(found, key=lambda f: (f.place, f.code)))
+    found = _gravest(judgement for run in runs for judgement in run)
+    known = {(j.code, j.loc) for j in found} | {(j.code, j.raises.loc) for j in found if j.raises is not None}
+    return found + tuple(
+        j
+        for j in _gravest(judgement for run in presumed for judgement in run)
+        if (j.code, j.loc) not in known and (j.raises is None or (j.code, j.raises.loc) not in known)
+    )
 
 
-def _found(runs: Sequence[Run], places: Places) -> list[Finding]:
-    found: dict[tuple[object, ...], Finding] = {}
-    for run in runs:
-        facts = Facts(run, places)
-        for rule in RULES:
-            for draft in rule.check(facts) if rule.check is not None else ():
-                if draft.event is not None and _only_possible(draft.event, facts):
-                    continue
-                finding = _finding(rule, draft, facts)
-                raised = finding.raises.place if finding.raises is not None else None
-                key = (finding.code, finding.place, raised, finding.effect)
-                old = found.get(key)
-                if old is None or ORDER[finding.severity] < ORDER[old.severity]:
-                    found[key] = finding
-    return list(found.values())
+def _gravest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    found: dict[tuple[object, ...], Judgement] = {}
+    for judgement in judgements:
+        old = found.get(judgement.key)
+        if old is None or ORDER[judgement.severity] < ORDER[old.severity]:
+            found[judgement.key] = judgement
+    return tuple(found.values())
 
 
 def _only_possible(event: Raised, facts: Facts) -> bool:
@@ -63,26 +65,37 @@ def _only_possible(event: Raised, facts: Facts) -> bool:
     return isinstance(event.cause, Plain) and event.cause.note == "library" and not facts.is_certain(event)
 
 
-def _finding(rule: Rule, draft: Draft, facts: Facts) -> Finding:
-    places = facts.places
+def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
     raises = None
     severity = draft.severity
     if draft.event is not None and not draft.event.outside:
         event = draft.event
         certain = facts.is_certain(event)
         severity = "info" if event.expected else "error" if certain else "warning"
-        raises = Raises(
-            places.place(event.site.loc),
-            event.exception,
-            event.message,
-            certain,
-            event.caught,
-            event.expected,
-        )
-    related = tuple(Related(places.place(loc), text) for loc, text in draft.related)
+        raises = RaisedAt(event.site.loc, event.exception, event.message, certain, event.caught, event.expected)
+    return Judgement(
+        rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
+    )
+
+
+def placed(judgement: Judgement, places: Places) -> Finding:
+    """A judgement as a finding in files."""
+    at = judgement.raises
+    raises = None
+    if at is not None:
+        raises = Raises(places.place(at.loc), at.exception, at.message, at.certain, at.caught, at.expected)
     fixes = tuple(
-        Fix(f.title, f.safe, tuple(Edit(places.place(loc), text) for loc, text in f.edits)) for f in draft.fixes
+        Fix(fix.title, fix.safe, tuple(Edit(places.place(loc), text) for loc, text in fix.edits))
+        for fix in judgement.fixes
     )
     return Finding(
-        rule.code, rule.name, severity, draft.message, places.place(draft.loc), raises, draft.effect, related, fixes
+        judgement.code,
+        judgement.name,
+        judgement.severity,
+        judgement.message,
+        places.place(judgement.loc),
+        raises,
+        judgement.effect,
+        tuple(Related(places.place(loc), text) for loc, text in judgement.related),
+        fixes,
     )

@@ -1,7 +1,7 @@
 """What a rule is, and what it reads.
 
 A rule reads the events that the machine left behind and words findings; it never reaches the machine. A *draft* is a
-finding in the machine's own places; `judge` turns drafts into findings, and joins what several visits or several
+finding as a rule words it; `judge` turns the drafts of a run into judgements, and joins what several visits or several
 callers found at one place.
 """
 
@@ -69,6 +69,38 @@ class Draft:
     severity: Severity = "warning"
     related: tuple[tuple[Loc, str], ...] = ()
     fixes: tuple[FixDraft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedAt:
+    """What torch raises, and where."""
+
+    loc: Loc
+    exception: str
+    message: str
+    certain: bool
+    caught: bool
+    expected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A finding in the machine's own places."""
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    loc: Loc
+    raises: RaisedAt | None
+    effect: Effect | None
+    related: tuple[tuple[Loc, str], ...]
+    fixes: tuple[FixDraft, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two judgements of one fault have in common."""
+        return self.code, self.loc, self.raises and self.raises.loc, self.effect
 
 
 @dataclass(slots=True)

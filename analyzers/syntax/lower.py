@@ -12,7 +12,7 @@ from tree_sitter import Node
 from analyzers.syntax.nodes import Chunk, ChunkRef, Stmt
 from analyzers.syntax.source import Source
 from analyzers.syntax.split import ChunkSpan, Module, is_chunk_of_class
-from analyzers.syntax.statements import class_def, statement
+from analyzers.syntax.statements import class_def, function_head, statement
 
 
 def lower(module: Module, key: str) -> Chunk:
@@ -21,6 +21,13 @@ def lower(module: Module, key: str) -> Chunk:
     source = Source(module.mended, span.start, holes=module.holes)
     body = _class(source, span, node) if span.is_class else statement(source, node)
     return Chunk(key, span.text, (body,))
+
+
+def lower_head(module: Module, key: str) -> Chunk:
+    """The chunk `key`, which is a function, without that function's body."""
+    span, node = module.spans[key], module.nodes[key]
+    source = Source(module.mended, span.start, holes=module.holes)
+    return Chunk(key, span.text[: span.head], (function_head(source, node),))
 
 
 def _class(source: Source, span: ChunkSpan, node: Node) -> Stmt:

@@ -258,17 +258,24 @@ class Arguments:
 
 
 @dataclass(slots=True)
-class FunctionDef(Node):
-    """`locals` are the names the body binds (parameters too), less `globals` and `nonlocals`; `is_generator` says
-    that the body itself (not a function inside it) yields. `name_start` is where the name begins."""
+class FunctionHead(Node):
+    """What `def` evaluates: a function without its body, which is the rest of the chunk. `name_start` is where the
+    name begins."""
 
     name: str
     name_start: int
     args: Arguments
-    body: tuple[Stmt, ...]
     decorators: tuple[Expr, ...]
     returns: Expr | None
     is_async: bool
+
+
+@dataclass(slots=True)
+class FunctionDef(FunctionHead):
+    """`locals` are the names the body binds (parameters too), less `globals` and `nonlocals`; `is_generator` says
+    that the body itself (not a function inside it) yields."""
+
+    body: tuple[Stmt, ...]
     is_generator: bool
     locals: frozenset[str]
     globals: frozenset[str]
@@ -460,7 +467,7 @@ class ErrorStmt(Node):
 
 
 Stmt: TypeAlias = (
-    FunctionDef | ClassDef | ChunkRef | Return | Delete | Assign | AugAssign | AnnAssign | For | While | If | With
+    FunctionHead | ClassDef | ChunkRef | Return | Delete | Assign | AugAssign | AnnAssign | For | While | If | With
     | Raise | Try | Assert | Import | ImportFrom | Global | Nonlocal | ExprStmt | Pass | Break | Continue | Match
     | ErrorStmt
 )  # fmt: skip

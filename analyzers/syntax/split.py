@@ -46,7 +46,8 @@ class Segment(NamedTuple):
 class ChunkSpan:
     """Where a chunk lies in the file: bytes `start` to `end`; `children` are the methods and classes cut out of it.
 
-    `name` is the function's or class's own name, None for another statement.
+    `name` is the function's or class's own name, None for another statement; `head` is where the body of a function
+    begins, 0 for anything else.
     """
 
     key: str
@@ -57,6 +58,7 @@ class ChunkSpan:
     children: tuple[ChunkSpan, ...] = ()
     name: str | None = None
     is_class: bool = False
+    head: int = 0
 
     def to_file(self, offset: int) -> int:
         """The place in the file of a place in the chunk."""
@@ -137,7 +139,11 @@ class _Cutter:
                     span = self.cut_class(key, name, node, inner)
                 else:
                     text = self.text[start:end]
-                    span = ChunkSpan(key, start, end, text, (Segment(0, start, end - start),), (), name)
+                    suite = inner.child_by_field_id(_BODY)
+                    head = end if suite is None else suite.start_byte
+                    span = ChunkSpan(
+                        key, start, end, text, (Segment(0, start, end - start),), (), name, head=head - start
+                    )
             self.spans[key] = span
             self.nodes[key] = node
             yield span

@@ -300,7 +300,8 @@ def _call_of_type(c: Source, node: Node) -> n.Stmt:
 # --- compound statements ----------------------------------------------------------------------------------------
 
 
-def _function(c: Source, node: Node) -> n.Stmt:
+def function_head(c: Source, node: Node) -> n.FunctionHead | n.ErrorStmt:
+    """A definition without its body, which ends where the body begins."""
     decorators = _decorators(c, node)
     inner = definition(node)
     name = inner.child_by_field_id(_NAME)
@@ -310,20 +311,38 @@ def _function(c: Source, node: Node) -> n.Stmt:
     annotation = inner.child_by_field_id(_RETURNS)
     returns = None if annotation is None else expr(c, annotation)
     c.scope.bound.add(c.name(name))
-    outer = c.scope
-    c.scope = scope = Scope(bound=parameter_names(args))
-    body = block(c, inner.child_by_field_id(_BODY))
-    c.scope = outer
-    return n.FunctionDef(
+    body = inner.child_by_field_id(_BODY)
+    return n.FunctionHead(
         inner.start_byte - c.base,
-        _end(c, inner, body),
+        (inner.end_byte if body is None else body.start_byte) - c.base,
         c.name(name),
         name.start_byte - c.base,
         args,
-        body,
         decorators,
         returns,
         inner.children[0].type == "async",
+    )
+
+
+def _function(c: Source, node: Node) -> n.Stmt:
+    head = function_head(c, node)
+    if isinstance(head, n.ErrorStmt):
+        return head
+    inner = definition(node)
+    outer = c.scope
+    c.scope = scope = Scope(bound=parameter_names(head.args))
+    body = block(c, inner.child_by_field_id(_BODY))
+    c.scope = outer
+    return n.FunctionDef(
+        head.start,
+        _end(c, inner, body),
+        head.name,
+        head.name_start,
+        head.args,
+        head.decorators,
+        head.returns,
+        head.is_async,
+        body,
         scope.yields,
         scope.locals(),
         frozenset(scope.globals),

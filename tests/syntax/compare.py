@@ -165,8 +165,8 @@ class FromAst:
 
     def FunctionDef(self, node: Any) -> Any:
         is_async = isinstance(node, ast.AsyncFunctionDef)
-        parts = (self.of(node.args), self.all(node.body), self.all(node.decorator_list), self.of(node.returns))
-        return ("FunctionDef", *self.span(node), node.name, *parts, is_async)
+        head = (node.name, self.of(node.args), self.all(node.decorator_list), self.of(node.returns), is_async)
+        return ("FunctionDef", *self.span(node), *head, self.all(node.body))
 
     AsyncFunctionDef = FunctionDef
 
@@ -306,7 +306,7 @@ class FromNodes:
         kind, (start, end) = type(node).__name__, self.span(node)
         outer = self.in_fstring
         self.in_fstring = outer or kind == "JoinedStr"
-        names = [name for cls in type(node).__mro__ for name in getattr(cls, "__slots__", ())]
+        names = [name for cls in reversed(type(node).__mro__) for name in getattr(cls, "__slots__", ())]
         parts = {name: self.of(getattr(node, name)) for name in names if name not in self.HIDDEN}
         self.in_fstring = outer
         if kind == "ClassDef" and parts["body"] and isinstance(node.body[-1], n.ChunkRef):  # type: ignore[attr-defined]

@@ -1,0 +1,41 @@
+"""What a file consists of, without the text: equal as long as no definition is added, renamed or taken away."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from analyzers.syntax.split import Module
+
+_IMPORTING = re.compile(rb"\bimport\b")
+
+
+class Definition(NamedTuple):
+    """A function or class that is a chunk; `inner` are the names of those that are chunks of its own."""
+
+    key: str
+    name: str
+    inner: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """`keys` are those of all chunks, `names` the names defined at the top, `importing` the statements there that may
+    import something."""
+
+    keys: tuple[str, ...]
+    definitions: tuple[Definition, ...]
+    names: frozenset[str]
+    importing: tuple[str, ...]
+
+
+def outline_of(module: Module) -> Outline:
+    definitions = tuple(
+        Definition(key, span.name, frozenset(child.name for child in span.children if child.name is not None))
+        for key, span in module.spans.items()
+        if span.name is not None
+    )
+    names = frozenset(span.name for span in module.chunks if span.name is not None)
+    importing = tuple(span.key for span in module.chunks if span.name is None and _IMPORTING.search(span.text))
+    return Outline(tuple(module.spans), definitions, names, importing)
