@@ -29,6 +29,7 @@ from analyzers.graph.build import GraphProbe
 from analyzers.machine.core import Limits, ModuleRun, whole
 from analyzers.machine.events import Binding
 from analyzers.machine.frameworks import DRIVEN
+from analyzers.machine.havoc import names_from_outside
 from analyzers.machine.later import habits_of
 from analyzers.machine.runs import (
     IMPORTED,
@@ -391,6 +392,39 @@ def habits(db: Database, path: str) -> tuple[frozenset[str], bool]:
     return frozenset(name for names, _ in found for name in names), any(freezes for _, freezes in found)
 
 
+@query(eager=2)
+def mentioned(db: Database, path: str, key: str) -> frozenset[str] | None:
+    """The names in a statement of a module, among them all that it binds; None where it may bind any."""
+    nodes = list(n.walk(chunk(db, path, key).body))
+    if any(isinstance(node, n.ImportFrom) and any(alias.name == "*" for alias in node.names) for node in nodes):
+        return None
+    imported_names = (a for node in nodes if isinstance(node, n.Import | n.ImportFrom) for a in node.names)
+    bound = {a.asname or a.name.split(".")[0] for a in imported_names}
+    return frozenset(bound | {node.id for node in nodes if isinstance(node, n.Name)})
+
+
+@query(eager=3)
+def variables(db: Database, path: str) -> frozenset[str] | None:
+    """The names that a module's statements mention, definitions left out; None where there may be any."""
+    found: set[str] = set()
+    for key in outline(db, path).statements:
+        names = mentioned(db, path, key)
+        if names is None:
+            return None
+        found |= names
+    return frozenset(found)
+
+
+@query(eager=4)
+def captured(db: Database, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Of a function that is a chunk: the names of its module's variables that it uses, and those it rebinds."""
+    (function,) = chunk(db, path, key).body
+    assert isinstance(function, n.FunctionDef)
+    used, rebound = names_from_outside(function)
+    known = variables(db, path)
+    return (used if known is None else used & known), rebound
+
+
 def _definitions(db: Database, path: str) -> tuple[dict[str, frozenset[str]], set[str]]:
     """The names that a file defines with those that each uses, and the ones that have a word of autograd's."""
     used: dict[str, frozenset[str]] = {}
@@ -582,6 +616,9 @@ class Program:
     def head(self, path: str, key: str) -> n.Chunk:
         self.db.check_cancelled()
         return chunk(self.db, path, key) if prelude.is_prelude(path) else head(self.db, path, key)
+
+    def captured(self, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+        return captured(self.db, path, key)
 
     def habits(self, path: str) -> tuple[frozenset[str], bool]:
         return habits(self.db, path)

@@ -67,6 +67,9 @@ class Program(Protocol):
     def head(self, module: str, key: str) -> n.Chunk:
         """A chunk as far as its definition needs it: a function without its body, all of anything else."""
 
+    def captured(self, module: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Of a function that is a chunk: the names of its module's variables that it uses, and those it rebinds."""
+
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
         """The names that a module's functions declare `global`, and whether any of them freezes tensors."""
 
@@ -186,7 +189,7 @@ class Machine:
         self.sequence = 0
         self.iterations: list[int] = []
         self.finished: set[int] = set()
-        self.captured: dict[int, frozenset[str]] = {}
+        self.captured: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self.loops: list[n.Node] = []
         self.expecting = 0
         self.main = True

@@ -96,9 +96,8 @@ def _havoc_captured(m: Machine, func: Func) -> None:
     """The callee may call a function that it was handed, now or later: what that fills and rebinds is not known."""
     if func.module.startswith("<") or m.forgets:
         return
-    node = m.whole(func)
-    rebound = node.globals | node.nonlocals if isinstance(node, FunctionDef) else frozenset()
-    for name in _names_from_outside(m, node):
+    used, rebound = _names_from_outside(m, func)
+    for name in used:
         at: int | None = func.env
         while at is not None and name not in m.env(at).vars:
             at = m.env(at).parent
@@ -111,13 +110,20 @@ def _havoc_captured(m: Machine, func: Func) -> None:
             _havoc_contents(m, value)
 
 
-def _names_from_outside(m: Machine, node: FunctionDef | Lambda) -> frozenset[str]:
+def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
+    """The names from around a function that it uses, and those of them that it rebinds."""
+    node = func.node
+    if not isinstance(node, FunctionDef | Lambda):
+        return m.program.captured(func.module, func.chunk)
     known = m.captured.get(id(node))
     if known is None:
-        own = node.locals if isinstance(node, FunctionDef) else frozenset()
-        known = frozenset(x.id for x in walk([node.body]) if isinstance(x, Name)) - own
-        m.captured[id(node)] = known
+        known = m.captured[id(node)] = names_from_outside(node)
     return known
+
+
+def names_from_outside(node: FunctionDef | Lambda) -> tuple[frozenset[str], frozenset[str]]:
+    used = frozenset(x.id for x in walk([node.body]) if isinstance(x, Name))
+    return (used - node.locals, node.globals | node.nonlocals) if isinstance(node, FunctionDef) else (used, frozenset())
 
 
 def _havoc_contents(m: Machine, holder: Ref) -> None:

@@ -21,12 +21,13 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """`keys` are those of all chunks, `names` the names defined at the top, `importing` the statements there that may
-    import something."""
+    """`keys` are those of all chunks, `names` the names defined at the top, `statements` what else is there, and
+    `importing` those of them that may import something."""
 
     keys: tuple[str, ...]
     definitions: tuple[Definition, ...]
     names: frozenset[str]
+    statements: tuple[str, ...]
     importing: tuple[str, ...]
 
 
@@ -37,5 +38,6 @@ def outline_of(module: Module) -> Outline:
         if span.name is not None
     )
     names = frozenset(span.name for span in module.chunks if span.name is not None)
-    importing = tuple(span.key for span in module.chunks if span.name is None and _IMPORTING.search(span.text))
-    return Outline(tuple(module.spans), definitions, names, importing)
+    statements = tuple(span.key for span in module.chunks if span.name is None)
+    importing = tuple(key for key in statements if _IMPORTING.search(module.spans[key].text))
+    return Outline(tuple(module.spans), definitions, names, statements, importing)
