@@ -16,6 +16,7 @@ points into.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -64,6 +65,9 @@ KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
 KEPT_TREES, KEPT_CHUNKS = 400, 6_000
 """Files whose syntax tree is kept, and chunks that are kept lowered."""
 
+MOST_BLOCKS = 4_000_000
+"""Pieces of memory, as CPython counts them, above which a host had better forget: some 400 MB."""
+
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
 CHOICES = Input[None, int]("choices")
@@ -107,6 +111,11 @@ class World(Database):
         """By path, the chunk's key and its text."""
         self.asked: set[str] = set()
         """The files that anybody has looked for."""
+
+    def forget(self) -> None:
+        super().forget()
+        self.lowered.clear()
+        self.blocks.clear()
 
 
 def world_of(db: Database) -> World:
@@ -789,6 +798,14 @@ class Host:
     def look_at_together(self, paths: Iterable[str]) -> None:
         """The files that somebody looks at: a comment that one of them needs is not unused in another."""
         self.world.set(TOGETHER, None, frozenset(paths))
+
+    def forget_if_large(self) -> bool:
+        """Drop all that is known once it takes more memory than a run may; what is asked for again runs again."""
+        if sys.getallocatedblocks() < MOST_BLOCKS:
+            return False
+        with self.lock:
+            self.world.forget()
+        return True
 
     def snapshot(self, token: CancelToken | None = None) -> Snapshot:
         return Snapshot(self, token)

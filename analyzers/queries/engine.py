@@ -229,6 +229,14 @@ class Database:
             with self._count_lock:
                 self._waiting_writes -= 1
 
+    def forget(self) -> None:
+        """Drop every memo; the inputs stay."""
+        with self._lock:
+            if self._stack:
+                raise RuntimeError("a query may not drop memos")
+            for kept in (self._memos, self._readers, self._entries, self._unsettled, self._recent):
+                kept.clear()
+
     # --- reading ------------------------------------------------------------------------------------------------
 
     def read(self, family: Input[K, V], key: K) -> V:

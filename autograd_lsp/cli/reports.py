@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
 
 _FEW_FILES = 8
+_FILES_TO_REMEMBER = 50
+"""What these import between them is not run again, however much memory it takes."""
 
 T = TypeVar("T")
 
@@ -50,8 +52,8 @@ def make_reports(
     paths = [source.path for source in sources]
     configuration = configuration.lenient()
     if count == 1:
-        one = partial(_report, *_new_host(paths, configuration), want)
-        yield from (report for source in sources if (report := one(source)) is not None)
+        work = _Work(paths, configuration)
+        yield from (report for source in sources if (report := work.report(want, source)) is not None)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
     with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths, configuration)) as pool:
@@ -133,16 +135,31 @@ def _new_host(paths: Sequence[str], configuration: Configuration) -> tuple[Host,
     return host, environment
 
 
-_worker_hosts: list[tuple[Host, Environment]] = []
-"""In a worker process, its one host: files share what they import."""
+class _Work:
+    """One process' share, with one host: files share what they import."""
+
+    def __init__(self, paths: Sequence[str], configuration: Configuration) -> None:
+        self._host, self._environment = _new_host(paths, configuration)
+        self._since = 0
+        """Files since the host has forgotten."""
+
+    def report(self, want: Literal["findings", "facts"], source: Source) -> Report | None:
+        if self._since >= _FILES_TO_REMEMBER and self._host.forget_if_large():
+            self._since = 0
+        self._since += 1
+        return _report(self._host, self._environment, want, source)
+
+
+_work: list[_Work] = []
+"""In a worker process, its share."""
 
 
 def _start_worker(paths: Sequence[str], configuration: Configuration) -> None:
-    _worker_hosts.append(_new_host(paths, configuration))
+    _work.append(_Work(paths, configuration))
 
 
 def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report | None:
-    return _report(*_worker_hosts[0], want, source)
+    return _work[0].report(want, source)
 
 
 def _report(host: Host, environment: Environment, want: Literal["findings", "facts"], source: Source) -> Report | None:

@@ -188,6 +188,15 @@ def test_an_evicted_value_is_no_news_to_its_readers() -> None:
     assert ran(db) == []
 
 
+def test_what_is_forgotten_runs_again(db: Database) -> None:
+    assert long_files(db, "a", "b") == ("a",)
+    db.set(TEXT, "b", "1\n2\n3\n")
+    db.forget()
+    ran(db)
+    assert long_files(db, "a", "b") == ("a", "b")
+    assert ran(db) == ["long_files", "is_long", "line_count", "is_long", "line_count"]
+
+
 # --- eager queries ------------------------------------------------------------------------------------------------
 
 
