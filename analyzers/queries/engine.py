@@ -164,15 +164,22 @@ class _Memo:
 @dataclass(slots=True)
 class _Frame:
     """A query that runs or is being verified. `heads` are the queries below it on the stack that it leads back to;
-    `members` are finished queries on a cycle through it, whose memos wait for it to end; `was_on_cycle` says, of a
-    query that is being verified, that its memo is that of a cycle."""
+    `members` are finished queries on a cycle through it, whose memos wait for it to end."""
 
     cell: _Cell
     reads: dict[_Cell, None] = field(default_factory=dict)
     heads: set[_Cell] = field(default_factory=set)
     members: dict[_Cell, tuple[object, tuple[_Cell, ...]]] = field(default_factory=dict)
     on_cycle: bool = False
-    was_on_cycle: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A query that has ended on a cycle while that is open. As long as the `heads`, to which it leads back, are under
+    way, to run it again would lead there again. `members` are what waits for them, the query among it."""
+
+    heads: set[_Cell]
+    members: dict[_Cell, tuple[object, tuple[_Cell, ...]]]
 
 
 _MISSING = object()
@@ -192,6 +199,7 @@ class Database:
         self._unsettled: dict[int, dict[_Cell, None]] = {}
         self._recent: dict[object, OrderedDict[_Cell, None]] = {}
         self._stack: list[_Frame] = []
+        self._open: dict[_Cell, _Open] = {}
         self._lock = threading.RLock()
         self._tokens: list[CancelToken] = []
         self._reader: int | None = None
@@ -330,6 +338,8 @@ class Database:
 
     def _settle(self) -> None:
         """Run the eager queries that may have another value, so that all is stale that has to be."""
+        if not self._stack:
+            self._open.clear()
         while self._unsettled and not self._stack:
             level = min(self._unsettled)
             cell = next(iter(self._unsettled[level]))
@@ -362,6 +372,8 @@ class Database:
         for depth, frame in enumerate(self._stack):
             if frame.cell == cell:
                 return self._close_cycle(cell, depth)
+        if self._leads_back(cell):
+            return _fallback(cell)
         if memo is None or not self._holds(memo, cell):
             return self._run(wanted, cell)
         if memo.value is _MISSING:
@@ -380,25 +392,50 @@ class Database:
             frame.heads.add(cell)
         return _fallback(cell)
 
+    def _heads_of(self, cell: _Cell) -> list[int]:
+        """Where on the stack the heads of a query are that has ended on an open cycle; none of any other."""
+        ended = self._open.get(cell)
+        if ended is None:
+            return []
+        under_way = {frame.cell: depth for depth, frame in enumerate(self._stack)}
+        # A head that has ended on a cycle itself leads on to its own heads.
+        seen = {cell}
+        while over := [head for head in ended.heads if head not in under_way]:
+            for head in over:
+                leading_on = self._open.get(head)
+                if leading_on is None:
+                    return []
+                seen.add(head)
+                ended.heads = (ended.heads | leading_on.heads) - seen
+                ended.members |= leading_on.members
+        return [under_way[head] for head in ended.heads]
+
+    def _leads_back(self, cell: _Cell) -> bool:
+        """Whether a query has ended on an open cycle; then those who ask are on that cycle too."""
+        depths = self._heads_of(cell)
+        for depth in depths:
+            self._close_cycle(self._stack[depth].cell, depth)
+        if depths:
+            self._stack[-1].members |= self._open[cell].members
+        return bool(depths)
+
     def _holds(self, memo: _Memo, cell: _Cell) -> bool:
         """Whether nothing that the memo read has changed since it was verified.
 
         The reads are checked in order and up to the first that changed, so each is one that the query would make
-        again. If one leads back to a query under way, there is a cycle: nothing has changed if all on it were on one
-        before, as their values are fallbacks then as now, and else they run again to find it.
+        again. What is on a cycle, or comes to one here, runs again to find out.
         """
         if memo.stale:
-            frame = _Frame(cell, was_on_cycle=memo.on_cycle)
-            self._stack.append(frame)
+            if memo.on_cycle:
+                return False
+            self._stack.append(_Frame(cell))
             try:
                 if any(self._changed_at(read) > memo.verified_at for read in memo.reads):
                     return False
             finally:
                 self._stack.pop()
-            # While its cycle is open below, it holds only if those below do.
-            if not frame.heads - {cell}:
-                memo.verified_at = self._clock
-                memo.stale = False
+            memo.verified_at = self._clock
+            memo.stale = False
         return True
 
     def _changed_at(self, cell: _Cell) -> int:
@@ -407,13 +444,16 @@ class Database:
             return 0 if slot is None else slot.changed_at
         if cell[0] is _ENTRY:
             return self._entry_changed_at(*cell[1])
-        for depth, frame in enumerate(self._stack):
-            if frame.cell == cell:
-                return self._cycle_changed_at(cell, depth)
         memo = self._memos.get(cell)
+        if memo is not None and not memo.stale:
+            return memo.changed_at
+        if any(frame.cell == cell for frame in self._stack):
+            return self._clock + 1
         if memo is not None and self._holds(memo, cell):
             return memo.changed_at
         self.check_cancelled()
+        if self._leads_back(cell):
+            return self._clock + 1
         try:
             self._run(_query_of(cell), cell)
         except (Cancelled, RecursionError):
@@ -432,13 +472,6 @@ class Database:
         except Exception:
             return self._clock + 1
 
-    def _cycle_changed_at(self, cell: _Cell, depth: int) -> int:
-        if not all(frame.was_on_cycle for frame in self._stack[depth:]):
-            return self._clock + 1
-        for frame in self._stack[depth:]:
-            frame.heads.add(cell)
-        return 0
-
     def _run(self, wanted: Query[..., object], cell: _Cell, known: int | None = None) -> object:
         self.log.append((wanted.name, cell[1]))
         frame = _Frame(cell)
@@ -456,11 +489,15 @@ class Database:
         if frame.on_cycle:
             value = _fallback(cell)
         reads = tuple(frame.reads)
-        if frame.heads - {cell}:
+        if heads := frame.heads - {cell}:
             # Its cycle is still open below: until that ends, another path into the cycle has to find it open too.
             below = self._stack[-1]
-            below.members |= {**frame.members, cell: (value, reads)}
+            frame.members[cell] = value, reads
+            below.members |= frame.members
+            self._open[cell] = _Open(heads, frame.members)
             return value
+        for member in frame.members:
+            self._open.pop(member, None)
         now = self._clock = self._clock + 1
         stored = [_Memo(mine, its, now, now, True) for mine, its in frame.members.values()]
         stored.append(_Memo(value, reads, now, now if known is None else known, frame.on_cycle))

@@ -154,6 +154,18 @@ def test_a_cycle_that_nothing_touched_does_not_run_again() -> None:
     assert [key for _, key in db.log] == [("h",), ("main",)]
 
 
+def test_a_query_on_a_cycle_runs_once_for_each_way_into_it_at_most() -> None:
+    db = Database()
+    names = [f"n{number}" for number in range(12)]
+    for name in names:
+        db.set(CALLS, name, tuple(other for other in names if other != name))
+    reaches(db, names[0])
+    assert len(ran(db)) <= len(names)
+    db.set(CALLS, names[5], ())
+    reaches(db, names[0])
+    assert len(ran(db)) <= len(names) ** 2
+
+
 # --- bounded memos ------------------------------------------------------------------------------------------------
 
 
