@@ -7,7 +7,7 @@ that leave by `break`, `continue`, `return` or an exception.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzers.domain.join import interchangeable
 from analyzers.domain.state import State
@@ -301,8 +301,22 @@ def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
         case n.Compare(left=left, ops=(("is" | "is not" | "==" | "!=") as op,), comparators=(n.Constant(value=None),)):
             if outcome == (op in {"is", "=="}):
                 _narrow(m, left, NONE)
+        case n.Call(func=n.Name(id="isinstance"), args=(n.Name(id=name), cls)) if outcome:
+            _widen(m, name, cls)
         case n.Name() | n.Attribute():
             _narrow(m, test, Const(outcome) if outcome else None)
+
+
+def _widen(m: Machine, name: str, cls: n.Expr) -> None:
+    """Where a value of a plain type is an instance of a class of which nothing is known, its type is not that one."""
+    from analyzers.machine.builtins import is_instance
+    from analyzers.machine.expressions import evaluate, lookup_env
+
+    env = lookup_env(m, name)
+    old = m.env(env).vars.get(name) if env is not None else None
+    if env is not None and isinstance(old, Unknown) and old.type is not None:
+        if is_instance(m, old, evaluate(m, cls)) is None:
+            m.bind(env, name, replace(old, type=None))
 
 
 def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:
