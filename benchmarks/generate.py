@@ -221,7 +221,7 @@ class Layer{n}(nn.Module):
 {calls}        return inputs + functional.gelu(hidden)
 
 
-def penalty_{n}(layer: Layer{n}, weight: float = 1e-{exponent}) -> Tensor:
+def penalty_{n}(layer: nn.Module, weight: float = 1e-{exponent}) -> Tensor:
     """The size of a layer's parameters."""
     total = torch.zeros(())
     for parameter in layer.parameters():
@@ -237,7 +237,7 @@ from {package}.layers_{last:03} import Layer{last}, penalty_{last}
 
 torch.manual_seed(0)
 model = nn.Sequential(Layer{last}(), nn.Linear(8, 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 inputs = torch.randn(32, 8)
 wanted = inputs.sum(dim=1, keepdim=True)
 
@@ -260,7 +260,7 @@ def _module(number: int) -> str:
         imports = "\n" + "".join(f"from .layers_{level:03} import {names[level]}\n" for level in sorted(names))
         parts = f"        self.inner = Layer{half}(width)\n"
         calls = f"        hidden = self.inner(hidden) * (1 + penalty_{below}(self.inner).detach())\n"
-    return _LAYER.format(n=number, imports=imports, parts=parts, calls=calls, exponent=2 + number % 4)
+    return _LAYER.format(n=number, imports=imports, parts=parts, calls=calls, exponent=4 + number % 3)
 
 
 def _filled(piece: str, number: int) -> str:
