@@ -203,6 +203,8 @@ class Client:
         return found
 
     def _send(self, message: Json) -> None:
+        if self._reader is not None and self._reader.done():
+            raise Failed(f"{self.name} has ended")
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)

@@ -19,8 +19,9 @@ class Tree:
     """A process with its descendants, as they were when last looked for."""
 
     def __init__(self, pid: int) -> None:
-        self._root = psutil.Process(pid)
-        self._all = [self._root]
+        self._pid = pid
+        self._all: list[psutil.Process] = []
+        self._look()
 
     async def settled(self, quiet: float = 0.5, patience: float = 120.0) -> bool:
         """Idle for this long; false for one that was not, within the time given."""
@@ -45,9 +46,11 @@ class Tree:
 
     def _look(self) -> None:
         try:
-            self._all = [self._root, *self._root.children(recursive=True)]
+            root = psutil.Process(self._pid)
+            self._all = [root, *root.children(recursive=True)]
         except psutil.Error:
-            self._all = [self._root]
+            # It has ended, which is for the client to say.
+            self._all = []
 
     def _used(self) -> float:
         total = 0.0

@@ -21,6 +21,11 @@ _TITLES = {
     "check": "On the command line",
 }
 
+_OPENING = """\
+`python -m benchmarks` wrote this page, from one run. It compares this server with others for Python. They do not do each
+other's work; what they share is the text, and the user who waits. What counts is the ratio within one run, on the same
+files and by turns; milliseconds are those of one machine."""
+
 _TEXTS = {
     "typing": """\
 One keystroke is one incremental `didChange`; its answer is the diagnostics for exactly that version. All servers have
@@ -64,9 +69,7 @@ def page(run: Run, figures: Sequence[str]) -> str:
     parts = [
         "# Performance",
         "",
-        "`python -m benchmarks` wrote this page, from one run. It compares this server with other language servers for",
-        "Python, none of which does what another does: what they share is the text, and the user who waits. What counts is",
-        "the ratio within one run, on the same files and by turns; milliseconds are those of one machine.",
+        _OPENING,
         "",
         f"- {machine['cores']} cores, {machine['architecture']}, {machine['gigabytes']} GB, {machine['system']}.",
         f"- Python {machine['python']}, torch {machine['torch']}. Measured on {run.day}.",
