@@ -12,6 +12,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -38,7 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run = Run.read(options.read)
     else:
         run = _measured(options, told)
-        run.write(options.out / "results.json")
     report.show(run, Console())
     _write_page(run, REPOSITORY / "docs" if run.whole else options.out, told)
     if options.compare is not None:
@@ -63,9 +63,12 @@ def _measured(options: argparse.Namespace, told: Console) -> Run:
         push=options.push,
     )
     whole = effort == Effort() and not options.cases and set(options.servers) >= set(_ALL) - {OURS}
-    run = begin(tools, missing, whole, options.push)
+    run = begin(tools, missing, options.push)
+    keep = partial(run.write, options.out / "results.json")
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as folder:
-        asyncio.run(measure(run, cases, tools, effort, Path(folder).resolve(), told, options.quick))
+        asyncio.run(measure(run, cases, tools, effort, Path(folder).resolve(), told, keep, options.quick))
+    run.whole = whole
+    keep()
     return run
 
 

@@ -63,6 +63,15 @@ def show(run: Run, console: Console) -> None:
         console.print(line, highlight=False)
 
 
+def brief(result: Result) -> str:
+    """One line: the medians."""
+    unit, factor = ("s", 1.0) if result.group == "check" else ("ms", 1000.0)
+    known = [name for name in names_of([result]) if result.seconds.get(name)]
+    medians = ", ".join(f"{name} {_number(factor * result.median(name))} {unit}" for name in known)
+    failed = "".join(f"; {name} failed: {reason}" for name, reason in result.failed.items())
+    return f"{result.case}: {medians}{failed}"
+
+
 def page(run: Run, figures: Sequence[str]) -> str:
     """Markdown; `figures` are paths relative to it, each named as its group is."""
     machine = run.machine

@@ -43,7 +43,7 @@ class Result:
 
 @dataclass(slots=True)
 class Run:
-    """`whole` is a run of all cases with all keystrokes, as the document is made from."""
+    """`whole` is said of a run that has been through all cases with all keystrokes."""
 
     whole: bool
     push: bool
@@ -66,9 +66,9 @@ class Run:
         return cls(**{**fields, "results": [Result(**result) for result in fields["results"]]})
 
 
-def begin(tools: Sequence[Tool], missing: list[str], whole: bool, push: bool) -> Run:
+def begin(tools: Sequence[Tool], missing: list[str], push: bool) -> Run:
     versions = {tool.name: tool.version for tool in tools}
-    return Run(whole, push, versions, missing, date.today().isoformat(), machine())
+    return Run(False, push, versions, missing, date.today().isoformat(), machine())
 
 
 def machine() -> dict[str, str | int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,14 +13,22 @@ from benchmarks.cases import Case, CheckCase, StartCase, TypingCase
 from benchmarks.checks import measure_checks
 from benchmarks.client import Failed
 from benchmarks.measure import Effort, Tick, measure_start, measure_typing
+from benchmarks.report import brief
 from benchmarks.results import Result, Run
 from benchmarks.servers import Tool
 
 
 async def measure(
-    run: Run, cases: Sequence[Case], tools: Sequence[Tool], effort: Effort, folder: Path, told: Console, quick: bool
+    run: Run,
+    cases: Sequence[Case],
+    tools: Sequence[Tool],
+    effort: Effort,
+    folder: Path,
+    told: Console,
+    keep: Callable[[], None],
+    quick: bool,
 ) -> None:
-    """Adds to the run what each case gives; a case that cannot be set up is told and left out."""
+    """Adds to the run what each case gives, and keeps it; a case that cannot be set up is told and left out."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=told) as progress:
         for case in cases:
@@ -31,8 +39,12 @@ async def measure(
             except (LookupError, OSError, Failed) as error:
                 progress.console.print(f"{case.name}: {error}", highlight=False)
                 continue
+            finally:
+                progress.remove_task(task)
             run.results += results
-            progress.update(task, completed=progress.tasks[task].total)
+            keep()
+            for result in results:
+                progress.console.print(brief(result), highlight=False)
 
 
 async def _measured(
