@@ -27,7 +27,8 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """`budget` is in seconds for one case: once it is used up, and some keystrokes are there, the case ends."""
+    """`budget` is in seconds for typing in one case: once it is used up, `ENOUGH` keystrokes end the case, and once it
+    is used up three times, `FEW` do."""
 
     keystrokes: int = 100
     warm_up: int = 5
@@ -38,7 +39,7 @@ class Effort:
 
 
 ENOUGH = 10
-"""Keystrokes that are typed whatever they cost."""
+FEW = 3
 
 
 @dataclass(slots=True)
@@ -114,7 +115,8 @@ async def _type_by_turns(
             if number >= effort.warm_up:
                 result.seconds[name].append(seconds)
         tick()
-        if perf_counter() - begun > effort.budget and number + 1 >= effort.warm_up + ENOUGH:
+        timed, budgets = number + 1 - effort.warm_up, (perf_counter() - begun) / effort.budget
+        if timed >= (FEW if budgets > 3 else ENOUGH if budgets > 1 else len(strokes)):
             break
 
 

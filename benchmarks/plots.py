@@ -69,12 +69,13 @@ def _spans(results: Sequence[Result]) -> Any:
     figure, axes = pyplot.subplots(figsize=(8, 0.8 + 0.24 * rows), layout="constrained")
     labels, ticks = [], []
     at = 0.0
+    unit, factor = ("seconds", 1.0) if results[0].group == "check" else ("milliseconds", 1000.0)
     for result in results:
         here = [name for name in names if result.seconds.get(name)]
         ticks.append(at + (len(here) - 1) / 2)
         labels.append(_wrapped(result.title))
         for name in here:
-            median, p95 = 1000 * result.median(name), 1000 * result.p95(name)
+            median, p95 = factor * result.median(name), factor * result.p95(name)
             axes.plot([median, max(median, p95)], [at, at], color=COLORS[name], linewidth=2.5, alpha=0.45)
             axes.plot([median], [at], "o", color=COLORS[name], markersize=6, zorder=3)
             axes.annotate(
@@ -92,8 +93,8 @@ def _spans(results: Sequence[Result]) -> Any:
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.invert_yaxis()
-    _milliseconds(axes.xaxis, axes.set_xscale)
-    axes.set_xlabel("milliseconds: the dot is the median, the line ends at the 95th percentile")
+    _logarithmic(axes.xaxis, axes.set_xscale)
+    axes.set_xlabel(f"{unit}: the dot is the median, the line ends at the 95th percentile")
     axes.margins(x=0.12)
     _legend(figure, names)
     return figure
@@ -108,10 +109,10 @@ def _size(results: Sequence[Result]) -> Any:
 
 
 def _project(results: Sequence[Result]) -> Any:
-    """The other files closed on the left, and open on the right."""
+    """Without other open files on the left, and with them on the right."""
     halves = {
-        "the others closed": [result for result in results if result.case.endswith("closed")],
-        "all open": [result for result in results if result.case.endswith("open")],
+        "no others open": [result for result in results if result.case.endswith("closed")],
+        "others open, 50 at most": [result for result in results if result.case.endswith("open")],
     }
     shown = {title: half for title, half in halves.items() if half}
     figure, many = pyplot.subplots(
@@ -138,12 +139,12 @@ def _lines(axes: Any, results: Sequence[Result], names: Sequence[str], label: st
     sizes_seen = sorted({result.size for result in results})
     axes.set_xticks(sizes_seen, [f"{size:,}" for size in sizes_seen])
     axes.minorticks_off()
-    _milliseconds(axes.yaxis, axes.set_yscale)
+    _logarithmic(axes.yaxis, axes.set_yscale)
     axes.set_xlabel(label)
     axes.set_ylabel("milliseconds: median, shaded to p95")
 
 
-def _milliseconds(axis: Any, set_scale: Any) -> None:
+def _logarithmic(axis: Any, set_scale: Any) -> None:
     set_scale("log")
     axis.set_major_formatter(lambda value, _: _number(value))
 
@@ -163,7 +164,7 @@ def _number(value: float) -> str:
 
 def _wrapped(title: str) -> str:
     """In two lines, cut at a comma or else in the middle."""
-    first, comma, rest = title.partition(", ")
+    first, comma, rest = title.replace("`", "").partition(", ")
     if comma:
         return f"{first},\n{rest}"
     words = title.split()

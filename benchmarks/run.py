@@ -44,7 +44,7 @@ async def measure(
             run.results += results
             keep()
             for result in results:
-                progress.console.print(brief(result), highlight=False)
+                progress.console.print(brief(result), highlight=False, soft_wrap=True)
 
 
 async def _measured(
