@@ -29,8 +29,9 @@ def measure_checks(
 ) -> list[Result]:
     parts = QUICK_TREE if quick else TREE
     lines = _lines(copy_torch(folder / "counted", parts))
-    cold = Result("check-cold", case.group, f"{lines:,} lines, cold", lines)
-    warm = Result("check-warm", case.group, f"{lines:,} lines, nothing changed since", lines)
+    folders = " ".join(parts)
+    cold = Result("check-cold", case.group, f"{lines:,} lines ({folders}), cold", lines)
+    warm = Result("check-warm", case.group, f"{lines:,} lines ({folders}), warm", lines)
     commands = [(label, command, tool) for tool in tools for label, command in tool.checks().items()]
     for number in range(effort.checks):
         start = number % len(commands)

@@ -9,7 +9,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.cases import TREE
 from benchmarks.results import Result, Run
 from benchmarks.servers import OURS, SERVERS
 
@@ -39,8 +38,8 @@ to. Timed is the answer for the edited file.""",
 A new process each time: from its start to the answer to `initialize`, and then from opening torch's `optim/adam.py`
 to its first diagnostics.""",
     "check": """\
-{tree} of the installed torch, copied. Each tool may use all {cores} cores, and is told so in its own way. Warm is the
-same command once more.""",
+Folders of the installed torch, copied. Each tool may use all {cores} cores, and is told so in its own way. Warm is the
+same command once more, when nothing has changed.""",
 }
 
 
@@ -91,7 +90,7 @@ def page(run: Run, figures: Sequence[str]) -> str:
     for group, title in _TITLES.items():
         results = run.of(group)
         if results:
-            text = _TEXTS[group].format(tree=", ".join(f"`{part}`" for part in TREE), cores=machine["cores"])
+            text = _TEXTS[group].format(cores=machine["cores"])
             parts += ["", f"## {title}", "", text, ""]
             parts += [f"![{title}]({figure})\n" for figure in figures if Path(figure).stem == group]
             parts += _markdown(results, group)
