@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Storage, Tensor
 from analyzers.machine.core import Machine
 from analyzers.machine.events import EndedAtCut, StaleBackward
@@ -15,26 +14,25 @@ COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})
 
 def note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
     """A backward has come to `leaves`: tell of those that were cut off from leaves of their own."""
+    starts: dict[int, list[int]] = {}
     for leaf in leaves:
         tensor = m.st.find(leaf)
         if isinstance(tensor, Tensor) and tensor.lineage is not None and tensor.lineage.cut in COPIES:
-            sources = _leaves_in(m, tensor.lineage)
+            starts = starts or _leaves_by_trail(m)
+            lineage = tensor.lineage
+            steps = {id(step) for step in lineage.walk() if step is not lineage}
+            sources = sorted(ident for step in steps for ident in starts.get(step, ()))
             if sources:
-                m.note(EndedAtCut(m.site(), leaf, tensor.lineage, sources))
+                m.note(EndedAtCut(m.site(), leaf, lineage, tuple(sources)))
 
 
-def _leaves_in(m: Machine, lineage: Lineage) -> tuple[int, ...]:
-    """The leaves with gradient that a trail starts from."""
-    trail = {id(step) for step in lineage.walk()}
-    return tuple(
-        ident
-        for ident, found in m.st.heap.items()
-        if isinstance(found, Tensor)
-        and found.requires_grad is True
-        and found.edge is None
-        and found.lineage is not lineage
-        and id(found.lineage) in trail
-    )
+def _leaves_by_trail(m: Machine) -> dict[int, list[int]]:
+    """The leaves with gradient, by the identity of the trail that each starts."""
+    found: dict[int, list[int]] = {}
+    for ident, tensor in m.st.heap.items():
+        if isinstance(tensor, Tensor) and tensor.requires_grad is True and tensor.edge is None:
+            found.setdefault(id(tensor.lineage), []).append(ident)
+    return found
 
 
 def met_again(m: Machine, node: int, leaf: int) -> None:

@@ -7,7 +7,7 @@ import math
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance
 from analyzers.domain.values import FALSE, NONE, Builtin, Const, Ref, Unknown, Value
-from analyzers.machine import copies, frameworks, namespaces, prelude_calls, presumed, standard, torch_entries
+from analyzers.machine import copies, frameworks, in_bulk, namespaces, prelude_calls, presumed, standard, torch_entries
 from analyzers.machine.calls import Args, call, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.natives import NATIVE
@@ -39,7 +39,7 @@ QUIET = frozenset([
 """Modules whose functions leave tensors as they are."""
 
 
-HANDWRITTEN = (copies, frameworks, namespaces, prelude_calls, presumed, standard, torch_entries)
+HANDWRITTEN = (copies, frameworks, in_bulk, namespaces, prelude_calls, presumed, standard, torch_entries)
 """Modules whose functions enter the table `NATIVE` when they are imported."""
 
 

@@ -29,7 +29,7 @@ from analyzers.machine.torch_calls import opaque_result
 def _write(m: Machine, args: Args) -> Value:
     target = args.get(0, "t")
     if isinstance(target, Ref) and m.tensor(target) is not None:
-        bump(m, target.id, _library_caller(m))
+        bump(m, target.id, library_caller(m))
     return NONE
 
 
@@ -42,7 +42,7 @@ def _share_gradient(m: Machine, args: Args) -> Value:
     return NONE
 
 
-def _library_caller(m: Machine) -> str:
+def library_caller(m: Machine) -> str:
     """The library function that the user's own code called."""
     inner = None
     for frame in reversed(m.frames):
@@ -79,7 +79,7 @@ def _update(m: Machine, args: Args) -> Value:
     ids = [value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None]
     if not ids:
         return NONE
-    name = _library_caller(m)
+    name = library_caller(m)
     step = Step(name, name, {"self": (ids[0],), "other": tuple(ids[1:])}, (), ("self", "other"), "unknown")
     step.requires = inputs_require_grad(m, step)
     check_usable(m, step)

@@ -30,8 +30,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     """Every gradient is written, also when none is too long."""
     parameters = _listed(parameters)
     autograd_machine.note_clip(parameters)
-    for g in _grads(parameters):
-        autograd_machine.write(g)
+    if not autograd_machine.write_gradients(parameters):
+        for g in _grads(parameters):
+            autograd_machine.write(g)
     return torch.empty(())
 
 

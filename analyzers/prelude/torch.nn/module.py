@@ -110,17 +110,20 @@ class Module:
     # --- modes and moves
 
     def train(self, mode=True):
-        self.training = mode
-        for module in self.children():
-            module.train(mode)
+        if not autograd_machine.set_training(self, mode):
+            self.training = mode
+            for module in self.children():
+                module.train(mode)
         return self
 
     def eval(self):
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        for _, p in autograd_machine.named_parameters(self):
-            p.requires_grad_(requires_grad)
+        parameters = [p for _, p in autograd_machine.named_parameters(self)]
+        if not autograd_machine.set_requires_grad(parameters, requires_grad):
+            for p in parameters:
+                p.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):

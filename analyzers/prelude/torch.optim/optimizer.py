@@ -87,6 +87,8 @@ class Optimizer:
     def zero_grad(self, set_to_none=True):
         autograd_machine.note_zero(self)
         for group in self.param_groups:
+            if set_to_none and autograd_machine.clear_gradients(group["params"]):
+                continue
             for p in group["params"]:
                 if set_to_none:
                     p.grad = None
@@ -114,6 +116,9 @@ class Optimizer:
         write = autograd_machine.write_hidden if self._fused else autograd_machine.write
         with torch.set_grad_enabled(self._differentiable):
             for group in self.param_groups:
+                if not (self._differentiable or self._fused):
+                    if autograd_machine.take_step(self, group, self._writes(group)):
+                        continue
                 for p in group["params"]:
                     if p.grad is not None:
                         if self._differentiable:
@@ -125,6 +130,8 @@ class Optimizer:
 
     def _check_layouts(self):
         for group in self.param_groups if self._takes != "any" else []:
+            if self._takes == "dense" and autograd_machine.none_surely_sparse(group["params"]):
+                continue
             for p in group["params"]:
                 if p.grad is None:
                     continue
