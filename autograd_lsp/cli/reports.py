@@ -18,6 +18,7 @@ from analyzers.report import Fact, Finding, Place
 from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
+from autograd_lsp.memory import collect_seldom
 from autograd_lsp.notebooks import SUFFIX, Notebook, position_in
 from autograd_lsp.positions import LineIndex, Position
 
@@ -139,6 +140,7 @@ class _Work:
     """One process' share, with one host: files share what they import."""
 
     def __init__(self, paths: Sequence[str], configuration: Configuration) -> None:
+        collect_seldom()
         self._host, self._environment = _new_host(paths, configuration)
         self._since = 0
         """Files since the host has forgotten."""

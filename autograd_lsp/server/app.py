@@ -28,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_ANSWERS_TO_REMEMBER = 1_000
+"""The analyzer forgets no sooner, however much memory it takes: what it needs it would only run again."""
+
 
 class AutogradServer(LanguageServer):
     protocol: Protocol
@@ -42,6 +45,8 @@ class AutogradServer(LanguageServer):
         self._told: set[str] = set()
         self.revision = 0
         """Counts every change that the analyzer was told of."""
+        self._remembered = 0
+        """Answers given since the analyzer has forgotten."""
         self._worker = Worker()
 
     def use_own_documents(self, params: types.InitializeParams) -> None:
@@ -149,6 +154,9 @@ class AutogradServer(LanguageServer):
         """On the worker thread."""
         snapshot = self.host.snapshot()
         uris = {document.key: document.uri for document in self.open_documents()}
+        self._remembered += 1
+        if self._remembered > _ANSWERS_TO_REMEMBER and self.host.forget_if_large():
+            self._remembered = 0
         return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris))
 
     def _tell_which_are_open(self) -> None:

@@ -13,6 +13,7 @@ from pygls.io_ import run_async
 from analyzers.host import Host
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
+from autograd_lsp.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 
@@ -38,6 +39,7 @@ def serve_tcp(host: str, port: int) -> None:
 
 
 def _new_server() -> AutogradServer:
+    collect_seldom()
     configuration = Configuration()
     environment = Environment(lambda: _near(server))
     server = create_server(Host(choose=configuration.choice, look_up=environment.kind), configuration, environment)
