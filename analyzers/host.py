@@ -65,8 +65,8 @@ KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
 KEPT_TREES, KEPT_CHUNKS = 400, 6_000
 """Files whose syntax tree is kept, and chunks that are kept lowered."""
 
-MOST_BLOCKS = 4_000_000
-"""Pieces of memory, as CPython counts them, above which a host had better forget: some 400 MB."""
+MOST_BLOCKS = 8_000_000
+"""Pieces of memory, as CPython counts them, above which hosts had better forget: some 800 MB."""
 
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
@@ -799,9 +799,9 @@ class Host:
         """The files that somebody looks at: a comment that one of them needs is not unused in another."""
         self.world.set(TOGETHER, None, frozenset(paths))
 
-    def forget_if_large(self) -> bool:
-        """Drop all that is known once it takes more memory than a run may; what is asked for again runs again."""
-        if sys.getallocatedblocks() < MOST_BLOCKS:
+    def forget_if_large(self, processes: int = 1) -> bool:
+        """Drop all that is known once it takes more than its share of memory; what is asked for again runs again."""
+        if sys.getallocatedblocks() * processes < MOST_BLOCKS:
             return False
         with self.lock:
             self.world.forget()

@@ -53,11 +53,11 @@ def make_reports(
     paths = [source.path for source in sources]
     configuration = configuration.lenient()
     if count == 1:
-        work = _Work(paths, configuration)
+        work = _Work(paths, configuration, 1)
         yield from (report for source in sources if (report := work.report(want, source)) is not None)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
-    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths, configuration)) as pool:
+    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths, configuration, count)) as pool:
         made = pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
         yield from (report for report in made if report is not None)
 
@@ -139,14 +139,15 @@ def _new_host(paths: Sequence[str], configuration: Configuration) -> tuple[Host,
 class _Work:
     """One process' share, with one host: files share what they import."""
 
-    def __init__(self, paths: Sequence[str], configuration: Configuration) -> None:
+    def __init__(self, paths: Sequence[str], configuration: Configuration, processes: int) -> None:
         collect_seldom()
         self._host, self._environment = _new_host(paths, configuration)
+        self._processes = processes
         self._since = 0
         """Files since the host has forgotten."""
 
     def report(self, want: Literal["findings", "facts"], source: Source) -> Report | None:
-        if self._since >= _FILES_TO_REMEMBER and self._host.forget_if_large():
+        if self._since >= _FILES_TO_REMEMBER and self._host.forget_if_large(self._processes):
             self._since = 0
         self._since += 1
         return _report(self._host, self._environment, want, source)
@@ -156,8 +157,8 @@ _work: list[_Work] = []
 """In a worker process, its share."""
 
 
-def _start_worker(paths: Sequence[str], configuration: Configuration) -> None:
-    _work.append(_Work(paths, configuration))
+def _start_worker(paths: Sequence[str], configuration: Configuration, processes: int) -> None:
+    _work.append(_Work(paths, configuration, processes))
 
 
 def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report | None:
