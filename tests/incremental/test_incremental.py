@@ -1,0 +1,126 @@
+"""An edit runs what it touches and nothing else, and what is shown is what a new host would show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.incremental.compare import differences, opened, shown, texts_at
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "tests" / "corpus"
+EDITED = (
+    CORPUS / "a" / "003_forward_under_no_grad_block_broken.py",
+    CORPUS / "b" / "032_retrieval_shared_utils_pkg_broken",
+    CORPUS / "b" / "126_train_utils_order_pkg_broken",
+    CORPUS / "b" / "149_gan_wrong_optimizer_step_broken.py",
+    CORPUS / "b" / "165_triplet_accumulator_leaf_broken.py",
+)
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def decay(self):
+        self.layer.weight.pow(2).sum().backward()
+
+
+def noise_like(x):
+    return torch.randn_like(x).detach()
+"""
+
+TRAINING = """\
+import torch
+from model import Net
+
+net = Net()
+loss = net(torch.ones(2, 3)).sum()
+loss.backward()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("path", EDITED, ids=lambda path: path.stem)
+def test_an_edited_host_shows_what_a_new_one_does(path: Path) -> None:
+    texts = texts_at(path)
+    difference = next(differences(texts, 25, seed=len(path.stem)), None)
+    assert difference is None, f"{difference.after}\nedited: {difference.edited}\nfresh: {difference.fresh}"
+
+
+class Edits:
+    """Two files that are open, and the queries that run when one of them is edited."""
+
+    def __init__(self) -> None:
+        self.texts = {"/lab/model.py": MODEL, "/lab/training.py": TRAINING}
+        self.host = opened(self.texts)
+        self.shown = shown(self.host, list(self.texts))
+
+    def __call__(self, path: str, old: str, new: str) -> Counter[str]:
+        """How often each query ran for what is shown after an edit."""
+        assert old in self.texts[path]
+        self.texts[path] = self.texts[path].replace(old, new)
+        self.host.set_text(path, self.texts[path])
+        self.host.world.log.clear()
+        self.shown = shown(self.host, list(self.texts))
+        return Counter(name for name, _ in self.host.world.log)
+
+
+@pytest.fixture
+def edit() -> Edits:
+    return Edits()
+
+
+RUNS = ("module_run", "imported", "function_run", "judged_run")
+
+
+def test_the_second_backward_is_found(edit: Edits) -> None:
+    assert [sighting.finding.code for sighting in edit.shown["/lab/training.py"]] == ["AG102"]
+
+
+def test_a_comment_above_everything_runs_nothing(edit: Edits) -> None:
+    ran = edit("/lab/training.py", "import torch\n", "# Trains.\nimport torch\n")
+    assert not [name for name in RUNS if ran[name]]
+    (sighting,) = edit.shown["/lab/training.py"]
+    assert sighting.place.start == edit.texts["/lab/training.py"].index("loss.backward()")
+
+
+def test_the_body_of_a_method_that_nobody_calls_runs_that_method(edit: Edits) -> None:
+    ran = edit("/lab/model.py", "weight.pow(2)", "weight.pow(4)")
+    assert [ran[name] for name in RUNS] == [0, 0, 1, 1]
+    assert ran["chunk"] == 1
+
+
+def test_a_method_that_is_called_runs_its_callers(edit: Edits) -> None:
+    ran = edit("/lab/model.py", "return self.layer(x)", "return self.layer(x).exp()")
+    assert ran["imported"] == 0
+    assert ran["module_run"] == 1
+
+
+def test_another_head_is_another_definition(edit: Edits) -> None:
+    ran = edit("/lab/model.py", "def noise_like(x):", "def noise_like(x, scale=1):")
+    assert ran["imported"] == 1
+
+
+def test_half_a_line_runs_its_function_alone(edit: Edits) -> None:
+    ran = edit("/lab/model.py", "return torch.randn_like(x).detach()", "return torch.randn_like(x).")
+    assert ran["module_run"] == ran["imported"] == 0
+    assert [sighting.finding.code for sighting in edit.shown["/lab/training.py"]] == ["AG102"]
+
+
+def test_a_text_that_comes_back_runs_little(edit: Edits) -> None:
+    before = edit.shown
+    edit("/lab/training.py", "loss.backward()\nloss.backward()", "loss.backward()")
+    assert not edit.shown["/lab/training.py"]
+    edit("/lab/training.py", "loss.backward()", "loss.backward()\nloss.backward()")
+    assert edit.shown == before
