@@ -45,6 +45,7 @@ from analyzers.syntax import comments, relevance
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower
 from analyzers.syntax.parse import parse
+from analyzers.syntax.resplit import resplit
 from analyzers.syntax.split import Module, split
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class World(Database):
         self.choose = choose
         self.look_up = look_up
         self.blocks: dict[tuple[str, bool], int] = {}
+        self.cut: dict[str, Module] = {}
+        """Files as they were cut last, the latest at the end: an edit is cut by what was before it."""
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
         self.asked: set[str] = set()
         """The files that anybody has looked for."""
@@ -142,9 +145,16 @@ def moves_search_path(db: Database, path: str) -> bool:
 
 @query(capacity=KEPT_TREES)
 def module(db: Database, path: str) -> Module:
-    # A lone carriage return ends a line for Python and for editors, but not in the grammar.
-    text = LONE_RETURN.sub(b"\n", source(db, path) or b"")
-    return split(text, parse(text))
+    text = source(db, path) or b""
+    if b"\r" in text:
+        # A lone carriage return ends a line for Python and for editors, but not in the grammar.
+        text = LONE_RETURN.sub(b"\n", text)
+    kept = world_of(db).cut
+    before = kept.pop(path, None)
+    if len(kept) >= KEPT_TREES:
+        del kept[next(iter(kept))]
+    kept[path] = split(text, parse(text)) if before is None else resplit(before, text)
+    return kept[path]
 
 
 @query
