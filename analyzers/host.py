@@ -51,6 +51,7 @@ from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower, lower_head
 from analyzers.syntax.outline import Outline, outline_of
 from analyzers.syntax.parse import parse
+from analyzers.syntax.resplit import resplit
 from analyzers.syntax.split import Module, split
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class World(Database):
         self.choose = choose
         self.look_up = look_up
         self.blocks: dict[tuple[str, bool], int] = {}
+        self.cut: dict[str, Module] = {}
+        """Files as they were cut last, the latest at the end: an edit is cut by what was before it."""
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
         """By path, the chunk's key and its text."""
         self.asked: set[str] = set()
@@ -114,6 +117,7 @@ class World(Database):
 
     def forget(self) -> None:
         super().forget()
+        self.cut.clear()
         self.lowered.clear()
         self.blocks.clear()
 
@@ -158,9 +162,16 @@ def moves_search_path(db: Database, path: str) -> bool:
 
 @query(capacity=KEPT_TREES)
 def module(db: Database, path: str) -> Module:
-    # A lone carriage return ends a line for Python and for editors, but not in the grammar.
-    text = LONE_RETURN.sub(b"\n", source(db, path) or b"")
-    return split(text, parse(text))
+    text = source(db, path) or b""
+    if b"\r" in text:
+        # A lone carriage return ends a line for Python and for editors, but not in the grammar.
+        text = LONE_RETURN.sub(b"\n", text)
+    kept = world_of(db).cut
+    before = kept.pop(path, None)
+    if len(kept) >= KEPT_TREES:
+        del kept[next(iter(kept))]
+    kept[path] = split(text, parse(text)) if before is None else resplit(before, text)
+    return kept[path]
 
 
 @query(eager=1)
@@ -496,12 +507,12 @@ def found(db: Database, path: str) -> tuple[Finding, ...]:
 @query(eager=1)
 def comments_of(db: Database, path: str) -> Comments | None:
     """The directives of a file; None where there are none."""
-    text = module(db, path).text
-    if not comments.has_directive(text):
+    cut = module(db, path)
+    if not comments.has_directive(cut.text):
         return None
     from analyzers.rules import suppression
 
-    return suppression.comments_of(path, text)
+    return suppression.comments_of(path, cut)
 
 
 @query
@@ -728,7 +739,7 @@ class Snapshot:
 
         with self._held() as db:
             path = finding.place.path
-            return suppression.ignoring(suppression.comments_of(path, module(db, path).text), finding)
+            return suppression.ignoring(suppression.comments_of(path, module(db, path)), finding)
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         with self._held() as db:

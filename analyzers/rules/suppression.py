@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from tree_sitter import Node, Tree
 
@@ -22,6 +23,7 @@ from analyzers.rules import unknown_suppression, unused_suppression
 from analyzers.rules.base import Rule
 from analyzers.syntax import parse
 from analyzers.syntax.comments import Code, Suppression, suppressions
+from analyzers.syntax.split import Module
 
 UNUSED, UNKNOWN = unused_suppression.RULE, unknown_suppression.RULE
 
@@ -39,14 +41,18 @@ Use = tuple[str, int, str | None]
 """What silenced a finding: the file, where the directive begins, and the code in it; None where it has no list."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comments:
     """A file's text with its directives."""
 
     path: str
     text: bytes
-    tree: Tree = field(repr=False, compare=False)
     directives: tuple[Suppression, ...]
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Of the text as it is. Most files silence nothing, and it takes longest to make."""
+        return parse.parse(self.text)
 
     def silencing(self, finding: Finding) -> list[Suppression]:
         """The directives that silence a finding in this file."""
@@ -57,10 +63,8 @@ class Comments:
         return [one for one in naming if one.whole_file or one.line in lines]
 
 
-def comments_of(path: str, text: bytes) -> Comments:
-    """`text` ends its lines with newlines."""
-    tree = parse.parse(text)
-    return Comments(path, text, tree, suppressions(text, tree))
+def comments_of(path: str, module: Module) -> Comments:
+    return Comments(path, module.text, suppressions(module.text, module.is_comment))
 
 
 def uses(comments: Comments, findings: Iterable[Finding]) -> frozenset[Use]:

@@ -11,13 +11,9 @@ The same words inside a string silence nothing: only what the tree calls a comme
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from tree_sitter import Tree
-
-from analyzers.syntax import parse
-
-_COMMENT = parse.kind("comment")
 _DIRECTIVE = re.compile(
     rb"#[ \t]*(?:(?:autograd:[ \t]*(?P<ignore>ignore(?:-file)?)\b(?P<list>[ \t]*\[(?P<codes>[^\]\n]*)\])?)"
     rb"|(?:noqa[ \t]*:[ \t]*(?P<noqa>[A-Za-z]+[0-9]+(?:[ \t]*[, \t][ \t]*[A-Za-z]+[0-9]+)*)))",
@@ -59,14 +55,13 @@ def has_directive(text: bytes) -> bool:
     return _DIRECTIVE.search(text) is not None
 
 
-def suppressions(text: bytes, tree: Tree) -> tuple[Suppression, ...]:
-    """Every directive of a file, in order; `has_directive` says beforehand whether to look."""
+def suppressions(text: bytes, is_comment: Callable[[int, int], bool]) -> tuple[Suppression, ...]:
+    """Every directive of a file, in order; `is_comment` says whether bytes `start` to `end` are a part of one."""
     found: list[Suppression] = []
     line = counted = 0
     for match in _DIRECTIVE.finditer(text):
         start, end = match.span()
-        node = tree.root_node.descendant_for_byte_range(start, end)
-        if node is None or node.kind_id != _COMMENT:
+        if not is_comment(start, end):
             continue
         line += text.count(b"\n", counted, start)
         counted = start

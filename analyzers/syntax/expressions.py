@@ -461,7 +461,7 @@ def parameter_names(args: n.Arguments) -> set[str]:
 
 def _parameter(c: Source, node: Node) -> tuple[n.Arg, int]:
     """One parameter and how many stars stand before it."""
-    first, *rest = parse.parts(node) if node.child_count else [node]
+    first, *rest = parse.parts(node) or [node]
     annotation: n.Expr | None = None
     default: n.Expr | None = None
     end = first.end_byte

@@ -11,26 +11,29 @@ from tree_sitter import Node
 
 from analyzers.syntax.nodes import Chunk, ChunkRef, Stmt
 from analyzers.syntax.source import Source
-from analyzers.syntax.split import ChunkSpan, Module, is_chunk_of_class
+from analyzers.syntax.spans import ChunkSpan, is_chunk_of_class
+from analyzers.syntax.split import Module
 from analyzers.syntax.statements import class_def, function_head, statement
 
 
 def lower(module: Module, key: str) -> Chunk:
     """Lower the chunk `key` of `module`; KeyError if there is none."""
-    span, node = module.spans[key], module.nodes[key]
-    source = Source(module.mended, span.start, holes=module.holes)
-    body = _class(source, span, node) if span.is_class else statement(source, node)
+    span = module.spans[key]
+    repaired, start, node = module.node(key)
+    source = Source(repaired.text, start + span.start, holes=repaired.holes)
+    body = _class(source, span, start, node) if span.is_class else statement(source, node)
     return Chunk(key, span.text, (body,))
 
 
 def lower_head(module: Module, key: str) -> Chunk:
     """The chunk `key`, which is a function, without that function's body."""
-    span, node = module.spans[key], module.nodes[key]
-    source = Source(module.mended, span.start, holes=module.holes)
+    span = module.spans[key]
+    repaired, start, node = module.node(key)
+    source = Source(repaired.text, start + span.start, holes=repaired.holes)
     return Chunk(key, span.text[: span.head], (function_head(source, node),))
 
 
-def _class(source: Source, span: ChunkSpan, node: Node) -> Stmt:
+def _class(source: Source, span: ChunkSpan, start: int, node: Node) -> Stmt:
     """The segments of a class after its header are its statements, one each, in order."""
     segments = iter(span.segments[1:])
     children = iter(span.children)
@@ -42,7 +45,7 @@ def _class(source: Source, span: ChunkSpan, node: Node) -> Stmt:
             if is_chunk_of_class(one):
                 lowered.append(ChunkRef(segment.chunk_offset, segment.chunk_offset, next(children).key))
             else:
-                c.base = segment.file_offset - segment.chunk_offset
+                c.base = start + segment.offset - segment.chunk_offset
                 lowered.append(statement(c, one))
         return tuple(lowered)
 

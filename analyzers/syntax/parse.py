@@ -11,6 +11,9 @@ from tree_sitter import Language, Node, Parser, Point, Tree
 
 LANGUAGE = Language(tree_sitter_python.language())
 
+LONG = 8_000
+"""Bytes from which on it is worth its while to parse by an older tree."""
+
 
 def parse(text: bytes, old: Tree | None = None) -> Tree:
     """The tree of `text`; `old` is the tree of the text before, already told of its edits."""
@@ -23,8 +26,57 @@ def edit(  # noqa: PLR0917
 ) -> Tree:
     """A copy of `tree` that knows bytes `start:old_end` of `old_text` to have become `start:new_end` of `new_text`."""
     edited = tree.copy()
-    edited.edit(start, old_end, new_end, _point(old_text, start), _point(old_text, old_end), _point(new_text, new_end))
+    row = old_text.count(b"\n", 0, start)
+    edited.edit(
+        start,
+        old_end,
+        new_end,
+        _point(old_text, start, row),
+        _point(old_text, old_end, row + old_text.count(b"\n", start, old_end)),
+        _point(new_text, new_end, row + new_text.count(b"\n", start, new_end)),
+    )
     return edited
+
+
+class Reparser:
+    """Parses texts of which some are much alike: a long one by the tree of one before it that had no error."""
+
+    def __init__(self, text: bytes = b"", tree: Tree | None = None) -> None:
+        self.text = text
+        self.tree = tree
+
+    def parse(self, text: bytes) -> Tree:
+        if len(text) < LONG:
+            return parse(text)
+        start, old_end = changed(self.text, text)
+        if self.tree is not None and old_end - start > len(self.text) // 2:
+            return parse(text)
+        new_end = len(text) - len(self.text) + old_end
+        old = None if self.tree is None else edit(self.tree, start, old_end, new_end, self.text, text)
+        tree = parse(text, old)
+        if not tree.root_node.has_error:
+            self.text, self.tree = text, tree
+        return tree
+
+
+def changed(old: bytes, new: bytes) -> tuple[int, int]:
+    """The bytes of `old` that are others in `new`, as few as there may be in one piece."""
+    shorter = min(len(old), len(new))
+    start, limit = 0, shorter
+    while start < limit:
+        middle = (start + limit + 1) // 2
+        if new.startswith(old[start:middle], start):
+            start = middle
+        else:
+            limit = middle - 1
+    same, limit = 0, shorter - start
+    while same < limit:
+        middle = (same + limit + 1) // 2
+        if new.endswith(old[len(old) - middle : len(old) - same], 0, len(new) - same):
+            same = middle
+        else:
+            limit = middle - 1
+    return start, len(old) - same
 
 
 def kinds(*names: str) -> frozenset[int]:
@@ -58,7 +110,6 @@ def parts(node: Node) -> list[Node]:
     return [child for child in node.named_children if not child.is_extra]
 
 
-def _point(text: bytes, offset: int) -> Point:
-    line_start = text.rfind(b"\n", 0, offset) + 1
-    point: Point = Point(text.count(b"\n", 0, offset), offset - line_start)
+def _point(text: bytes, offset: int, row: int) -> Point:
+    point: Point = Point(row, offset - text.rfind(b"\n", 0, offset) - 1)
     return point

@@ -13,18 +13,21 @@ the mended text a hole is a `0` and blanks, of the same length, so every other o
 A newline that ends no statement is a fault too, though tree-sitter reads over it: `y = x.` and `b = 2` below it are
 not one assignment.
 
-What becomes of a group depends on its own text alone, so a fault in one function leaves the others' trees equal.
+What becomes of a group depends on its own text alone, so a fault in one function leaves the others' trees equal. Only
+a group that leaves a triple quote open looks at what stands below it.
 """
 
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from tree_sitter import Node, Tree
 
-from analyzers.syntax.parse import LANGUAGE, kinds, parse
+from analyzers.syntax.parse import LANGUAGE, LONG, Reparser, kinds, parse
 
 _MAX_BLOCKS = 50
 _MAX_HEADER_LINES = 60
@@ -39,6 +42,7 @@ _WORDS_WANT_MORE = frozenset(
     b"and or not in is if elif else import from as lambda await with for while assert del class def global nonlocal"
     b" async case".split()
 )
+_LAST_BYTES = frozenset(b",").union(_WANTS_MORE, (word[-1] for word in _WORDS_WANT_MORE))
 _LIST_WANTS_MORE = re.compile(rb"[ \t]*(?:import|from|global|nonlocal|del|with|for|assert)\b[^(]*,\Z")
 _COMMENT_AT_END = re.compile(rb"#[^\n]*\Z")
 _TEXTUAL = kinds("string", "comment")
@@ -52,22 +56,87 @@ _STATEMENTS = kinds(
     )
 )
 _INK = re.compile(rb"[^\s]")
+_LINE_AT_MARGIN = re.compile(rb"\n(?=[^ \t\r\n#]|\r[^\n])")
+_DECORATED_AT_MARGIN = re.compile(rb"(?<!\\)(?<!\\\r)\n(?:def|class|async)\b")
+STARTS_STATEMENT = re.compile(rb"(?:def|class|import|from)\b")
+_HALF = re.compile(rb"(?:[:,]|\belse)[ \t\f\r]*(?:#[^\n]*)?\Z")
+_LONGEST_WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The mended text, its tree, and where each hole starts and ends."""
+    """The mended text, its tree, and where each hole starts and ends.
+
+    `groups` are where the outermost groups start, None where nothing was to be mended. `is_open` says that one of them
+    lacks a triple quote, so that text below it could make it whole.
+    """
 
     text: bytes
     tree: Tree
     holes: dict[int, int]
+    groups: tuple[int, ...] | None = None
+    is_open: bool = False
 
 
-def repair(text: bytes) -> Repaired:
-    mender = _Mender(text)
+def repair(text: bytes, parser: Reparser | None = None) -> Repaired:
+    """Mend a text that is broken; `parser` may know the tree of one like it."""
+    parser = parser or Reparser()
+    mender = _Mender(text, parser, broken=text)
     mender.mend(0, len(mender.lines), 0)
     mended = bytes(mender.mended)
-    return Repaired(mended, parse(mended), mender.holes)
+    return Repaired(mended, parser.parse(mended), mender.holes, tuple(mender.groups), mender.is_open)
+
+
+def is_group(text: bytes) -> bool:
+    """Whether whole statements are one group; not if what stands in their brackets stands at the margin, say."""
+    if text[:1] in (b" ", b"\t") or b"\f" in text or _ends_continued(text):
+        return False
+    extent = Extent(text[:_LONGEST_WORD])
+    for line in _LINE_AT_MARGIN.finditer(text):
+        if not _is_continued(text[max(line.start() - 8, 0) : line.start()]):
+            if not extent.takes(text[line.end() : line.end() + _LONGEST_WORD], 0):
+                return _TRIPLE.search(text) is not None and _Mender(text, Reparser()).is_group()
+    return True
+
+
+def may_go_on(above: bytes, first: bytes) -> bool:
+    """Whether what stands above a line at the margin might go on in it; `first` is how it begins.
+
+    It is empty at the end of a file, where only a line that is continued might go on.
+    """
+    if not first or _ends_continued(above):
+        return _ends_continued(above)
+    decorator = above.rfind(b"\n@") + 1
+    decorated = above.startswith(b"@", decorator) and _DECORATED_AT_MARGIN.search(above, decorator) is None
+    return (
+        not above.endswith(b"\n")
+        or first[:1].isspace()
+        or first.startswith((b")", b"]", b"}", b"\\", BOM_UTF8))
+        or _CLAUSE.match(first) is not None
+        or (decorated and _DECORABLE.match(first) is not None)
+        or (STARTS_STATEMENT.match(first) is None and _HALF.search(_last_line(above)) is not None)
+    )
+
+
+def _ends_continued(text: bytes) -> bool:
+    """Whether there is a backslash at the end of the last line, or of the last with code."""
+    return text.rstrip().endswith(b"\\") or _last_line(text).rstrip().endswith(b"\\")
+
+
+def _last_line(text: bytes) -> bytes:
+    """The last line with code."""
+    end = len(text)
+    while end > 0:
+        start = text.rfind(b"\n", 0, end - 1) + 1
+        line = text[start:end].rstrip(b"\n")
+        if not _BLANK.match(line):
+            return line
+        end = start
+    return b""
+
+
+def _is_continued(line: bytes) -> bool:
+    return line.rstrip(b"\r").endswith(b"\\")
 
 
 def is_broken(text: bytes, tree: Tree) -> bool:
@@ -80,16 +149,25 @@ def parses(text: bytes) -> bool:
     return not is_broken(text, parse(text))
 
 
+@lru_cache(maxsize=64)
+def _parses_long(text: bytes) -> bool:
+    return not is_broken(text, parse(text))
+
+
 def _reads_over_newline(text: bytes, root: Node) -> bool:
     start = 0
     for line in text.split(b"\n"):
         code = line.rstrip()
         if b"#" in code:
             code = _COMMENT_AT_END.sub(b"", code).rstrip()
-        if code and (
-            code[-1] in _WANTS_MORE
-            or (code[-1] >= 0x61 and code.rsplit(None, 1)[-1] in _WORDS_WANT_MORE)
-            or (code[-1] == 0x2C and _LIST_WANTS_MORE.match(code))
+        if (
+            code
+            and code[-1] in _LAST_BYTES
+            and (
+                code[-1] in _WANTS_MORE
+                or (code[-1] == 0x2C and _LIST_WANTS_MORE.match(code))
+                or code.rsplit(None, 1)[-1] in _WORDS_WANT_MORE
+            )
         ):
             last = start + len(code) - 1
             if _goes_on(root.descendant_for_byte_range(last, last + 1), last, start + len(line)):
@@ -110,14 +188,32 @@ def _goes_on(node: Node | None, last: int, line_end: int) -> bool:
     return False
 
 
+class Extent:
+    """Which lines at its own margin or left of it a group takes in, told one after another."""
+
+    def __init__(self, first: bytes, base: int = 0) -> None:
+        self.base = base
+        self.decorated = first.startswith(b"@")
+        self.compound = _COMPOUND.match(first) is not None
+
+    def takes(self, first: bytes, indent: int) -> bool:
+        goes_on = first[:1] in (b")", b"]", b"}") or (self.compound and indent == self.base and _CLAUSE.match(first))
+        if not goes_on and not (self.decorated and _DECORABLE.match(first)):
+            return False
+        self.decorated = self.decorated and (bool(goes_on) or first.startswith(b"@"))
+        return True
+
+
 class _Mender:
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, parser: Reparser, broken: bytes | None = None) -> None:
         self.mended = bytearray(text)
+        self.parser = parser
+        self.broken = broken
         self.holes: dict[int, int] = {}
+        self.groups: list[int] = []
+        self.is_open = False
         self.lines = text.split(b"\n")
-        self.starts = [0]
-        for line in self.lines:
-            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
         self.indents = [_indent(line) for line in self.lines]
 
     def mend(self, low: int, high: int, depth: int) -> None:
@@ -127,26 +223,35 @@ class _Mender:
             if self.indents[at] is None:
                 at += 1
                 continue
-            end = self.group_end(at, high)
-            if not parses(self.slice(at, end)):
-                end = self.past_string(at, end, high)
-                if not parses(self.slice(at, end)):
-                    self.mend_group(at, end, depth)
+            end, whole = self.group(at, high)
+            if depth == 0:
+                self.groups.append(self.starts[at])
+                self.is_open = self.is_open or (not whole and self.lacks_quote(at, end))
+            if not whole:
+                self.mend_group(at, end, depth)
             at = end
+
+    def is_group(self) -> bool:
+        end, whole = self.group(0, len(self.lines))
+        return whole and all(indent is None for indent in self.indents[end:])
+
+    def group(self, at: int, high: int) -> tuple[int, bool]:
+        """Where the group at a line ends, and whether it parses."""
+        end = self.group_end(at, high)
+        if self.parses(at, end):
+            return end, True
+        further = self.past_string(at, end, high)
+        return further, further != end
 
     def group_end(self, at: int, high: int) -> int:
         base = self.indents[at] or 0
-        decorated = self.lines[at].lstrip().startswith(b"@")
-        compound = _COMPOUND.match(self.lines[at].lstrip()) is not None
+        extent = Extent(self.lines[at].lstrip(), base)
         end = at + 1
         while end < high:
             indent = self.indents[end]
-            if indent is not None and indent <= base and not self.lines[end - 1].rstrip(b"\r").endswith(b"\\"):
-                first = self.lines[end].lstrip()
-                goes_on = first[:1] in (b")", b"]", b"}") or (compound and indent == base and _CLAUSE.match(first))
-                if not goes_on and not (decorated and _DECORABLE.match(first)):
+            if indent is not None and indent <= base and not _is_continued(self.lines[end - 1]):
+                if not extent.takes(self.lines[end].lstrip(), indent):
                     break
-                decorated = decorated and first.startswith(b"@")
             end += 1
         while end > at + 1 and self.indents[end - 1] is None:
             end -= 1
@@ -155,17 +260,20 @@ class _Mender:
     def past_string(self, at: int, end: int, high: int) -> int:
         """Where the group ends if the triple quotes that it opens are closed further down; `end` if not so."""
         further = end
-        while len(_TRIPLE.findall(self.slice(at, further))) % 2 == 1:
+        while self.lacks_quote(at, further):
             line = next((line for line in range(further, high) if _TRIPLE.search(self.lines[line])), None)
             if line is None:
                 return end
             further = self.group_end(line, high) if self.indents[line] == self.indents[at] else line + 1
-        return further if further == end or parses(self.slice(at, further)) else end
+        return further if further == end or self.parses(at, further) else end
+
+    def lacks_quote(self, low: int, high: int) -> bool:
+        return len(_TRIPLE.findall(self.slice(low, high))) % 2 == 1
 
     def mend_group(self, low: int, high: int, depth: int) -> None:
         before = bytes(self.mended[self.starts[low] : self.starts[high] - 1]), dict(self.holes)
         if depth < _MAX_BLOCKS and _COMPOUND.match(self.lines[low].lstrip()) and self.mend_clauses(low, high, depth):
-            if parses(self.slice(low, high)):
+            if self.parses(low, high):
                 return
             self.mended[self.starts[low] : self.starts[low] + len(before[0])] = before[0]
             self.holes = before[1]
@@ -195,6 +303,18 @@ class _Mender:
                 return end
         return None
 
+    def parses(self, low: int, high: int) -> bool:
+        text = self.slice(low, high)
+        if len(text) < LONG:
+            return parses(text)
+        if len(text) < len(self.mended) // 2:
+            return _parses_long(text)
+        # Taken to the end of the text, it is more like the texts that the parser knows.
+        while high < len(self.lines) and self.indents[high] is None and not _is_continued(self.lines[high - 1]):
+            high += 1
+        text = self.slice(low, high)
+        return text != self.broken and not is_broken(text, self.parser.parse(text))
+
     def slice(self, low: int, high: int) -> bytes:
         """The text of some lines, from the first line's ink on."""
         start = self.starts[low] + len(self.lines[low]) - len(self.lines[low].lstrip())
@@ -215,6 +335,9 @@ class _Mender:
 
 def _indent(line: bytes) -> int | None:
     """The column where the line's ink begins; None for a line without code."""
+    ink = line.lstrip(b" ")
+    if ink and ink[0] not in b"#\t\f\r":
+        return len(line) - len(ink)
     if _BLANK.match(line):
         return None
     column = 0

@@ -10,170 +10,196 @@ A *segment* is a stretch of chunk text that lies in one piece in the file.
         def f(self): ...        chunk `Net.f`
         size = 3
     net = Net()                 chunk `stmt:91c2...`, named after its text
+
+A *section* is the stretch of the file from the line where one statement of the module starts to the line where the next
+one does. The sections tile the file, and each knows the tree that it was cut by: that of the file, or of the section.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import NamedTuple
+from functools import cached_property
+from itertools import pairwise
 
 from tree_sitter import Node, Tree
 
 from analyzers.syntax import parse
-from analyzers.syntax.literals import identifier
 from analyzers.syntax.nodes import ChunkRef
-from analyzers.syntax.repair import Repaired, is_broken, repair
+from analyzers.syntax.repair import Repaired, is_broken, is_group, repair
+from analyzers.syntax.spans import ChunkSpan, Cutter, chunk_nodes, numbered
 
-_CLASS = parse.kind("class_definition")
-_FUNCTION = parse.kind("function_definition")
-_DECORATED = parse.kind("decorated_definition")
-_NAME = parse.field("name")
-_BODY = parse.field("body")
+_COMMENT = parse.kind("comment")
 
 
-class Segment(NamedTuple):
-    """`length` bytes at `chunk_offset` of the chunk are those at `file_offset` of the file."""
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Bytes `start` to `end` of the text of `source`, and the statements of the module in them.
 
-    chunk_offset: int
-    file_offset: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkSpan:
-    """Where a chunk lies in the file: bytes `start` to `end`; `children` are the methods and classes cut out of it.
-
-    `name` is the function's or class's own name, None for another statement; `head` is where the body of a function
-    begins, 0 for anything else.
+    `is_mended` says that it is not the text of the file. `holes` count from `start`.
     """
 
-    key: str
+    source: Repaired
     start: int
     end: int
-    text: bytes
-    segments: tuple[Segment, ...]
-    children: tuple[ChunkSpan, ...] = ()
-    name: str | None = None
-    is_class: bool = False
-    head: int = 0
+    statements: tuple[Node, ...]
+    is_mended: bool
+    holes: tuple[tuple[int, int], ...]
 
-    def to_file(self, offset: int) -> int:
-        """The place in the file of a place in the chunk."""
-        at = bisect_right(self.segments, offset, key=lambda segment: segment.chunk_offset) - 1
-        segment = self.segments[max(at, 0)]
-        return segment.file_offset + min(max(offset - segment.chunk_offset, 0), segment.length)
-
-    def from_file(self, file_offset: int) -> int:
-        """The place in the chunk of a place in the file; between two segments, the end of the first."""
-        at = bisect_right(self.segments, file_offset, key=lambda segment: segment.file_offset) - 1
-        segment = self.segments[max(at, 0)]
-        return segment.chunk_offset + min(max(file_offset - segment.file_offset, 0), segment.length)
+    @cached_property
+    def is_group(self) -> bool:
+        """Whether `repair` would take the section for one group if there were a fault somewhere else."""
+        text, start = self.source.text, self.start
+        if self.source.groups is not None or not self.statements:
+            return True
+        return is_group(text[max(start, text.rfind(b"\n", 0, self.statements[0].start_byte) + 1) : self.end])
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A file cut into chunks; nothing of it is lowered yet. `mended` is the text of which `nodes` are the tree."""
+    """A file cut into chunks; nothing of it is lowered yet.
+
+    `chunks` are those of the statements of the module, `starts` where each of them starts, `order` which one has which
+    key. `spans` has the chunks cut out of classes too. `places` is where each section starts. `is_settled` says that
+    what became of a section depends on its own text alone.
+    """
 
     text: bytes
-    mended: bytes = field(repr=False)
-    holes: dict[int, int] = field(repr=False)
     chunks: tuple[ChunkSpan, ...]
+    starts: tuple[int, ...]
     body: tuple[ChunkRef, ...]
     spans: dict[str, ChunkSpan] = field(repr=False)
-    nodes: dict[str, Node] = field(repr=False, compare=False)
+    order: dict[str, int] = field(repr=False)
+    sections: tuple[Section, ...] = field(repr=False, compare=False)
+    places: tuple[int, ...] = field(repr=False, compare=False)
+    is_settled: bool = field(repr=False, compare=False)
+
+    @property
+    def mended(self) -> bytes:
+        """The text that the trees are of."""
+        return b"".join(section.source.text[section.start : section.end] for section in self.sections)
+
+    @property
+    def holes(self) -> dict[int, int]:
+        """Where each hole starts and ends."""
+        return {
+            place + start: place + end
+            for place, section in zip(self.places, self.sections, strict=True)
+            for start, end in section.holes
+        }
 
     def locate(self, file_offset: int) -> tuple[str, int] | None:
         """The innermost chunk around a place in the file, and the place in that chunk; None between statements."""
-        spans, found = self.chunks, None
+        at = bisect_right(self.starts, file_offset) - 1
+        if at < 0:
+            return None
+        spans, found, offset = self.chunks[at : at + 1], None, file_offset - self.starts[at]
         while True:
-            at = bisect_right(spans, file_offset, key=lambda span: span.start) - 1
-            if at < 0 or file_offset > spans[at].end:
+            at = bisect_right(spans, offset, key=lambda span: span.start) - 1
+            if at < 0 or offset > spans[at].end:
                 break
             found = spans[at]
             spans = found.children
-        return None if found is None else (found.key, found.from_file(file_offset))
+        return None if found is None else (found.key, found.inside(offset))
+
+    def is_comment(self, start: int, end: int) -> bool:
+        """Whether bytes `start` to `end` of the file are a comment, or a part of one."""
+        at = bisect_right(self.places, start) - 1
+        place, section = self.places[at], self.sections[at]
+        for low, high in section.holes:
+            if place + low <= start < place + high:
+                tree, shift = parse.parse(self.text[place + low : place + high]), -place - low
+                break
+        else:
+            tree, shift = section.source.tree, section.start - place
+        node = tree.root_node.descendant_for_byte_range(start + shift, end + shift)
+        return node is not None and node.kind_id == _COMMENT
+
+    def start(self, key: str) -> int:
+        """Where in the file the statement of the module starts that a chunk lies in."""
+        return self.starts[self.order[key.partition(".")[0]]]
 
     def to_file(self, key: str, offset: int) -> int:
-        return self.spans[key].to_file(offset)
+        """The place in the file of a place in a chunk."""
+        return self.start(key) + self.spans[key].outside(offset)
+
+    def node(self, key: str) -> tuple[Repaired, int, Node]:
+        """The node of a chunk, after what it is the tree of and where there the statement of the module starts."""
+        number = self.order[key.partition(".")[0]]
+        at = bisect_right(self.places, self.starts[number]) - 1
+        node = self.sections[at].statements[number - bisect_left(self.starts, self.places[at])]
+        start, span = node.start_byte, self.chunks[number]
+        while span.key != key:
+            span, node = next(
+                (child, one)
+                for child, one in zip(span.children, chunk_nodes(node), strict=True)
+                if child.key == key or key.startswith(child.key + ".")
+            )
+        return self.sections[at].source, start, node
 
 
 def split(text: bytes, tree: Tree) -> Module:
     """Cut a file into chunks; what it costs grows with the statements of the module and of its classes alone."""
-    repaired = repair(text) if is_broken(text, tree) else Repaired(text, tree, {})
-    cutter = _Cutter(text, repaired.holes)
-    chunks = tuple(cutter.cut(parse.parts(repaired.tree.root_node), ""))
-    body = tuple(ChunkRef(0, 0, span.key) for span in chunks)
-    return Module(text, repaired.text, repaired.holes, chunks, body, cutter.spans, cutter.nodes)
+    return assemble(text, repair(text) if is_broken(text, tree) else Repaired(text, tree, {}))
 
 
-def is_chunk_of_class(node: Node) -> bool:
-    """Whether a statement in a class body is a chunk of its own."""
-    return node.kind_id in (_FUNCTION, _CLASS, _DECORATED)
+def assemble(text: bytes, source: Repaired) -> Module:
+    """The chunks of a file that is as sound as it gets."""
+    sections = cut_sections(text, source)
+    cutter = Cutter(text, source.holes)
+    seen: dict[str, int] = {}
+    nodes = [node for section in sections for node in section.statements]
+    heads = [cutter.head(node) for node in nodes]
+    chunks = tuple(cutter.cut(head, numbered(head.wanted, seen), head.node.start_byte) for head in heads)
+    starts = tuple(node.start_byte for node in nodes)
+    places = tuple(section.start for section in sections)
+    return Module(text, chunks, starts, *tables(chunks), tuple(sections), places, is_settled(source, sections))
 
 
-class _Cutter:
-    def __init__(self, text: bytes, holes: dict[int, int]) -> None:
-        self.text = text
-        self.holes = holes
-        self.spans: dict[str, ChunkSpan] = {}
-        self.nodes: dict[str, Node] = {}
-        self.seen: dict[str, int] = {}
+def tables(
+    chunks: Sequence[ChunkSpan], old: Module | None = None
+) -> tuple[tuple[ChunkRef, ...], dict[str, ChunkSpan], dict[str, int]]:
+    """A module's `body`, `spans` and `order`; what can be is taken over from another module."""
+    spans: dict[str, ChunkSpan] = {}
+    for chunk in chunks:
+        if chunk.children:
+            spans.update((span.key, span) for span in chunk.family())
+        else:
+            spans[chunk.key] = chunk
+    keys = [chunk.key for chunk in chunks]
+    if old is not None and keys == list(old.order):
+        return old.body, spans, old.order
+    return tuple([ChunkRef(0, 0, key) for key in keys]), spans, dict(zip(keys, range(len(keys)), strict=True))
 
-    def cut(self, nodes: Iterable[Node], prefix: str) -> Iterator[ChunkSpan]:
-        for node in nodes:
-            inner = node.named_children[-1] if node.kind_id == _DECORATED else node
-            is_class = inner.kind_id == _CLASS
-            named = inner.child_by_field_id(_NAME) if is_class or inner.kind_id == _FUNCTION else None
-            start, end = node.start_byte, self.end(node)
-            if named is None:
-                text = self.text[start:end]
-                key = self.key(prefix + "stmt:" + blake2b(text, digest_size=6).hexdigest())
-                span = ChunkSpan(key, start, end, text, (Segment(0, start, end - start),))
-            else:
-                name = identifier(self.text[named.start_byte : named.end_byte])
-                key = self.key(prefix + name)
-                if is_class:
-                    span = self.cut_class(key, name, node, inner)
-                else:
-                    text = self.text[start:end]
-                    suite = inner.child_by_field_id(_BODY)
-                    head = end if suite is None else suite.start_byte
-                    span = ChunkSpan(
-                        key, start, end, text, (Segment(0, start, end - start),), (), name, head=head - start
-                    )
-            self.spans[key] = span
-            self.nodes[key] = node
-            yield span
 
-    def cut_class(self, key: str, name: str, node: Node, inner: Node) -> ChunkSpan:
-        suite = inner.child_by_field_id(_BODY)
-        statements = [] if suite is None else parse.parts(suite)
-        header_end = next((child.end_byte for child in inner.children if child.type == ":"), node.end_byte)
-        text = bytearray(self.text[node.start_byte : header_end])
-        segments = [Segment(0, node.start_byte, len(text))]
-        children: list[ChunkSpan] = []
-        for statement in statements:
-            text += b"\n"
-            if is_chunk_of_class(statement):
-                (child,) = self.cut([statement], key + ".")
-                children.append(child)
-                segments.append(Segment(len(text), child.start, 0))
-                text += b"-> " + child.key.encode()
-            else:
-                start, end = statement.start_byte, self.end(statement)
-                segments.append(Segment(len(text), start, end - start))
-                text += self.text[start:end]
-        return ChunkSpan(
-            key, node.start_byte, self.end(node), bytes(text), tuple(segments), tuple(children), name, is_class=True
-        )
+def is_settled(source: Repaired, sections: Sequence[Section]) -> bool:
+    """Whether what became of each section depends on its own text alone, and on whether there are holes at all."""
+    return (
+        not source.is_open
+        and not source.tree.root_node.has_error
+        and (source.groups is None or any(section.is_mended for section in sections))
+        and not _are_indented(source)
+        and all(not section.statements or section.statements[-1].end_byte <= section.end for section in sections)
+    )
 
-    def end(self, node: Node) -> int:
-        """Where a statement ends, and the hole in it if it ends in one."""
-        return self.holes.get(node.end_byte - 1, node.end_byte) if self.holes else node.end_byte
 
-    def key(self, wanted: str) -> str:
-        count = self.seen[wanted] = self.seen.get(wanted, 0) + 1
-        return wanted if count == 1 else f"{wanted}#{count}"
+def _are_indented(source: Repaired) -> bool:
+    return any(source.text[group : group + 1] in (b" ", b"\t", b"\f") for group in source.groups or ())
+
+
+def cut_sections(text: bytes, source: Repaired) -> list[Section]:
+    """The sections of a whole text: one alone if its tree still has an error."""
+    nodes = parse.parts(source.tree.root_node)
+    starts = [node.start_byte for node in nodes]
+    margins: Sequence[int] = ()
+    if not source.tree.root_node.has_error:
+        margins = source.groups or [start for start in starts if text[start - 1 : start] == b"\n"]
+    bounds = [0, *(margin for margin in margins if starts and margin > starts[0]), len(text)]
+    found: list[Section] = []
+    for start, end in pairwise(bounds):
+        low, high = bisect_left(starts, start), bisect_left(starts, end)
+        holes = tuple((at - start, to - start) for at, to in source.holes.items() if start <= at < end)
+        is_mended = source.groups is not None and source.text[start:end] != text[start:end]
+        found.append(Section(source, start, end, tuple(nodes[low:high]), is_mended, holes))
+    return found

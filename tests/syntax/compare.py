@@ -316,10 +316,8 @@ class FromNodes:
     def span(self, node: n.Node) -> tuple[int, int]:
         if self.in_fstring:
             return (0, 0)
-        at = self.module.spans[self.key]
-        if node.end == node.start:
-            return at.to_file(node.start), at.to_file(node.end)
-        return at.to_file(node.start), at.to_file(node.end - 1) + 1
+        start = self.module.to_file(self.key, node.start)
+        return start, start if node.end == node.start else self.module.to_file(self.key, node.end - 1) + 1
 
 
 def from_ast(text: bytes) -> Any:

@@ -141,10 +141,10 @@ def _same_scopes(text: bytes) -> None:
     }
     compared = 0
     module = split(text, parse(text))
-    for key, span in module.spans.items():
+    for key in module.spans:
         for function in _definitions(lower(module, key).body):
-            line = line_of[span.to_file(function.start)]
-            first = min([line, *(line_of[span.to_file(one.start)] for one in function.decorators)])
+            line = line_of[module.to_file(key, function.start)]
+            first = min([line, *(line_of[module.to_file(key, one.start)] for one in function.decorators)])
             table = tables.get((function.name, first)) or tables[function.name, line]
             symbols = table.get_symbols()
             bound = {one.get_name() for one in symbols if one.is_local()} - {".0", "__class__"}

@@ -58,13 +58,12 @@ net = Net()
 
 
 def everything(text: bytes) -> list[Chunk]:
-    tree = parse(text)
-    suppressions(text, tree)
-    module = split(text, tree)
+    module = split(text, parse(text))
+    suppressions(text, module.is_comment)
     chunks = [lower(module, key) for key in module.spans]
     for chunk in chunks:
         span = module.spans[chunk.key]
-        assert span.start <= span.end <= len(text)
+        assert 0 <= span.start <= span.end <= len(text) - module.start(chunk.key)
         for statement in chunk.body:
             assert 0 <= statement.start <= statement.end <= len(chunk.text), (chunk, text)
     return chunks
@@ -138,6 +137,7 @@ def test_any_bytes(text: bytes) -> None:
         b"".join(b" " * depth + b"if (a:\n" for depth in range(300)) + b" " * 300 + b"pass\n",
         b"match x:\n case " + b"[" * 1_000 + b"]" * 1_000 + b": pass\n",
         b"f'" + b"{f'" * 50,
+        b"def f(a, ()): pass",
     ],
     ids=lambda text: repr(text[:24]),
 )
@@ -219,3 +219,9 @@ def test_a_string_that_looks_like_code_survives_a_broken_line() -> None:
     bodies = everything(b"y = (\n" + string + b"z = )\n")
     assert bodies[1] == whole
     assert [type(chunk.body[0]).__name__ for chunk in bodies] == ["ErrorStmt", "Assign", "ErrorStmt"]
+
+
+def test_a_decorator_over_several_lines_survives_a_broken_line() -> None:
+    decorated = b"@case(\n    1,\n)\n@other\ndef f(): pass\n"
+    (whole,) = everything(decorated)
+    assert everything(b"y = (\n" + decorated)[1] == whole

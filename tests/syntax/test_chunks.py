@@ -102,7 +102,8 @@ def test_another_method_changes_its_class() -> None:
 def test_chunk_text_is_file_text(text: bytes) -> None:
     module = module_of(text)
     for span in module.spans.values():
-        for chunk_offset, file_offset, length in span.segments:
+        for chunk_offset, offset, length in span.segments:
+            file_offset = module.start(span.key) + offset
             assert span.text[chunk_offset : chunk_offset + length] == text[file_offset : file_offset + length]
 
 
@@ -111,12 +112,12 @@ def test_places_go_there_and_back(offset: int) -> None:
     module = module_of(TEXT)
     found = module.locate(offset)
     if found is None:
-        assert not any(span.start <= offset <= span.end for span in module.chunks)
+        assert not any(0 <= offset - module.start(span.key) <= span.end for span in module.chunks)
         return
     key, at = found
     span = module.spans[key]
-    back = span.to_file(at)
-    inside = any(segment.file_offset <= offset <= segment.file_offset + segment.length for segment in span.segments)
+    back, outside = module.to_file(key, at), offset - module.start(key)
+    inside = any(segment.offset <= outside <= segment.offset + segment.length for segment in span.segments)
     assert back == offset if inside else back < offset
 
 
