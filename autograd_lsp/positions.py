@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
 Encoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
@@ -33,18 +34,27 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        ends = list(_LINE_END.finditer(text))
-        self._starts = [0, *(end.end() for end in ends)]
-        self._ends = [*(end.start() for end in ends), len(text)]
+        if "\r" in text:
+            self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+        else:
+            self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
 
     @property
     def line_count(self) -> int:
         """A text that ends in a line break has an empty last line."""
         return len(self._starts)
 
+    def start(self, line: int) -> int:
+        """Where in `text` the 0-based `line` starts; the end of the text for a line that is not there."""
+        return self._starts[line] if line < len(self._starts) else len(self.text)
+
     def line_text(self, line: int) -> str:
         """The 0-based `line` without its line break; empty for a line that is not there."""
-        return self.text[self._starts[line] : self._ends[line]] if 0 <= line < len(self._starts) else ""
+        if not 0 <= line < len(self._starts):
+            return ""
+        if line + 1 == len(self._starts):
+            return self.text[self._starts[line] :]
+        return self.text[self._starts[line] : self._starts[line + 1]].rstrip("\r\n")
 
     def position(self, offset: int) -> Position:
         line, column = self._line_and_column(offset)
@@ -61,12 +71,6 @@ class LineIndex:
     def lsp_offset(self, line: int, character: int, encoding: Encoding) -> int:
         """The byte offset; a character inside a code point stands for the start of that code point."""
         return self._offset(line, _characters(self.line_text(line), character, encoding))
-
-    def lsp_index(self, line: int, character: int, encoding: Encoding) -> int:
-        """The index into `text`, for the edits that an editor sends."""
-        if line >= len(self._starts):
-            return len(self.text)
-        return self._starts[line] + _characters(self.line_text(line), character, encoding)
 
     def _line_and_column(self, offset: int) -> tuple[int, int]:
         line = max(bisect_right(self._byte_starts, offset) - 1, 0)
@@ -90,9 +94,21 @@ class LineIndex:
         return starts
 
 
+def lsp_index(text: str, line: int, character: int, encoding: Encoding) -> int:
+    """The index into `text`, for an edit that an editor sends. It counts no lines below, as each keystroke asks."""
+    if "\r" in text:
+        index = LineIndex(text)
+        start = index.start(line)
+        return start + _characters(index.line_text(line), character, encoding)
+    lines = text.split("\n", line + 1)
+    if line >= len(lines):
+        return len(text)
+    return sum(map(len, lines[:line])) + line + _characters(lines[line], character, encoding)
+
+
 def without_lone_surrogates(text: str) -> str:
     """The same text in valid Unicode. Every offset stays true: the replacement is as long in each encoding."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _units(text: str, encoding: Encoding) -> int:

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
-from autograd_lsp.positions import Encoding, LineIndex
+from autograd_lsp.positions import Encoding, lsp_index
 
 
 class Document(TextDocument):
@@ -45,9 +45,9 @@ class Documents(Workspace):
 
 
 def edited(text: str, where: types.Range, replacement: str, encoding: Encoding) -> str:
-    index = LineIndex(text)
-    start = index.lsp_index(where.start.line, where.start.character, encoding)
-    end = index.lsp_index(where.end.line, where.end.character, encoding)
+    start = lsp_index(text, where.start.line, where.start.character, encoding)
+    is_insertion = where.start == where.end
+    end = start if is_insertion else lsp_index(text, where.end.line, where.end.character, encoding)
     return text[:start] + replacement + text[max(start, end) :]
 
 

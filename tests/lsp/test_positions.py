@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from autograd_lsp.positions import LineIndex, Position, without_lone_surrogates
+from autograd_lsp.positions import LineIndex, Position, lsp_index, without_lone_surrogates
 from tests.lsp.editor import BROKEN, editing, with_encodings
 
 URI = "file:///project/train.py"
@@ -66,7 +66,7 @@ def test_every_character_offset_survives_the_way_there_and_back(text: str, encod
         assert index.offset(index.position(offset)) == offset
         line, column = index.lsp_position(offset, encoding)
         assert index.lsp_offset(line, column, encoding) == offset
-        assert index.lsp_index(line, column, encoding) == characters
+        assert lsp_index(text, line, column, encoding) == characters
 
 
 def test_columns_for_people_count_characters_from_one() -> None:
@@ -76,8 +76,8 @@ def test_columns_for_people_count_characters_from_one() -> None:
 
 def test_positions_out_of_range_are_moved_inside() -> None:
     index = LineIndex("ab\ncd")
-    assert index.lsp_index(0, 99, "utf-16") == 2
-    assert index.lsp_index(99, 0, "utf-16") == 5
+    assert lsp_index(index.text, 0, 99, "utf-16") == 2
+    assert lsp_index(index.text, 99, 0, "utf-16") == 5
     assert index.lsp_offset(99, 7, "utf-8") == 5
     assert index.position(99) == Position(2, 3)
 
