@@ -384,6 +384,7 @@ def run_backward(
     if inputs is not None and not inputs:
         raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
     checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]
+    _check_inputs(m, inputs or (), "can't retain_grad on Tensor that has requires_grad=False")
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     if any(tensor is None for _, tensor in checked):
         blur_after_unknown(m)
@@ -447,6 +448,13 @@ def root_edge(value: Value, tensor: Tensor) -> Edge:
     if tensor.edge is None:
         return Edge(leaf=value.id, maybe=tensor.requires_grad is None)
     return replace(tensor.edge, maybe=tensor.requires_grad is None)
+
+
+def _check_inputs(m: Machine, inputs: Sequence[Value], message: str) -> None:
+    for value in inputs:
+        tensor = m.tensor(value)
+        if tensor is not None and isinstance(value, Ref) and refreshed(m, value.id).requires_grad is False:
+            raise m.throw("RuntimeError", message, Plain("input-without-grad", tensor.lineage))
 
 
 def target_ids(m: Machine, inputs: Sequence[Value]) -> tuple[set[int], set[int]]:
@@ -576,13 +584,7 @@ def differentiate(
 ) -> list[Value]:
     """`torch.autograd.grad`: the gradients of `inputs`, one each."""
     checked = [(value, check_root(m, value, gradient, name)) for value, gradient in outputs]
-    for value in inputs:
-        tensor = m.tensor(value)
-        if tensor is not None and isinstance(value, Ref) and refreshed(m, value.id).requires_grad is False:
-            raise m.throw(
-                "RuntimeError", "One of the differentiated Tensors does not require grad",
-                Plain("input-without-grad", tensor.lineage),
-            )  # fmt: skip
+    _check_inputs(m, inputs, "One of the differentiated Tensors does not require grad")
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     edges = [root_edge(value, tensor) for value, tensor in known]
     targets, leaves = target_ids(m, inputs)

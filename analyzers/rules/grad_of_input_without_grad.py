@@ -1,6 +1,12 @@
-"""`torch.autograd.grad` is asked for the gradient of a tensor that does not require grad.
+"""`torch.autograd.grad`, or `backward(inputs=...)`, is asked for the gradient of a tensor that does not require grad.
 
 ## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.ones(3)
+(w * x).sum().backward(inputs=[w, x])  # error: [grad-of-input-without-grad]  # raises: RuntimeError "can't retain_grad"
+```
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -29,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage
+from analyzers.machine.events import Plain
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import add_argument, node_at
 from analyzers.rules.trace import FACTORIES, callers, cuts, explain_cut, origin, said, told
@@ -36,7 +43,10 @@ from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
-    for event, plain in facts.saying("One of the differentiated Tensors does not require grad"):
+    for event, cause in facts.raised(Plain):
+        if cause.note != "input-without-grad":
+            continue
+        plain = cause.lineage
         loc = event.site.loc
         made = said(facts, plain.loc) if plain is not None and plain.loc is not None else "One of the inputs"
         message = f"{made} does not require grad, so there is no gradient to ask for"

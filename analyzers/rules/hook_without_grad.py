@@ -25,12 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.machine.events import Plain
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.trace import callers, cuts, explain_cut, origin, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("cannot register a hook on a tensor", "can't retain_grad on Tensor"):
+        if isinstance(event.cause, Plain) and event.cause.note == "input-without-grad":
+            continue
         loc = event.site.loc
         lost = [(step.loc, explain_cut(facts, step)) for step in cuts(made)[:3] if step.loc is not None]
         notes = told(lost, origin(made, "the tensor is made here"), callers(event.site.via), besides=loc)
