@@ -30,6 +30,7 @@ from analyzers.syntax.split import Module, Section, assemble, cut_sections, is_s
 _BARE = kinds("expression_list", "pattern_list", "expression_statement")
 _COMMA_AT_END = re.compile(rb",[ \t\f\r]*(?:#[^\n]*)?\n[^=\n]*=")
 _PIECE_AT_END = re.compile(rb"(?:\A|[{}]|\\.{1,9})[ \t\f\r]*\Z", re.DOTALL)
+_MAY_END_BELOW = re.compile(rb"\s*[\"'#\\]")
 _QUOTE = re.compile(rb"#[^\n]*|\"\"\"|'''|[\"']")
 _CONTENT = {
     b'"': re.compile(rb"(?:[^\"\\\n]|\\.)*", re.DOTALL),
@@ -208,6 +209,6 @@ def _ends_in_string(text: bytes, start: int, end: int) -> bool | None:
                 return None
         if not is_closed and len(quote) == 3:
             return True
-        if not is_closed and _PIECE_AT_END.search(content[0]):
+        if not is_closed and _PIECE_AT_END.search(content[0]) and _MAY_END_BELOW.match(text, content.end()):
             return None
     return False

@@ -258,7 +258,7 @@ def g(x):
 
 net = Net()
 '''
-TYPED = [b"x", b"(", b'"', b"'", b"x.", b"y = [", b"if x", b"    ", b"# why", b"def", b"@", b"]", b"1 +"]
+TYPED = [b"x", b"(", b'"', b"'", b"x.", b"y = [", b"if x", b'y = "', b"    ", b"# why", b"def", b"@", b"]", b"1 +"]
 
 
 @pytest.mark.parametrize("line", [b"return self.size", b"if x:\n", b"return g(x)", b"return x\n"])
