@@ -1,4 +1,6 @@
-"""What the prelude does to each of many parameters, done at once where all is known of them.
+"""What the prelude does to each of many parameters, done at once where it is known which they are.
+
+Where nobody knows whether a parameter has a gradient, it may have been written after a step, in one state.
 
 Every function here says whether it was done; if not, nothing was, and the prelude goes over the parameters itself.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from analyzers.domain.join import interchangeable
 from analyzers.domain.state import State
-from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
+from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Infeasible, Machine, Path, PyRaise
 from analyzers.machine.events import Plain
 from analyzers.syntax import nodes as n
@@ -289,6 +289,8 @@ def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list
 
 def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
     """Learn from a condition's outcome what plain names hold: `x is None`, `flag`, `not flag`."""
+    from analyzers.machine.expressions import evaluate
+
     match test:
         case n.UnaryOp(op="not", operand=operand):
             refine(m, operand, not outcome)
@@ -301,8 +303,9 @@ def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
         case n.Compare(left=left, ops=(("is" | "is not" | "==" | "!=") as op,), comparators=(n.Constant(value=None),)):
             if outcome == (op in {"is", "=="}):
                 _narrow(m, left, NONE)
-        case n.Call(func=n.Name(id="isinstance"), args=(n.Name(id=name), cls)) if outcome:
-            _widen(m, name, cls)
+        case n.Call(func=n.Name() as func, args=(n.Name(id=name), cls)) if outcome:
+            if evaluate(m, func) == Builtin("builtins.isinstance"):
+                _widen(m, name, cls)
         case n.Name() | n.Attribute():
             _narrow(m, test, Const(outcome) if outcome else None)
 

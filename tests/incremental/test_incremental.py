@@ -118,7 +118,7 @@ def test_half_a_line_runs_its_function_alone(edit: Edits) -> None:
     assert [sighting.finding.code for sighting in edit.shown["/lab/training.py"]] == ["AG102"]
 
 
-def test_a_text_that_comes_back_runs_little(edit: Edits) -> None:
+def test_a_text_that_comes_back_shows_what_it_did(edit: Edits) -> None:
     before = edit.shown
     edit("/lab/training.py", "loss.backward()\nloss.backward()", "loss.backward()")
     assert not edit.shown["/lab/training.py"]
