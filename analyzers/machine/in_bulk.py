@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj
+from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, call_method
 from analyzers.machine.core import Machine
 from analyzers.machine.grads import read_grad
 from analyzers.machine.natives import native
-from analyzers.machine.prelude_calls import library_caller, members
+from analyzers.machine.prelude_calls import is_open, library_caller, members
 from analyzers.machine.tensors import blur_tensor, bump, tensor_at
 
 
@@ -79,21 +79,18 @@ def _set_training(m: Machine, args: Args) -> Value:
     """For a module and all below it, if none of their classes says itself what `train` does."""
     from analyzers.machine.attributes import find_in_class, set_attribute
 
-    mode = args.get(1, "mode")
-    modules = [value for _, value in members(m, args.get(0, "module"), "_modules")]
+    whole, mode = args.get(0, "module"), args.get(1, "mode")
+    if is_open(m, whole):
+        return Const(False)
+    modules = [value for _, value in members(m, whole, "_modules")]
     for module in modules:
         found = m.obj(module)
-        cls = m.st.find(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
-        train = (
-            find_in_class(m, found.cls, "train") if isinstance(cls, ClassObj) and isinstance(found, Instance) else None
-        )
-        if not isinstance(cls, ClassObj) or not cls.known or not isinstance(train, Func) or train.owner is None:
-            return Const(False)
-        if not train.module.startswith("<"):
+        train = find_in_class(m, found.cls, "train") if isinstance(found, Instance) else None
+        if not isinstance(train, Func) or not train.module.startswith("<"):
             return Const(False)
     for module in modules:
         set_attribute(m, module, "training", mode)
-    return Const(bool(modules))
+    return Const(True)
 
 
 @native("autograd_machine.set_requires_grad")

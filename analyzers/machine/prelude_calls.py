@@ -276,7 +276,7 @@ def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
     return out
 
 
-def _is_open(m: Machine, module: Value) -> bool:
+def is_open(m: Machine, module: Value) -> bool:
     """Whether a module may have members that the machine does not know."""
     for _, value in members(m, module, "_modules"):
         found = m.obj(value)
@@ -306,8 +306,8 @@ def _holds_unknown(m: Machine, module: Value) -> bool:
 def _named(m: Machine, args: Args, table: str) -> Value:
     module = args.get(0, "module")
     pairs = tuple(Tup((Const(name), value)) for name, value in members(m, module, table))
-    is_open = _is_open(m, module) or (not pairs and _holds_unknown(m, module))
-    rest = Tup((Unknown("str"), Unknown())) if is_open else None
+    more = is_open(m, module) or (not pairs and _holds_unknown(m, module))
+    rest = Tup((Unknown("str"), Unknown())) if more else None
     return m.new(ListObj(pairs, rest))
 
 

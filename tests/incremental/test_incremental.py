@@ -118,6 +118,15 @@ def test_half_a_line_runs_its_function_alone(edit: Edits) -> None:
     assert [sighting.finding.code for sighting in edit.shown["/lab/training.py"]] == ["AG102"]
 
 
+def test_a_host_that_forgets_says_the_same(edit: Edits, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not edit.host.forget_if_large()
+    monkeypatch.setattr("analyzers.host.MOST_BLOCKS", 0)
+    assert edit.host.forget_if_large()
+    edit.host.world.log.clear()
+    assert shown(edit.host, list(edit.texts)) == edit.shown
+    assert "module_run" in [name for name, _ in edit.host.world.log]
+
+
 def test_a_text_that_comes_back_shows_what_it_did(edit: Edits) -> None:
     before = edit.shown
     edit("/lab/training.py", "loss.backward()\nloss.backward()", "loss.backward()")
