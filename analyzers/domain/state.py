@@ -55,6 +55,12 @@ def written_since(log: Log, then: Log | None) -> set[int] | None:
     return ids
 
 
+def may_meet(a: Map[object, bool], b: Map[object, bool]) -> bool:
+    """Whether two moments may lie on one way: nothing was assumed of one condition at both, and differently."""
+    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
+    return fewer is more or all(more.get(symbol, outcome) is outcome for symbol, outcome in fewer.items())
+
+
 LOST = Instance("?", Map(), True)
 """What a reference into a run that was given up on an import cycle points to: an object of which nothing is known."""
 

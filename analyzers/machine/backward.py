@@ -144,7 +144,7 @@ class Walk:
             met(self.m, ident, node)
             self.unknown = self.unknown or node.hidden
             if self.retain is False and certain:
-                self.m.walked.add(ident)
+                self.m.walked.setdefault(ident, []).append(self.m.st.assumed)
             self.free(ident, node, certain)
             if node.kind == "unknown" and sum(edge is not None for edge in node.edges) != 1:
                 certain = False
@@ -418,7 +418,8 @@ def run_backward(
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
     m.note(
         BackwardCall(
-            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known, create,
+            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
+            m.st.assumed, create,
         )
     )  # fmt: skip
 

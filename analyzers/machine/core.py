@@ -191,6 +191,8 @@ class Machine:
         self.finished: set[int] = set()
         self.captured: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self.loops: list[n.Node] = []
+        self.began: list[int] = []
+        """The last id before each iteration of the user's loops that is under way."""
         self.expecting = 0
         self.main = True
         self.late: dict[str, None] = {}
@@ -214,7 +216,7 @@ class Machine:
         """The memory of a leaf when a backward came to it from a node, and the backward."""
         self.leaf_storages: set[int] = set()
         """The memory of leaves that got a gradient."""
-        self.walked: set[int] = set()
+        self.walked: dict[int, list[Map[object, bool]]] = {}
         self.walks: list[tuple[int, bool]] = []
         """The backwards under way: a number, and whether its inputs are named."""
         self.uses: Uses | None = None
@@ -235,6 +237,10 @@ class Machine:
 
     # --- heap -----------------------------------------------------------------------------------------------
 
+    @property
+    def last_id(self) -> int:
+        return self.block + self.next_id
+
     def fresh(self) -> int:
         path = self.path
         at = len(path.allocated)
@@ -242,7 +248,7 @@ class Machine:
             ident = path.replay[at]
         else:
             self.next_id += 1
-            ident = self.block + self.next_id
+            ident = self.last_id
         path.allocated.append(ident)
         return ident
 

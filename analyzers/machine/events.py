@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from immutables import Map
+
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
 from analyzers.domain.truth import Truth
@@ -148,7 +150,10 @@ class GradRead:
 
 @dataclass(slots=True)
 class BackwardCall:
-    """A backward that ran. `roots` are the tensors' trails; `reached` the leaves, by heap id, that got gradient."""
+    """A backward that ran. `roots` are the tensors' trails; `reached` the leaves, by heap id, that got gradient.
+
+    `assumed` is what had been assumed on the way there.
+    """
 
     site: Site
     root: str
@@ -157,6 +162,7 @@ class BackwardCall:
     reached: tuple[int, ...]
     retain: Truth
     unknown: bool
+    assumed: Map[object, bool]
     creates: Truth = False
 
 
@@ -386,13 +392,14 @@ class HiddenWrite:
 class GraphGrew:
     """What outlives an iteration kept that iteration's graph alive: `how` is `accumulated`, `appended` or `carried`.
 
-    `done` says that backward has gone through what an earlier iteration appended.
+    `done` says that backward has gone through what an earlier iteration appended, `assumed` what was on the way there.
     """
 
     site: Site
     name: str
     how: str
-    lineage: Lineage | None = None
+    lineage: Lineage
+    assumed: Map[object, bool]
     repeated: bool = True
     done: bool = False
 

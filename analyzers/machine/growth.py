@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import DictObj, Tensor
+from analyzers.domain.state import may_meet
 from analyzers.domain.values import Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, GraphGrew
@@ -20,7 +21,7 @@ def note_accumulation(m: Machine, name: str, new: Value) -> None:
     if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.iterations:
         return
     if _own_past(tensor.lineage) and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage)):
-        m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage))
+        m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
 
 
 def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
@@ -37,7 +38,7 @@ def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Val
             known = [step for step in map(m.lineage, kept) if step is not None]
         repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
         done = repeated and any(_is_walked(m, value, tensor.lineage.loc) for value in kept)
-        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, repeated, done))
+        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, m.st.assumed, repeated, done))
 
 
 def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
@@ -45,7 +46,7 @@ def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
     tensor = m.tensor(value)
     if tensor is None or tensor.lineage is None or tensor.lineage.loc != loc or tensor.edge is None:
         return False
-    return tensor.edge.node in m.walked
+    return _went_through(m, tensor.edge.node)
 
 
 def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
@@ -89,12 +90,18 @@ def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
         if ident in seen or len(seen) > NEAR:
             continue
         seen.add(ident)
-        if ident in m.walked:
+        if _went_through(m, ident):
             return True
         queue.extend(e.node for e in m.node(ident).edges if e is not None and e.node is not None)
     return False
 
 
+def _went_through(m: Machine, node: int | None) -> bool:
+    """Whether a backward on the way here has gone through a node, and left nothing of it."""
+    return node is not None and any(may_meet(assumed, m.st.assumed) for assumed in m.walked.get(node, ()))
+
+
 def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
-    roots = {id(e.lineage) for e in m.events[-400:] if isinstance(e, BackwardCall) and e.lineage is not None}
+    calls = [e for e in m.events[-400:] if isinstance(e, BackwardCall) and may_meet(e.assumed, m.st.assumed)]
+    roots = {id(call.lineage) for call in calls if call.lineage is not None}
     return any(id(step) in roots for step in graph_trail(lineage))

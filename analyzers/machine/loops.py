@@ -11,7 +11,8 @@ is not known is taken to run at least twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from analyzers.domain.objects import Instance
@@ -55,23 +56,33 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     return flow
 
 
+@contextmanager
+def _iteration(m: Machine, loop: n.Node, index: int) -> Iterator[None]:
+    before = m.enter((id(loop), index))
+    m.iterations.append(index)
+    m.loops.append(loop)
+    if not m.frame.library:
+        m.began.append(m.last_id)
+    try:
+        yield
+    finally:
+        m.visit = before
+        m.iterations.pop()
+        m.loops.pop()
+        if not m.frame.library:
+            m.began.pop()
+
+
 def _round(m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int) -> tuple[Flow, list[State]]:
     """One iteration: bind the target, run the body; gives its flow and the states at the next head."""
     from analyzers.machine.targets import assign
 
     flow = Flow()
     bound: list[State] = []
-    before = m.enter((id(s), index))
-    m.iterations.append(index)
-    m.loops.append(s)
-    try:
+    with _iteration(m, s, index):
         for head in heads:
             run_choices(m, s.target, head, lambda: assign(m, s.target, make(), s), lambda: bound.append(m.st), flow)
         step = run_block(m, s.body, bound) if bound else Flow()
-    finally:
-        m.visit = before
-        m.iterations.pop()
-        m.loops.pop()
     flow.take_exits(step)
     return flow, step.normal
 
@@ -281,13 +292,6 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
 def _while_round(
     m: Machine, s: n.While, heads: list[State], index: int, flow: Flow, breaks: list[State]
 ) -> list[State]:
-    before = m.enter((id(s), index))
-    m.iterations.append(index)
-    m.loops.append(s)
-    try:
+    with _iteration(m, s, index):
         step = run_block(m, s.body, heads)
-    finally:
-        m.visit = before
-        m.iterations.pop()
-        m.loops.pop()
     return _settle(m, flow, step, step.normal, breaks)

@@ -189,7 +189,7 @@ def _unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args)
         from analyzers.machine.tensors import subject_name
 
         blur_after_unknown(m)
-        m.note(BackwardCall(m.site(), subject_name(m), receiver.lineage, False, (), None, True))
+        m.note(BackwardCall(m.site(), subject_name(m), receiver.lineage, False, (), None, True, m.st.assumed))
         return NONE
     if name == "item":
         return Unknown(None, None, lineage)

@@ -50,11 +50,13 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
 
 
 def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
-    """Leaves that the last backward has filled, and that no optimizer holds."""
+    """Leaves that the last backward has filled, and that no optimizer holds: none that this iteration has made."""
     last = next((event for event in reversed(m.events) if isinstance(event, BackwardCall)), None)
     for ident in last.reached if last is not None and not last.unknown else ():
         tensor = m.st.find(ident)
         if ident in held | m.taken_gradients or not isinstance(tensor, Tensor) or tensor.storage in m.followers:
+            continue
+        if m.began and m.began[-1] < ident <= m.last_id:
             continue
         made = tensor.lineage
         if made is not None and made.cut is None and made.what != "deepcopy" and isinstance(tensor.grad, Ref):

@@ -61,6 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.domain.state import may_meet
 from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
 from analyzers.machine.growth import graph_trail
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
@@ -70,14 +71,15 @@ from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
-    roots = {id(e.lineage): e.site.loc for e in facts.of(BackwardCall) if e.lineage is not None}
+    calls = [e for e in facts.of(BackwardCall) if e.lineage is not None]
     raised = {e.site.loc for e in facts.of(Raised)}
     seen: set[Loc] = set()
     carried = {cause.node.loc for _, cause in facts.raised(Freed)}
     for event in facts.of(GraphGrew):
         loc = event.site.loc
-        if loc in seen or loc in raised or event.lineage is None or not event.repeated:
+        if loc in seen or loc in raised or not event.repeated:
             continue
+        roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
         done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
         if done is None and event.how == "appended":
             done = _walked(facts, event)
@@ -98,7 +100,8 @@ def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
     events = facts.run.events
     before = [e for e in events[: events.index(event)] if isinstance(e, BackwardCall)]
     for call in before[-3:]:
-        if call.lineage is not None and event.lineage is not None and attached(call.lineage, event.lineage):
+        met = may_meet(call.assumed, event.assumed)
+        if met and call.lineage is not None and attached(call.lineage, event.lineage):
             return call.site.loc
     return None
 
