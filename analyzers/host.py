@@ -20,7 +20,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -44,8 +43,10 @@ from analyzers.machine.runs import (
     takes_instance,
 )
 from analyzers.program import imports, prelude
+from analyzers.program.disk import read_from_disk
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
-from analyzers.report import Edit, Fact, Finding, Graph, Place, Severity, Sighting
+from analyzers.queries.origins import Origins
+from analyzers.report import Choice, Edit, Fact, Finding, Graph, Place, Sighting
 from analyzers.syntax import comments, relevance
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower, lower_head
@@ -76,14 +77,6 @@ OUTSIDE = Input[str, str]("outside")
 TOGETHER = Input[None, frozenset[str]]("together")
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What is reported of one file, by code: rules that are switched off, and severities other than the rule's own."""
-
-    off: frozenset[str] = frozenset()
-    severities: tuple[tuple[str, Severity], ...] = ()
-
-
 def everything(path: str) -> Choice:
     """Every rule speaks, as loud as it likes."""
     del path
@@ -94,6 +87,21 @@ def nothing_known(dotted: str) -> str:
     """No environment."""
     del dotted
     return "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What came in from outside on the way to an answer: whoever finds it unchanged need not ask again.
+
+    `files` are the paths that were looked for, whether or not there is a file; `chosen` those whose choices counted.
+    `asks_outside` says whether libraries were looked up, `looks_together` whether it counted which files were looked
+    at together.
+    """
+
+    files: frozenset[str]
+    chosen: frozenset[str]
+    asks_outside: bool
+    looks_together: bool
 
 
 class World(Database):
@@ -699,13 +707,6 @@ class Positions:
         return None
 
 
-def read_from_disk(path: str) -> bytes | None:
-    try:
-        return Path(path).read_bytes() if Path(path).is_file() else None
-    except OSError:
-        return None
-
-
 class Snapshot:
     """The answers at one revision. Asking raises `Cancelled` once a newer change waits."""
 
@@ -717,6 +718,11 @@ class Snapshot:
     def _held(self) -> Iterator[World]:
         with self._host.lock, self._host.world.snapshot(self._token):
             yield self._host.world
+
+    def source(self, path: str) -> bytes | None:
+        """A file as the analysis saw it; None if there is none."""
+        with self._held() as db:
+            return source(db, path)
 
     def text(self, path: str) -> str:
         """The text that the analysis saw; a byte order mark counts as a character."""
@@ -732,6 +738,23 @@ class Snapshot:
         """What a file shows: the findings that point into it, and those that come from elsewhere and show there."""
         with self._held() as db:
             return sightings(db, path)
+
+    def grounds(self, path: str) -> Grounds | None:
+        """What `findings` of a file rest on; None where a part of the analysis has failed."""
+        with self._held() as db:
+            findings(db, path)
+            try:
+                cells = self._host.origins.of((findings, (path,)))
+            except KeyError:
+                return None
+            kinds = {kind for kind, _ in cells}
+            files = (str(key[0]) for kind, key in cells if kind is source)
+            return Grounds(
+                frozenset(file for file in files if not prelude.is_prelude(file)),
+                frozenset(str(key[0]) for kind, key in cells if kind is choice),
+                outside_kind in kinds,
+                TOGETHER in kinds,
+            )
 
     def ignoring(self, finding: Finding) -> Edit | None:
         """The edit that silences a finding by a comment."""
@@ -782,6 +805,7 @@ class Host:
         self.world = World(read, choose, look_up)
         self.lock = RLock()
         self.stamps = 0
+        self.origins = Origins(self.world, (source, choice, outside_kind, TOGETHER))
 
     def set_text(self, path: str, text: str) -> None:
         """An open buffer: it counts instead of the file until `close`."""
@@ -822,4 +846,4 @@ class Host:
         return Snapshot(self, token)
 
 
-__all__ = ["CancelToken", "Cancelled", "Choice", "Host", "Snapshot"]
+__all__ = ["CancelToken", "Cancelled", "Choice", "Grounds", "Host", "Snapshot"]

@@ -21,6 +21,14 @@ Effect: TypeAlias = Literal[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is reported of one file, by code: rules that are switched off, and severities other than the rule's own."""
+
+    off: frozenset[str] = frozenset()
+    severities: tuple[tuple[str, Severity], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
     """Bytes `start` to `end` of the file at `path`."""

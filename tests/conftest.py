@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.support.analyzer import WAYS, Way
@@ -17,3 +19,11 @@ def way(request: pytest.FixtureRequest) -> Way:
     """The door that `--analyzer` names."""
     chosen: Way = request.config.getoption("--analyzer")
     return chosen
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests keep on the disk, and the processes that they start, is not the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

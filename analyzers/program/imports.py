@@ -94,8 +94,9 @@ def _above(exists: Exists, top: str, *, moves: bool) -> list[str]:
 
 
 def _module_at(exists: Exists, folder: str, parts: list[str], importer: str) -> str | None:
+    """A package goes before the module of its name, as in Python."""
     base = join(folder, *parts)
-    for candidate in (base + ".py" if parts else "", join(base, "__init__.py")):
+    for candidate in (join(base, "__init__.py"), base + ".py" if parts else ""):
         if candidate and candidate != importer and exists(candidate):
             return candidate
     return None

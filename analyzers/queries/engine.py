@@ -138,7 +138,7 @@ class CycleError(Exception):
 
 
 # An input or a query, with its key; or an entry of a query's value: `_ENTRY`, the query's cell and the entry's key.
-_Cell = tuple[object, tuple[object, ...]]
+Cell = tuple[object, tuple[object, ...]]
 
 _ENTRY = "entry"
 
@@ -154,7 +154,7 @@ class _Memo:
     """`value` is `_MISSING` once evicted; what was read still tells whether it changed. Unless `stale`, it holds."""
 
     value: object
-    reads: tuple[_Cell, ...]
+    reads: tuple[Cell, ...]
     verified_at: int
     changed_at: int
     on_cycle: bool
@@ -166,10 +166,10 @@ class _Frame:
     """A query that runs or is being verified. `heads` are the queries below it on the stack that it leads back to;
     `members` are finished queries on a cycle through it, whose memos wait for it to end."""
 
-    cell: _Cell
-    reads: dict[_Cell, None] = field(default_factory=dict)
-    heads: set[_Cell] = field(default_factory=set)
-    members: dict[_Cell, tuple[object, tuple[_Cell, ...]]] = field(default_factory=dict)
+    cell: Cell
+    reads: dict[Cell, None] = field(default_factory=dict)
+    heads: set[Cell] = field(default_factory=set)
+    members: dict[Cell, tuple[object, tuple[Cell, ...]]] = field(default_factory=dict)
     on_cycle: bool = False
 
 
@@ -178,8 +178,8 @@ class _Open:
     """A query that has ended on a cycle while that is open. As long as the `heads`, to which it leads back, are under
     way, to run it again would lead there again. `members` are what waits for them, the query among it."""
 
-    heads: set[_Cell]
-    members: dict[_Cell, tuple[object, tuple[_Cell, ...]]]
+    heads: set[Cell]
+    members: dict[Cell, tuple[object, tuple[Cell, ...]]]
 
 
 _MISSING = object()
@@ -192,14 +192,14 @@ class Database:
         self.revision = 0
         self._clock = 0
         self.log: deque[tuple[str, tuple[object, ...]]] = deque(maxlen=LOG_LENGTH)
-        self._inputs: dict[_Cell, _Slot] = {}
-        self._memos: dict[_Cell, _Memo] = {}
-        self._readers: dict[_Cell, set[_Cell]] = {}
-        self._entries: dict[_Cell, dict[object, _Slot]] = {}
-        self._unsettled: dict[int, dict[_Cell, None]] = {}
-        self._recent: dict[object, OrderedDict[_Cell, None]] = {}
+        self._inputs: dict[Cell, _Slot] = {}
+        self._memos: dict[Cell, _Memo] = {}
+        self._readers: dict[Cell, set[Cell]] = {}
+        self._entries: dict[Cell, dict[object, _Slot]] = {}
+        self._unsettled: dict[int, dict[Cell, None]] = {}
+        self._recent: dict[object, OrderedDict[Cell, None]] = {}
         self._stack: list[_Frame] = []
-        self._open: dict[_Cell, _Open] = {}
+        self._open: dict[Cell, _Open] = {}
         self._lock = threading.RLock()
         self._tokens: list[CancelToken] = []
         self._reader: int | None = None
@@ -216,7 +216,7 @@ class Database:
         """Take an input away: reading it raises KeyError until it is set again."""
         self._write((family, (key,)), _MISSING)
 
-    def _write(self, cell: _Cell, value: object) -> None:
+    def _write(self, cell: Cell, value: object) -> None:
         if self._reader == threading.get_ident():
             raise RuntimeError("a snapshot holds its revision: write when it has ended")
         with self._count_lock:
@@ -250,7 +250,7 @@ class Database:
     def read(self, family: Input[K, V], key: K) -> V:
         """The value of an input, remembered as read by the query that runs; KeyError when it has none."""
         with self._lock:
-            cell: _Cell = (family, (key,))
+            cell: Cell = (family, (key,))
             self._record(cell)
             slot = self._inputs.get(cell)
             if slot is None or slot.value is _MISSING:
@@ -264,6 +264,12 @@ class Database:
 
     def get(self, wanted: Query[P, V], /, *args: P.args, **kwargs: P.kwargs) -> V:
         return wanted(self, *args, **kwargs)
+
+    def reads_of(self, cell: Cell) -> tuple[Cell, ...]:
+        """What the value of a query came of, at first hand; nothing for an input, KeyError where there is no value."""
+        if isinstance(cell[0], Input):
+            return ()
+        return (cast(Cell, cell[1][0]),) if cell[0] is _ENTRY else self._memos[cell].reads
 
     @contextmanager
     def snapshot(self, token: CancelToken | None = None) -> Iterator[int]:
@@ -290,7 +296,7 @@ class Database:
         """The value of a query; `Query.__call__` is the typed way here."""
         with self._lock:
             self._settle()
-            cell: _Cell = (wanted, key)
+            cell: Cell = (wanted, key)
             self._record(cell)
             self._check_level(wanted)
             return self._value(wanted, cell)
@@ -301,7 +307,7 @@ class Database:
             raise TypeError(f"{wanted.name} is no eager query with a key by position")
         with self._lock:
             self._settle()
-            table: _Cell = (wanted, args)
+            table: Cell = (wanted, args)
             self._record((_ENTRY, (table, entry)))
             self._check_level(wanted)
             value = self._entry(table, entry).value
@@ -311,7 +317,7 @@ class Database:
 
     # --- the engine ---------------------------------------------------------------------------------------------
 
-    def _record(self, cell: _Cell) -> None:
+    def _record(self, cell: Cell) -> None:
         if self._stack:
             self._stack[-1].reads[cell] = None
 
@@ -323,7 +329,7 @@ class Database:
                 if 0 < above.eager <= wanted.eager:
                     raise TypeError(f"{above.name} is eager and reads {wanted.name}, which is not of a lower level")
 
-    def _mark_readers(self, cell: _Cell) -> None:
+    def _mark_readers(self, cell: Cell) -> None:
         """What read a cell is stale, and what read that, up to eager queries: these wait for `_settle`."""
         marking = [cell]
         while marking:
@@ -356,14 +362,14 @@ class Database:
             if not self._unsettled[level]:
                 del self._unsettled[level]
 
-    def _entry(self, table: _Cell, key: object) -> _Slot:
+    def _entry(self, table: Cell, key: object) -> _Slot:
         value = cast("Mapping[object, object]", self._value(_query_of(table), table))
         slots = self._entries.setdefault(table, {})
         if key not in slots:
             slots[key] = _Slot(value.get(key, _MISSING), self._memos[table].changed_at)
         return slots[key]
 
-    def _value(self, wanted: Query[..., object], cell: _Cell) -> object:
+    def _value(self, wanted: Query[..., object], cell: Cell) -> object:
         self.check_cancelled()
         memo = self._memos.get(cell)
         if memo is not None and not memo.stale and memo.value is not _MISSING:
@@ -382,7 +388,7 @@ class Database:
         self._touch(wanted, cell)
         return memo.value
 
-    def _close_cycle(self, cell: _Cell, depth: int) -> object:
+    def _close_cycle(self, cell: Cell, depth: int) -> object:
         """The query `cell` at `depth` of the stack leads back to itself: every query from there on is on the cycle."""
         for frame in self._stack[depth:]:
             if _query_of(frame.cell).on_cycle is None:
@@ -392,7 +398,7 @@ class Database:
             frame.heads.add(cell)
         return _fallback(cell)
 
-    def _heads_of(self, cell: _Cell) -> list[int]:
+    def _heads_of(self, cell: Cell) -> list[int]:
         """Where on the stack the heads of a query are that has ended on an open cycle; none of any other."""
         ended = self._open.get(cell)
         if ended is None:
@@ -410,7 +416,7 @@ class Database:
                 ended.members |= leading_on.members
         return [under_way[head] for head in ended.heads]
 
-    def _leads_back(self, cell: _Cell) -> bool:
+    def _leads_back(self, cell: Cell) -> bool:
         """Whether a query has ended on an open cycle; then those who ask are on that cycle too."""
         depths = self._heads_of(cell)
         for depth in depths:
@@ -419,7 +425,7 @@ class Database:
             self._stack[-1].members |= self._open[cell].members
         return bool(depths)
 
-    def _holds(self, memo: _Memo, cell: _Cell) -> bool:
+    def _holds(self, memo: _Memo, cell: Cell) -> bool:
         """Whether nothing that the memo read has changed since it was verified.
 
         The reads are checked in order and up to the first that changed, so each is one that the query would make
@@ -438,7 +444,7 @@ class Database:
             memo.stale = False
         return True
 
-    def _changed_at(self, cell: _Cell) -> int:
+    def _changed_at(self, cell: Cell) -> int:
         if isinstance(cell[0], Input):
             slot = self._inputs.get(cell)
             return 0 if slot is None else slot.changed_at
@@ -466,13 +472,13 @@ class Database:
 
     def _entry_changed_at(self, table: object, key: object) -> int:
         try:
-            return self._entry(cast(_Cell, table), key).changed_at
+            return self._entry(cast(Cell, table), key).changed_at
         except (Cancelled, RecursionError):
             raise
         except Exception:
             return self._clock + 1
 
-    def _run(self, wanted: Query[..., object], cell: _Cell, known: int | None = None) -> object:
+    def _run(self, wanted: Query[..., object], cell: Cell, known: int | None = None) -> object:
         self.log.append((wanted.name, cell[1]))
         frame = _Frame(cell)
         self._stack.append(frame)
@@ -504,7 +510,7 @@ class Database:
         self._store([*frame.members, cell], stored)
         return value
 
-    def _store(self, cells: Sequence[_Cell], memos: Sequence[_Memo]) -> None:
+    def _store(self, cells: Sequence[Cell], memos: Sequence[_Memo]) -> None:
         """Keep memos: that of a query, or those of a cycle together."""
         olds = [self._memos.get(cell) for cell in cells]
         self._memos.update(zip(cells, memos, strict=True))
@@ -520,7 +526,7 @@ class Database:
                 self._mark_readers(cell)
                 self._compare_entries(cell, memo)
 
-    def _link(self, cell: _Cell, memo: _Memo, old: _Memo | None) -> None:
+    def _link(self, cell: Cell, memo: _Memo, old: _Memo | None) -> None:
         """Note who reads what."""
         before = () if old is None else old.reads
         if before != memo.reads:
@@ -529,7 +535,7 @@ class Database:
             for read in memo.reads:
                 self._readers.setdefault(read, set()).add(cell)
 
-    def _is_unsettled(self, cell: _Cell) -> bool:
+    def _is_unsettled(self, cell: Cell) -> bool:
         if not isinstance(cell[0], Query):
             return False
         memo = self._memos.get(cell)
@@ -545,7 +551,7 @@ class Database:
             return True
         return False
 
-    def _compare_entries(self, cell: _Cell, memo: _Memo) -> None:
+    def _compare_entries(self, cell: Cell, memo: _Memo) -> None:
         value = cast("Mapping[object, object]", memo.value)
         for key, slot in self._entries.get(cell, {}).items():
             new = value.get(key, _MISSING)
@@ -553,7 +559,7 @@ class Database:
                 slot.value, slot.changed_at = new, memo.changed_at
                 self._mark_readers((_ENTRY, (cell, key)))
 
-    def _touch(self, wanted: Query[..., object], cell: _Cell) -> None:
+    def _touch(self, wanted: Query[..., object], cell: Cell) -> None:
         if wanted.capacity is None:
             return
         recent = self._recent.setdefault(wanted, OrderedDict())
@@ -565,10 +571,10 @@ class Database:
                 self._memos[evicted].value = _MISSING
 
 
-def _query_of(cell: _Cell) -> Query[..., object]:
+def _query_of(cell: Cell) -> Query[..., object]:
     return cast("Query[..., object]", cell[0])
 
 
-def _fallback(cell: _Cell) -> object:
+def _fallback(cell: Cell) -> object:
     on_cycle = _query_of(cell).on_cycle
     return None if on_cycle is None else on_cycle(*cell[1])

@@ -34,6 +34,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--fail-on", choices=tuple(_LEVELS), default="warning", help="exit 1 from this severity on")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
+    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
     parser.set_defaults(run=run)
 
@@ -59,7 +60,8 @@ def _reports(options: argparse.Namespace, configuration: Configuration) -> list[
     sources = discover(options.paths, _stdin_source(options), configuration)
     for source in sources:
         configuration.choice(source.path)  # what is wrong with it is said before the work begins
-    made = make_reports(sources, "findings", options.jobs, configuration)
+    cached = not options.no_cache and all(source.text is None for source in sources)
+    made = make_reports(sources, "findings", options.jobs, configuration, cached=cached)
     return _by_file(list(_watched(made, len(sources))), configuration)
 
 

@@ -11,19 +11,20 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from analyzers.program.disk import read_from_disk
 from analyzers.report import Fact, Finding, Place
 from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.config import Configuration
-from autograd_lsp.environment import Environment
+from autograd_lsp.environment import Environment, fingerprint
 from autograd_lsp.memory import collect_seldom
 from autograd_lsp.notebooks import SUFFIX, Notebook, position_in
 from autograd_lsp.positions import LineIndex, Position
 
 if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
+    from autograd_lsp.cli.cache import Cache
 
 _FEW_FILES = 8
 _FILES_TO_REMEMBER = 50
@@ -46,20 +47,78 @@ class Report:
 
 
 def make_reports(
-    sources: Sequence[Source], want: Literal["findings", "facts"], jobs: int | None, configuration: Configuration
+    sources: Sequence[Source],
+    want: Literal["findings", "facts"],
+    jobs: int | None,
+    configuration: Configuration,
+    *,
+    cached: bool = False,
 ) -> Iterator[Report]:
-    """In the order of `sources`, whatever the number of jobs; none for a notebook in another language."""
-    count = _job_count(jobs, len(sources))
-    paths = [source.path for source in sources]
+    """In the order of `sources`, whatever the number of jobs; none for a notebook in another language.
+
+    `cached`: findings of earlier checks count as far as they hold, and new ones are kept.
+    """
     configuration = configuration.lenient()
+    task = _Task(want, tuple(source.path for source in sources), configuration, cached)
+    known: dict[str, Report] = {}
+    if cached:
+        cache = _cache(task)
+        cache.sweep()
+        for source in sources:
+            if (report := _known(cache, source)) is not None:
+                known[source.path] = report
+    made = _made([source for source in sources if source.path not in known], jobs, task)
+    for source in sources:
+        report = known.get(source.path) or next(made)
+        if report is not None:
+            yield report
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    want: Literal["findings", "facts"]
+    paths: tuple[str, ...]
+    configuration: Configuration
+    cached: bool
+
+
+def _made(sources: Sequence[Source], jobs: int | None, task: _Task) -> Iterator[Report | None]:
+    count = _job_count(jobs, len(sources))
     if count == 1:
-        work = _Work(paths, configuration, 1)
-        yield from (report for source in sources if (report := work.report(want, source)) is not None)
+        work = _Work(task, 1)
+        yield from map(work.report, sources)
         return
     chunk = max(1, min(16, len(sources) // (count * 4)))
-    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(paths, configuration, count)) as pool:
-        made = pool.map(partial(_report_in_worker, want), sources, chunksize=chunk)
-        yield from (report for report in made if report is not None)
+    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(task, count)) as pool:
+        yield from pool.map(_report_in_worker, sources, chunksize=chunk)
+
+
+def _cache(task: _Task) -> Cache:
+    from autograd_lsp.cli.cache import Cache
+
+    folder = os.getcwd()
+    configuration = task.configuration
+    return Cache(
+        _read, configuration.choice, task.paths, lambda: fingerprint(configuration.python(folder), folder)
+    )  # fmt: skip
+
+
+def _known(cache: Cache, source: Source) -> Report | None:
+    """What an earlier check has said of a file, if that holds."""
+    findings = cache.findings(source.path)
+    if findings is None:
+        return None
+    notebooks: dict[str, Notebook] = {}
+    if is_notebook(source):
+        try:
+            notebook = notebook_of(source)
+        except UnreadableError:
+            return None
+        if notebook is None:
+            return None
+        notebooks[source.path] = notebook
+    texts = {path: (_read(path) or b"").decode("utf-8", "surrogateescape") for path in _paths(findings)}
+    return Report(source, findings, texts=texts, notebooks=notebooks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,53 +175,57 @@ def _job_count(jobs: int | None, files: int) -> int:
     return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
 
 
-def _new_host(paths: Sequence[str], configuration: Configuration) -> tuple[Host, Environment]:
-    from analyzers.host import Host, read_from_disk
-
-    def read(path: str) -> bytes | None:
-        """Of a notebook, the program: another file may be there for it."""
-        if not path.endswith(SUFFIX):
-            return read_from_disk(path)
-        try:
-            notebook = notebook_of(Source(path, path))
-        except UnreadableError:
-            return None
-        return notebook.text.encode() if notebook is not None else None
-
-    folder = os.getcwd()
-    environment = Environment(lambda: (configuration.python(folder), folder))
-    host = Host(read, configuration.choice, environment.kind)
-    host.look_at_together(paths)
-    return host, environment
+def _read(path: str) -> bytes | None:
+    """A file as it is analysed: of a notebook the program, which another file may import."""
+    if not path.endswith(SUFFIX):
+        return read_from_disk(path)
+    try:
+        notebook = notebook_of(Source(path, path))
+    except UnreadableError:
+        return None
+    return notebook.text.encode() if notebook is not None else None
 
 
 class _Work:
     """One process' share, with one host: files share what they import."""
 
-    def __init__(self, paths: Sequence[str], configuration: Configuration, processes: int) -> None:
+    def __init__(self, task: _Task, processes: int) -> None:
+        from analyzers.host import Host
+
         collect_seldom()
-        self._host, self._environment = _new_host(paths, configuration)
+        configuration, folder = task.configuration, os.getcwd()
+        self._environment = Environment(lambda: (configuration.python(folder), folder))
+        self._host = Host(_read, configuration.choice, self._environment.kind)
+        self._host.look_at_together(task.paths)
+        self._want = task.want
+        self._cache = _cache(task) if task.cached else None
         self._processes = processes
         self._since = 0
         """Files since the host has forgotten."""
 
-    def report(self, want: Literal["findings", "facts"], source: Source) -> Report | None:
+    def report(self, source: Source) -> Report | None:
         if self._since >= _FILES_TO_REMEMBER and self._host.forget_if_large(self._processes):
             self._since = 0
+            if self._cache is not None:
+                self._cache.forget()
         self._since += 1
-        return _report(self._host, self._environment, want, source)
+        report = _report(self._host, self._environment, self._want, source)
+        is_final = not (self._environment.is_asking or self._environment.has_failed)
+        if self._cache is not None and report is not None and report.failure is None and is_final:
+            self._cache.keep(source.path, report.findings, self._host.snapshot())
+        return report
 
 
 _work: list[_Work] = []
 """In a worker process, its share."""
 
 
-def _start_worker(paths: Sequence[str], configuration: Configuration, processes: int) -> None:
-    _work.append(_Work(paths, configuration, processes))
+def _start_worker(task: _Task, processes: int) -> None:
+    _work.append(_Work(task, processes))
 
 
-def _report_in_worker(want: Literal["findings", "facts"], source: Source) -> Report | None:
-    return _work[0].report(want, source)
+def _report_in_worker(source: Source) -> Report | None:
+    return _work[0].report(source)
 
 
 def _report(host: Host, environment: Environment, want: Literal["findings", "facts"], source: Source) -> Report | None:
@@ -210,6 +273,11 @@ def _unreadable(path: str, reason: str) -> Finding:
 
 
 def _texts(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, str]:
+    return {path: snapshot.text(path) for path in _paths(findings)}
+
+
+def _paths(findings: Sequence[Finding]) -> list[str]:
+    """The files that findings point into."""
     paths: set[str] = set()
     for finding in findings:
         paths.add(finding.place.path)
@@ -217,7 +285,7 @@ def _texts(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, str]:
         paths.update(edit.place.path for fix in finding.fixes for edit in fix.edits)
         if finding.raises:
             paths.add(finding.raises.place.path)
-    return {name: snapshot.text(name) for name in sorted(paths)}
+    return sorted(paths)
 
 
 def warn_of_internal_error(report: Report) -> None:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from analyzers.report import Choice
 from autograd_lsp.config.layer import ConfigError, Layer, read_layer
 from autograd_lsp.config.rules import choose
-
-if TYPE_CHECKING:
-    from analyzers.host import Choice
 
 FILES = ("autograd-lsp.toml", "pyproject.toml")
 _TABLE = "tool.autograd-lsp"

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, get_args
 
-from analyzers.report import Severity
+from analyzers.report import Choice, Severity
 
 if TYPE_CHECKING:
-    from analyzers.host import Choice
     from autograd_lsp.config.layer import Layer
 
 SEVERITIES: dict[str, Severity] = {severity: severity for severity in get_args(Severity)}
@@ -33,7 +32,6 @@ def matching(selector: str) -> frozenset[str]:
 
 def choose(layers: Sequence[Layer], path: str) -> Choice:
     """What the layers, the lowest first, choose for the file at `path`."""
-    from analyzers.host import Choice
 
     selected = set(matching(_ALL))
     severities: dict[str, str] = {}

@@ -92,6 +92,8 @@ class Environment:
         """`where` is asked once, with the first question."""
         self.on_answers: Callable[[Mapping[str, str]], None] = lambda answers: None
         self.patience = PATIENCE
+        self.has_failed = False
+        """Whether something is unknown that another time would not be."""
         self._where = where
         self._start = start
         self._seconds = seconds
@@ -133,6 +135,7 @@ class Environment:
                 self._serve(child, kinds)
                 break
             except (OSError, SlowError, ValueError):
+                self.has_failed = True
                 continue
             finally:
                 if child is not None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 NEAR = (".venv", "venv", "env", ".env")
+_LIBRARIES = (("lib*", "python*", "*-packages"), ("Lib", "site-packages"))
 _IN_ENVIRONMENT = ("bin/python", "Scripts/python.exe", "python.exe")
 
 
@@ -24,6 +29,22 @@ def pythons(configured: str | None, folder: str, variables: Mapping[str, str] = 
                 yield from _python_of(os.path.join(above, name))
     yield sys.executable
     yield from _on_path()
+
+
+def fingerprint(configured: str | None, folder: str, variables: Mapping[str, str] = os.environ) -> str:
+    """Another one where another Python may run the user's programs, or something was installed or removed since."""
+    parts = [f"{variables.get(name)}" for name in ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX")]
+    near = list(itertools.takewhile(lambda python: python != sys.executable, pythons(configured, folder, variables)))
+    on_path = [found for name in ("python3", "python") if (found := shutil.which(name, path=variables.get("PATH")))]
+    for python in [*near, sys.executable, *on_path]:
+        for place in (python, os.path.realpath(python)):
+            root = os.path.dirname(os.path.dirname(place))
+            inside = [os.path.join(glob.escape(root), *there) for there in _LIBRARIES]
+            for library in sorted({library for pattern in inside for library in glob.glob(pattern)}):
+                with suppress(OSError):
+                    parts.append(f"{library} {os.stat(library).st_mtime_ns}")
+            parts.append(place)
+    return "\n".join(parts)
 
 
 def _python_of(place: str) -> Iterator[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from analyzers.host import Choice, Host
-from analyzers.report import Edit, Finding
+from analyzers.host import Host
+from analyzers.report import Choice, Edit, Finding
 
 HEAD = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\n"
 TAIL = "\ny.sum().backward()\n"

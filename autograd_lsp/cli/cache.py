@@ -1,0 +1,170 @@
+"""The findings of earlier checks, kept on the disk: whoever finds all as it was need not run anything.
+
+An entry holds the findings of one file and a digest of all that they rest on: every file that was read or looked for on
+the way, what the configuration says of those that findings point into, the environment if a library was looked up, this
+tool itself. It is used if that digest comes out the same. Entries of other versions of the tool are swept away after a
+while.
+
+Any number of processes may read and write at once, and may be killed: an entry is put in its place whole, and one that
+cannot be read is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import analyzers
+import autograd_lsp
+from analyzers import report
+from analyzers.report import Choice, Finding
+from autograd_lsp.environment import cache_folder
+
+if TYPE_CHECKING:
+    from analyzers.host import Snapshot
+
+_FORMAT = 1
+_DAYS = 14
+"""For so long the entries of another version are kept after their last use."""
+
+_PLAIN = ("Edit", "Finding", "Fix", "Place", "Raises", "Related")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    path: str
+    files: tuple[str, ...]
+    chosen: tuple[str, ...]
+    asks_outside: bool
+    looks_together: bool
+    digest: bytes
+    findings: tuple[Finding, ...]
+
+
+class Cache:
+    """What is kept for one command, with one configuration. Nothing is said of a file whose text is not the disk's."""
+
+    def __init__(
+        self,
+        read: Callable[[str], bytes | None],
+        choose: Callable[[str], Choice],
+        together: Iterable[str],
+        environment: Callable[[], str],
+        folder: Path | None = None,
+    ) -> None:
+        """`read` gives a file as the analysis sees it; `environment` tells one environment from another."""
+        self._read = read
+        self._choose = cache(choose)
+        self._together = hashlib.sha256("\0".join(sorted(together)).encode("utf-8", "surrogateescape")).digest()
+        self._environment = cache(environment)
+        self._base = (folder or cache_folder()) / "checks"
+        self._folder = self._base / version()
+        self._files: dict[str, bytes] = {}
+
+    def findings(self, path: str) -> tuple[Finding, ...] | None:
+        """What was found in a file, if nothing that it rests on is different now."""
+        entry = self._load(path)
+        if entry is None or entry.path != path or entry.digest != self._digest(entry, self._file_now):
+            return None
+        return entry.findings
+
+    def keep(self, path: str, findings: tuple[Finding, ...], snapshot: Snapshot) -> None:
+        grounds = snapshot.grounds(path)
+        if grounds is None:
+            return
+        files, chosen = tuple(sorted(grounds.files)), tuple(sorted(grounds.chosen))
+        entry = _Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, b"", findings)
+        digest = self._digest(entry, lambda file: _digest_of(snapshot.source(file)))
+        kept = _Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, digest, findings)
+        data = zlib.compress(pickle.dumps(kept, protocol=4), 1)
+        place = self._place(path)
+        with suppress(OSError):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            beside = place.with_suffix(f".{os.getpid()}")
+            beside.write_bytes(hashlib.sha256(data).digest() + data)
+            beside.replace(place)
+
+    def sweep(self) -> None:
+        """Note that this version was used, and drop what belongs to versions that have not been for long."""
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            os.utime(self._folder)
+            for other in self._base.iterdir():
+                if time.time() - other.stat().st_mtime > _DAYS * 86_400:
+                    shutil.rmtree(other, ignore_errors=True)
+
+    def forget(self) -> None:
+        """Files may be other ones from now on."""
+        self._files.clear()
+
+    def _digest(self, entry: _Entry, digest_of: Callable[[str], bytes]) -> bytes:
+        whole = hashlib.sha256()
+        for file in entry.files:
+            if file not in self._files:
+                self._files[file] = digest_of(file)
+            whole.update(self._files[file])
+        for file in entry.chosen:
+            choice = self._choose(file)
+            whole.update(repr((sorted(choice.off), sorted(choice.severities))).encode())
+        if entry.asks_outside:
+            whole.update(self._environment().encode("utf-8", "surrogateescape"))
+        if entry.looks_together:
+            whole.update(self._together)
+        return whole.digest()
+
+    def _file_now(self, path: str) -> bytes:
+        return _digest_of(self._read(path))
+
+    def _place(self, path: str) -> Path:
+        name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        return self._folder / name[:2] / name
+
+    def _load(self, path: str) -> _Entry | None:
+        try:
+            data = self._place(path).read_bytes()
+            if hashlib.sha256(data[32:]).digest() != data[:32]:
+                return None
+            entry = _Plain(io.BytesIO(zlib.decompress(data[32:]))).load()
+        except (OSError, zlib.error, pickle.UnpicklingError, EOFError):
+            return None
+        return entry if isinstance(entry, _Entry) else None
+
+
+class _Plain(pickle.Unpickler):
+    """Makes findings and entries, and nothing else, whatever the data says."""
+
+    def find_class(self, module: str, name: str) -> object:
+        if module == report.__name__ and name in _PLAIN:
+            return getattr(report, name)
+        if (module, name) == (__name__, "_Entry"):
+            return _Entry
+        raise pickle.UnpicklingError(f"an entry holds {module}.{name}")
+
+
+def _digest_of(data: bytes | None) -> bytes:
+    return bytes(16) if data is None else hashlib.blake2b(data, digest_size=16).digest()
+
+
+@cache
+def version() -> str:
+    """Tells this tool, as it lies here, from any other version or edition of it."""
+    parts: list[tuple[object, ...]] = [(_FORMAT, autograd_lsp.__version__)]
+    for package in (analyzers, autograd_lsp):
+        for root in package.__path__:
+            for folder, folders, files in os.walk(root):
+                folders[:] = sorted(name for name in folders if name != "__pycache__")
+                for name in sorted(files):
+                    there = os.stat(os.path.join(folder, name))
+                    parts.append((os.path.relpath(folder, root), name, there.st_size, there.st_mtime_ns))
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
