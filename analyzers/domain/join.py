@@ -63,6 +63,19 @@ def type_of(value: Value) -> str | None:
     return None
 
 
+PLAIN = frozenset({"bool", "bytes", "complex", "float", "int", "str"})
+"""Types of which nothing but the value is to be known."""
+
+
+def one_of(*values: Value) -> Value:
+    """A value that is one of some, nobody knows which."""
+    if values and all(value == values[0] for value in values):
+        return values[0]
+    kinds = {type_of(value) for value in values}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return Unknown(kind if kind in PLAIN else None, None, None, reach_of(*values))
+
+
 def reach_of(*values: Value) -> tuple[int, ...]:
     """The heap objects that plain values hold."""
     found: list[int] = []

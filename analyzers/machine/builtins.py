@@ -9,7 +9,7 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import reach_of
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import (
     Array,
     ClassObj,
@@ -191,7 +191,7 @@ def _filter(m: Machine, args: Args) -> Value:
         if verdict:
             kept.append(item)
         elif verdict is None:
-            loose = item if loose is None else Unknown(None, None, None, reach_of(loose, item))
+            loose = item if loose is None else one_of(loose, item)
     return iterator(m, tuple(kept), loose)
 
 
@@ -361,7 +361,7 @@ def _reversed(m: Machine, args: Args) -> Value:
     source = stream(m, args.get(0, "iterable"))
     if source.rest is None:
         return m.new(ListObj(source.items[::-1]))
-    return m.new(ListObj((), Unknown(None, None, None, reach_of(*source.items, source.rest))))
+    return m.new(ListObj((), one_of(*source.items, source.rest)))
 
 
 @builtin("any", "all")

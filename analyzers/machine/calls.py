@@ -129,7 +129,8 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
         if mode_of(m, func) is not None or found.cls == "transparent":
             return decorate(m, func, args.get(0, "func"))
         return unknown_call(m, func, args)
-    if find_in_class(m, found.cls, "__call__") is None:
+    called = find_in_class(m, found.cls, "__call__")
+    if called is None:
         from analyzers.machine.attributes import is_a
         from analyzers.machine.events import Plain
 
@@ -140,11 +141,14 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
                 Plain("custom"),
             )
         return unknown_call(m, func, args)
+    # A module without hooks: what `Module.__call__` of the prelude does.
+    is_plain = isinstance(called, Func) and called.qualname == "Module.__call__" and called.module.startswith("<")
+    name = "forward" if is_plain and found.attrs.get("_hooked") == Const(False) else "__call__"
     if m.frame.library or "_modules" not in found.attrs:
-        return call_method(m, func, "__call__", args)
+        return call_method(m, func, name, args)
     from analyzers.machine.uses import watched
 
-    return watched(m, lambda: call_method(m, func, "__call__", args))
+    return watched(m, lambda: call_method(m, func, name, args))
 
 
 def call_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.join import reach_of
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import (
     Array,
     DictObj,
@@ -107,11 +107,33 @@ def _constant_method(m: Machine, value: object, name: str, args: Args) -> Value:
             except Exception:
                 return Unknown()
             return lift(m, result)
-        if name == "join" and args.pos:
-            return Unknown("str")
         if isinstance(value, str):
-            return Unknown("str" if name in {"format", "replace", "strip", "lower", "upper"} else None)
+            return _text_method(m, name)
     return Unknown()
+
+
+_TEXT = {
+    **dict.fromkeys(("count", "find", "index", "rfind", "rindex"), "int"),
+    **dict.fromkeys(("endswith", "startswith"), "bool"),
+    **{name: "bool" for name in dir(str) if name.startswith("is")},
+    **dict.fromkeys(
+        ("capitalize", "casefold", "center", "expandtabs", "format", "format_map", "join", "ljust", "lower", "lstrip",
+         "removeprefix", "removesuffix", "replace", "rjust", "rstrip", "strip", "swapcase", "title", "translate",
+         "upper", "zfill"),
+        "str",
+    ),
+    "encode": "bytes",
+}  # fmt: skip
+"""The type of what the methods of a string give."""
+
+
+def _text_method(m: Machine, name: str) -> Value:
+    """What a method of some string gives, on arguments that are not all known."""
+    if name in {"split", "rsplit", "splitlines"}:
+        return m.new(ListObj((), Unknown("str")))
+    if name in {"partition", "rpartition"}:
+        return Tup((Unknown("str"),) * 3)
+    return Unknown(_TEXT.get(name))
 
 
 def lift(m: Machine, result: object) -> Value:
@@ -162,8 +184,10 @@ def unknown_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Valu
     """A method of something unknown; one that only tensors have says what it is."""
     from analyzers.machine.tensor_attributes import TENSOR_ONLY
 
-    if receiver.type in {"str", "int", "float", "bool", "complex", "bytes"}:
-        return Unknown("str" if receiver.type == "str" and name not in {"split", "find", "index"} else None)
+    if receiver.type == "str":
+        return _text_method(m, name)
+    if receiver.type in {"int", "float", "bool", "complex", "bytes"}:
+        return Unknown()
     if receiver.type == "torch.Size":
         return Unknown("int")
     if name in TENSOR_ONLY and receiver.type is None:
@@ -232,7 +256,7 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
             _note_kept(m, found, (value,))
             if rest is None:
                 return put((*items, value), None)
-            return put(items, rest if rest == value else Unknown(None, None, None, reach_of(rest, value)))
+            return put(items, one_of(rest, value))
         case "appendleft":
             _note_kept(m, found, (args.get(0, "object"),))
             return put((args.get(0, "object"), *items), rest)
@@ -249,7 +273,7 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
                 listed = list(items)
                 listed.insert(at.value, args.get(1, "object"))
                 return put(tuple(listed), None)
-            return put((), Unknown(None, None, None, reach_of(*items, args.get(1, "object"))))
+            return put((), one_of(*items, *_some(rest), args.get(1, "object")))
         case "pop" | "popleft":
             return _pop(m, items, rest, Const(0) if name == "popleft" else args.get(0, "index", Const(-1)), put)
         case "clear":
@@ -257,9 +281,7 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
         case "copy" | "__copy__":
             return m.new(replace(found))
         case "reverse":
-            return (
-                put(items[::-1], None) if rest is None else put((), Unknown(None, None, None, reach_of(*items, rest)))
-            )
+            return put(items[::-1], None) if rest is None else put((), one_of(*items, rest))
         case "sort":
             from analyzers.machine.ordering import in_order
 
@@ -293,10 +315,8 @@ def _list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: A
 
 
 def _any(items: tuple[Value, ...], rest: Value | None) -> Value | None:
-    values = (*items, *((rest,) if rest is not None else ()))
-    if not values:
-        return None
-    return values[0] if all(v == values[0] for v in values) else Unknown(None, None, None, reach_of(*values))
+    values = (*items, *_some(rest))
+    return one_of(*values) if values else None
 
 
 def _note_kept(m: Machine, found: ListObj, new: Iterable[Value]) -> None:

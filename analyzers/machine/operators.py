@@ -221,12 +221,9 @@ def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:
 def concatenated(x: ListObj, y: ListObj) -> ListObj:
     if x.rest is None:
         return ListObj((*x.items, *y.items), y.rest, x.kind)
-    tail: Value = x.rest
-    for item in (*y.items, *((y.rest,) if y.rest is not None else ())):
-        if item != tail:
-            from analyzers.domain.join import reach_of
+    from analyzers.domain.join import one_of
 
-            tail = Unknown(None, None, None, reach_of(tail, item))
+    tail = one_of(x.rest, *y.items, *((y.rest,) if y.rest is not None else ()))
     return ListObj(x.items, tail, x.kind)
 
 

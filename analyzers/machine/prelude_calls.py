@@ -316,6 +316,14 @@ def _named_parameters(m: Machine, args: Args) -> Value:
     return _named(m, args, "_parameters")
 
 
+@native("autograd_machine.parameters")
+def _parameters(m: Machine, args: Args) -> Value:
+    named = m.obj(_named(m, args, "_parameters"))
+    assert isinstance(named, ListObj)
+    found = tuple(pair.items[1] for pair in named.items if isinstance(pair, Tup))
+    return m.new(ListObj(found, None if named.rest is None else Unknown()))
+
+
 @native("autograd_machine.named_buffers")
 def _named_buffers(m: Machine, args: Args) -> Value:
     return _named(m, args, "_buffers")

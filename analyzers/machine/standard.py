@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.join import reach_of
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import DictObj, Instance, Iterator, ListObj
 from analyzers.domain.values import NONE, Builtin, Const, Native, Partial, Ref, Tup, Unknown, Value
@@ -183,7 +183,7 @@ def _chain(m: Machine, args: Args) -> Value:
         source = stream_of(m, value).drained(m)
         items += source.items
         if source.rest is not None:
-            rest = source.rest if rest is None else Unknown(None, None, None, reach_of(rest, source.rest))
+            rest = source.rest if rest is None else one_of(rest, source.rest)
     return m.new(Iterator(NONE, 0, tuple(items), rest))
 
 
@@ -202,9 +202,7 @@ def _repeat(m: Machine, args: Args) -> Value:
     value = args.get(0, "object")
     if called(m).endswith("cycle"):
         source = stream_of(m, value).drained(m)
-        again = source.rest if source.rest is not None else (source.items[0] if source.items else Unknown())
-        if source.rest is None and len(source.items) > 1:
-            again = Unknown(None, None, None, reach_of(*source.items))
+        again = source.rest if source.rest is not None else one_of(*source.items)
         return m.new(Iterator(NONE, 0, source.items * 2, again))
     times = args.get(1, "times")
     if isinstance(times, Const) and isinstance(times.value, int) and times.value <= 64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.join import reach_of
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core import Machine, PyRaise
@@ -132,13 +132,10 @@ def _element(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
     """One of the elements, it is not known which."""
     m.doubts += 1
     values: tuple[Value, ...] = (*items, *((rest,) if rest is not None else ()))
-    if not values:
-        return Unknown()
-    if all(v == values[0] for v in values):
-        return values[0]
-    if len(values) <= 3 and all(isinstance(v, Ref | Const) for v in values):
+    is_one = all(v == values[0] for v in values)
+    if not is_one and len(values) <= 3 and all(isinstance(v, Ref | Const) for v in values):
         return values[m.choose(len(values))]
-    return Unknown(None, None, None, reach_of(*values))
+    return one_of(*values)
 
 
 def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
@@ -178,11 +175,8 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
             if is_key(m, index):
                 _store(m, owner, index, value)
             else:
-                rest_ = value if found.rest is None else Unknown(None, None, None, reach_of(found.rest, value))
-                blurred = {
-                    k: v if v == value else Unknown(None, None, None, reach_of(v, value))
-                    for k, v in found.items.items()
-                }
+                rest_ = value if found.rest is None else one_of(found.rest, value)
+                blurred = {k: one_of(v, value) for k, v in found.items.items()}
                 m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_))
         case Tensor():
             from analyzers.machine.indexing import assign_index
@@ -238,7 +232,7 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
                 order = tuple(k for k in found.order if k != index)
                 m.st.put(owner.id, replace(found, items=found.items.delete(index), order=order))
             elif not is_key(m, index):
-                rest_ = Unknown(None, None, None, reach_of(*found.items.values()))
+                rest_ = one_of(*found.items.values())
                 m.st.put(owner.id, replace(found, rest=rest_))
         case Instance():
             from analyzers.machine.attributes import find_in_class

@@ -291,6 +291,8 @@ def _as_strided(of: Layout, args: _Args) -> Layout | None:
     shape, strides, offset = args.get("size"), args.get("stride"), args.get("storage_offset")
     if not isinstance(shape, tuple) or not isinstance(strides, tuple):
         return None
+    if not all(isinstance(number, int) for number in (*shape, *strides)):
+        return None
     return Layout(shape, strides, offset if isinstance(offset, int) else of.offset)
 
 

@@ -29,6 +29,7 @@ from analyzers.syntax.split import Module, Section, assemble, cut_sections, is_s
 
 _BARE = kinds("expression_list", "pattern_list", "expression_statement")
 _COMMA_AT_END = re.compile(rb",[ \t\f\r]*(?:#[^\n]*)?\n[^=\n]*=")
+_CLAUSE = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)*[ \t\f]*(?:else|elif|except|finally|case)\b")
 _PIECE_AT_END = re.compile(rb"(?:\A|[{}]|\\.{1,9})[ \t\f\r]*\Z", re.DOTALL)
 _MAY_END_BELOW = re.compile(rb"\s*[\"'#\\]")
 _QUOTE = re.compile(rb"#[^\n]*|\"\"\"|'''|[\"']")
@@ -170,12 +171,15 @@ def _is_ambiguous(source: Repaired) -> bool:
 def _is_surely_what_split_finds(text: bytes, sections: Sequence[Section], places: Sequence[int]) -> bool:
     """Whether the file is broken as a whole if a section is, and each section is then a group.
 
-    A section with a hole is broken in itself. So is the file, unless the section ends in the middle of a statement of
-    the file: in a string, say, or in a bracket that a broken section below would have to close.
+    A section with a hole is broken in itself. So is the file, unless the section starts or ends in the middle of a
+    statement of the file: with an `else`, or in a string, or in a bracket that a broken section below would close.
     """
-    first = next((at for at, section in enumerate(sections) if section.is_mended), None)
-    if first is None:
+    mended = [at for at, section in enumerate(sections) if section.is_mended]
+    if not mended:
         return True
+    first = next((at for at in mended if not _CLAUSE.match(text, places[at])), None)
+    if first is None:
+        return False
     if not all(section.is_group for section in sections):
         return False
     start, end = places[first], places[first] + sections[first].end - sections[first].start

@@ -219,6 +219,8 @@ def test_any_edits(text: bytes, edits: list[tuple[int, int, bytes]]) -> None:
         (b"class A:\nelse w\ni (1,\n2)", b"class A:\nelse w\ni(1,\n2)"),
         (b"y\n\xef\xbb\xbf{", b'y\n\xef\xbb\xbf""""""\n{'),
         (b")\n if s:", b")) )\n if s:"),
+        # A clause is broken in itself, and the file is not.
+        (b']\nif x:"""\n"""+r\nelse:', b'\nif x:"""\n"""+r\nelse:'),
     ],
 )
 def test_statements_that_meet(before: bytes, after: bytes) -> None:

@@ -77,7 +77,7 @@ class Module:
 
     def parameters(self, recurse=True):
         if recurse:
-            return iter([p for _, p in autograd_machine.named_parameters(self)])
+            return iter(autograd_machine.parameters(self))
         return iter([p for p in self._parameters.values() if p is not None])
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
@@ -120,14 +120,14 @@ class Module:
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        parameters = [p for _, p in autograd_machine.named_parameters(self)]
+        parameters = autograd_machine.parameters(self)
         if not autograd_machine.set_requires_grad(parameters, requires_grad):
             for p in parameters:
                 p.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        for _, p in autograd_machine.named_parameters(self):
+        for p in autograd_machine.parameters(self):
             if p.grad is not None:
                 if set_to_none:
                     p.grad = None
@@ -141,7 +141,7 @@ class Module:
         return self
 
     def _apply(self, fn, recurse=True):
-        for _, p in autograd_machine.named_parameters(self):
+        for p in autograd_machine.parameters(self):
             p.data = fn(p.data)
             if p.grad is not None:
                 p.grad.data = fn(p.grad.data)
@@ -280,7 +280,7 @@ _DTYPES = {
 
 
 def _cast(module, dtype):
-    for _, p in autograd_machine.named_parameters(module):
+    for p in autograd_machine.parameters(module):
         p.data = p.data.to(dtype)
         if p.grad is not None:
             p.grad.data = p.grad.data.to(dtype)
