@@ -18,6 +18,7 @@ from autograd_lsp.config import ConfigError, Configuration
 from autograd_lsp.positions import without_lone_surrogates
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
+from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
 from autograd_lsp.server.worker import Worker
 
@@ -48,6 +49,7 @@ class AutogradServer(LanguageServer):
         self._remembered = 0
         """Answers given since the analyzer has forgotten."""
         self._worker = Worker()
+        self.work = Progress(self)
 
     def use_own_documents(self, params: types.InitializeParams) -> None:
         """Called while initializing: pygls has made its workspace and not yet used it."""

@@ -144,4 +144,5 @@ def _tell_text(server: AutogradServer, uri: str) -> None:
 
 
 async def _diagnostics(server: AutogradServer, path: str) -> list[types.Diagnostic]:
-    return await server.ask(lambda snapshot, converter: converter.diagnostics(server.sightings(snapshot, path)))
+    with server.work.of(path):
+        return await server.ask(lambda snapshot, converter: converter.diagnostics(server.sightings(snapshot, path)))

@@ -35,6 +35,9 @@ PUSH_CLIENT = types.ClientCapabilities(
         workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
     ),
 )
+PATIENT_CLIENT = types.ClientCapabilities(
+    text_document=PUSH_CLIENT.text_document, window=types.WindowClientCapabilities(work_done_progress=True)
+)
 PULL_CLIENT = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
 )

@@ -13,7 +13,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.lsp.editor import BROKEN, PATIENCE, PULL_CLIENT, PUSH_CLIENT, REPOSITORY, Editor, editing
+from tests.lsp.editor import BROKEN, PATIENCE, PATIENT_CLIENT, PULL_CLIENT, PUSH_CLIENT, REPOSITORY, Editor, editing
 
 CONTROLLED = (sys.executable, str(Path(__file__).with_name("controlled_server.py")))
 URI = "file:///project/train.py"
@@ -88,6 +88,36 @@ async def test_leaving_does_not_wait_for_the_analyzer() -> None:
         await asyncio.sleep(0.2)
         before = time.monotonic()
     assert time.monotonic() - before < 5
+
+
+def told(editor: Editor) -> list[str]:
+    """What was told of work that takes long, in order."""
+    [reports] = editor.progress_reports.values()
+    return [f"{value.kind} {getattr(value, 'message', None) or ''}".strip() for value in reports]
+
+
+async def test_work_that_takes_long_is_told_until_it_ends() -> None:
+    async with editing(PATIENT_CLIENT, CONTROLLED) as editor:
+        editor.open(URI, "SLOW")
+        await asyncio.sleep(1.5)
+        editor.open(OTHER, "fine")
+        editor.edit(URI, 2, (0, 0), (0, 4), "done")
+        await editor.diagnostics_of(URI, 2)
+        await editor.diagnostics_of(OTHER, 1)
+        await asyncio.sleep(0.1)
+        name = URI.rpartition("/")[2]
+        assert told(editor)[0] == f"begin analysing {name}"
+        assert [line for line in told(editor) if line.startswith("end")] == told(editor)[-1:]
+
+
+async def test_nothing_is_told_of_quick_work_nor_to_clients_that_do_not_show_it() -> None:
+    for capabilities, text in ((PATIENT_CLIENT, "fine"), (PUSH_CLIENT, "SLOW")):
+        async with editing(capabilities, CONTROLLED) as editor:
+            editor.open(URI, text)
+            await asyncio.sleep(1.3)
+            editor.edit(URI, 2, (0, 0), (0, 4), "done")
+            await editor.diagnostics_of(URI, 2)
+            assert not editor.progress_reports
 
 
 async def test_a_request_that_makes_no_sense_is_answered() -> None:
