@@ -11,19 +11,21 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 
 from autograd_lsp import __version__
-from autograd_lsp.cli import check, facts, graph, rule, server
 from autograd_lsp.cli.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
 
-_COMMANDS = (check, facts, graph, rule, server)
+COMMANDS = ("check", "facts", "graph", "rule", "server")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    parser = build_parser()
+    # An editor waits for the server: what the other commands need is not loaded for it.
+    parser = build_parser([name for name in arguments[:1] if name in COMMANDS] or COMMANDS)
     options = parser.parse_args(arguments)
     try:
         code: int = options.run(options)
@@ -44,12 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of some commands, or of all."""
     parser = argparse.ArgumentParser(
         prog="autograd-lsp", description="Finds PyTorch autograd faults without running the program."
     )
     parser.add_argument("--version", action="version", version=f"autograd-lsp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add(commands)
+    for name in names:
+        import_module(f"autograd_lsp.cli.{name}").add(commands)
     return parser

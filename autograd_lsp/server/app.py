@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsError
 from pygls.lsp.server import LanguageServer
 
-from analyzers.host import Cancelled
+from analyzers.queries.engine import Cancelled
 from analyzers.report import Sighting
 from autograd_lsp import __version__
 from autograd_lsp.config import ConfigError, Configuration
@@ -36,10 +37,12 @@ _ANSWERS_TO_REMEMBER = 1_000
 class AutogradServer(LanguageServer):
     protocol: Protocol
 
-    def __init__(self, host: Host, configuration: Configuration) -> None:
+    def __init__(self, make_host: Callable[[], Host], configuration: Configuration) -> None:
         """`configuration` is the one that the host asks."""
         super().__init__("autograd-lsp", __version__, protocol_cls=Protocol)
-        self.host = host
+        self._make_host = make_host
+        self._making_host = threading.Lock()
+        self._host: Host | None = None
         self.configuration = configuration
         configuration.on_error = self.tell_bad_configuration
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -50,6 +53,18 @@ class AutogradServer(LanguageServer):
         """Answers given since the analyzer has forgotten."""
         self._worker = Worker()
         self.work = Progress(self)
+
+    @property
+    def host(self) -> Host:
+        """Made when it is needed first: to load the analyzer takes longer than to tell the client what we can do."""
+        with self._making_host:
+            if self._host is None:
+                self._host = self._make_host()
+            return self._host
+
+    def prepare(self) -> None:
+        """Load the analyzer, beside whatever the client does first."""
+        self._worker.start(lambda: self.host)
 
     def use_own_documents(self, params: types.InitializeParams) -> None:
         """Called while initializing: pygls has made its workspace and not yet used it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from analyzers.host import Host
 
 
-def create_server(host: Host, configuration: Configuration, environment: Environment | None = None) -> AutogradServer:
+def create_server(
+    make_host: Callable[[], Host], configuration: Configuration, environment: Environment | None = None
+) -> AutogradServer:
     """`configuration` and `environment` are those that the host asks."""
-    server = AutogradServer(host, configuration)
+    server = AutogradServer(make_host, configuration)
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
@@ -33,6 +36,7 @@ def create_server(host: Host, configuration: Configuration, environment: Environ
 
         @server.feature(types.INITIALIZED)
         async def initialized(_: types.InitializedParams) -> None:
+            server.prepare()
             watch()
             await ask_for_settings()
 

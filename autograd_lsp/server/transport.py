@@ -7,15 +7,18 @@ import logging
 import os
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 from pygls.io_ import run_async
 
-from analyzers.host import Host
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
 from autograd_lsp.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
+
+if TYPE_CHECKING:
+    from analyzers.host import Host
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +45,13 @@ def _new_server() -> AutogradServer:
     collect_seldom()
     configuration = Configuration()
     environment = Environment(lambda: _near(server))
-    server = create_server(Host(choose=configuration.choice, look_up=environment.kind), configuration, environment)
+
+    def make_host() -> Host:
+        from analyzers.host import Host
+
+        return Host(choose=configuration.choice, look_up=environment.kind)
+
+    server = create_server(make_host, configuration, environment)
     return server
 
 

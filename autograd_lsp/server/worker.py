@@ -27,6 +27,10 @@ class Worker:
         finally:
             threading.stack_size(usual)
 
+    def start(self, job: Callable[[], object]) -> None:
+        """A job whose result nobody waits for."""
+        self._jobs.put((Future(), job))
+
     async def run(self, job: Callable[[], T]) -> T:
         """Jobs run one after the other; a job whose caller is cancelled before its turn never starts."""
         future: Future[T] = Future()

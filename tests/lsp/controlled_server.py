@@ -68,4 +68,4 @@ class ControlledSnapshot:
 
 
 if __name__ == "__main__":
-    create_server(ControlledHost(), Configuration(isolated=True)).start_io()
+    create_server(ControlledHost, Configuration(isolated=True)).start_io()
