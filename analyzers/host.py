@@ -404,8 +404,8 @@ def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # n
 @query(eager=2)
 def words(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
     """Whether a chunk has a word of autograd's, and the names that it uses."""
-    body = chunk(db, path, key).body
-    return relevance.matters(body), relevance.called_names(body)
+    nodes = tuple(n.walk(chunk(db, path, key).body))
+    return relevance.matters(nodes), relevance.called_names(nodes)
 
 
 @query(eager=2)

@@ -50,6 +50,8 @@ FREEZING = ("requires_grad", "requires_grad_")
 
 def habits_of(chunk: n.Chunk) -> tuple[frozenset[str], bool]:
     """The names that functions in a chunk declare `global`, and whether any of them freezes tensors."""
+    if b"global" not in chunk.text and b"requires_grad" not in chunk.text:
+        return frozenset(), False
     functions = [node for node in n.walk(chunk.body) if isinstance(node, n.FunctionDef)]
     names = frozenset(name for node in n.walk(functions) if isinstance(node, n.Global) for name in node.names)
     return names, n.mentions(tuple(functions), *FREEZING)

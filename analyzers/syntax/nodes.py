@@ -11,8 +11,9 @@ machine steps over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeAlias
 
 
@@ -542,22 +543,35 @@ def walk(trees: Iterable[object]) -> Iterator[Node]:
     stack = list(trees)
     while stack:
         current = stack.pop()
-        if isinstance(current, tuple):
-            stack.extend(current)
-        elif isinstance(current, Node | Arguments):
-            if isinstance(current, Node):
-                yield current
-            stack.extend(getattr(current, slot) for slot in _slots(type(current)))
+        kind = type(current)
+        if kind is tuple:
+            stack.extend(current)  # type: ignore[arg-type]
+            continue
+        read = _READERS.get(kind)
+        if read is None:
+            read = _READERS[kind] = _reader(kind)
+        if read is not _nothing:
+            if kind is not Arguments:
+                yield current  # type: ignore[misc]
+            stack.extend(read(current))
 
 
-_SLOTS: dict[type, tuple[str, ...]] = {}
+def _nothing(value: object) -> tuple[object, ...]:
+    """What lies in a value that is no node."""
+    del value
+    return ()
 
 
-def _slots(kind: type) -> tuple[str, ...]:
-    found = _SLOTS.get(kind)
-    if found is None:
-        found = _SLOTS[kind] = tuple(slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ()))
-    return found
+_READERS: dict[type, Callable[[object], tuple[object, ...]]] = {}
+
+
+def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """Gives all that the nodes of one kind hold."""
+    if not issubclass(kind, Node | Arguments):
+        return _nothing
+    slots = [slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ())]
+    assert len(slots) > 1, "of one name alone `attrgetter` gives no tuple"
+    return attrgetter(*slots)
 
 
 def mentions(tree: object, *attrs: str) -> bool:

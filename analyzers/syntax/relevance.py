@@ -17,9 +17,9 @@ _WORD = re.compile(r"(?i).*(?:grad|backward|optim|scaler|hook).*|deepcopy|infere
 _ATTRIBUTE = re.compile(r"numpy|detach_?|data|step|is_leaf|apply|unscale_|(?:named_)?parameters")
 
 
-def matters(trees: Iterable[n.Node]) -> bool:
-    """Whether code has a word of autograd's, or writes to what an object holds."""
-    return any(_matters(node) for node in n.walk(trees))
+def matters(nodes: Iterable[n.Node]) -> bool:
+    """Whether some nodes have a word of autograd's, or write to what an object holds."""
+    return any(_matters(node) for node in nodes)
 
 
 def _matters(node: n.Node) -> bool:
@@ -50,11 +50,11 @@ def _of_object(node: n.Expr) -> bool:
     return isinstance(node, n.Name) and node.id == "self"
 
 
-def called_names(trees: Iterable[n.Node]) -> frozenset[str]:
-    """The last names of all that some code calls or hands on."""
+def called_names(nodes: Iterable[n.Node]) -> frozenset[str]:
+    """The last names of all that some nodes call or hand on."""
     return frozenset(
         node.attr if isinstance(node, n.Attribute) else node.id
-        for node in n.walk(trees)
+        for node in nodes
         if isinstance(node, n.Attribute | n.Name)
     )
 
