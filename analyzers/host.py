@@ -67,8 +67,8 @@ KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
 KEPT_TREES, KEPT_CHUNKS = 400, 6_000
 """Files whose syntax tree is kept, and chunks that are kept lowered."""
 
-MOST_BLOCKS = 8_000_000
-"""Pieces of memory, as CPython counts them, above which hosts had better forget: some 800 MB."""
+MOST_BLOCKS = 6_500_000
+"""Pieces of memory, as CPython counts them, above which hosts had better forget: some 700 MB."""
 
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")

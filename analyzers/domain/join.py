@@ -303,14 +303,15 @@ class Join:
         if x == y:
             return x
         if x is None or y is None:
-            return Edge()
+            return Edge(maybe=True)
+        maybe = x.maybe or y.maybe
         if x.node is not None and y.node is not None and x.output == y.output:
             node = self.maybe_pair(x.node, y.node)
-            return Edge(node, x.output)
+            return Edge(node, x.output, maybe=maybe)
         if x.leaf is not None and y.leaf is not None:
             leaf = self.maybe_pair(x.leaf, y.leaf)
-            return Edge(leaf=leaf)
-        return Edge()
+            return Edge(leaf=leaf, maybe=maybe)
+        return Edge(maybe=maybe)
 
     def counters(self, x: Counter, y: Counter, target: int) -> Counter:
         writes = y.writes if (y.version or 0) >= (x.version or 0) and y.writes else x.writes

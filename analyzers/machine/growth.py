@@ -34,6 +34,9 @@ def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Val
         tensor = m.tensor(value)
         if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
             continue
+        if tensor.requires_grad is None and tensor.edge is not None and tensor.edge.maybe:
+            # With a graph on one way and without on another: where it has one, no backward need come.
+            continue
         if known is None:
             known = [step for step in map(m.lineage, kept) if step is not None]
         repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
