@@ -70,6 +70,10 @@ KEPT_TREES, KEPT_CHUNKS = 400, 6_000
 MOST_BLOCKS = 6_500_000
 """Pieces of memory, as CPython counts them, above which hosts had better forget: some 700 MB."""
 
+MOST_TEXT = 4_000_000
+"""Bytes of a file beyond which it holds data, more than code: to read it as a program takes long, and more memory than
+there may be."""
+
 BUFFER = Input[str, bytes]("buffer")
 STAMP = Input[str, int]("stamp")
 CHOICES = Input[None, int]("choices")
@@ -152,7 +156,14 @@ def source(db: Database, path: str) -> bytes | None:
 
 @query(eager=1)
 def exists(db: Database, path: str) -> bool:
-    return source(db, path) is not None
+    """Whether there is a file to import."""
+    text = source(db, path)
+    return text is not None and len(text) <= MOST_TEXT
+
+
+@query(eager=1)
+def is_too_large(db: Database, path: str) -> bool:
+    return len(source(db, path) or b"") > MOST_TEXT
 
 
 @query
@@ -171,6 +182,8 @@ def moves_search_path(db: Database, path: str) -> bool:
 @query(capacity=KEPT_TREES)
 def module(db: Database, path: str) -> Module:
     text = source(db, path) or b""
+    if len(text) > MOST_TEXT:
+        text = b""
     if b"\r" in text:
         # A lone carriage return ends a line for Python and for editors, but not in the grammar.
         text = LONE_RETURN.sub(b"\n", text)
@@ -575,6 +588,9 @@ def looked_at_together(db: Database) -> frozenset[str]:
 @query
 def findings(db: Database, path: str) -> tuple[Finding, ...]:
     """What is left of the findings once comments and choices have spoken."""
+    if is_too_large(db, path):
+        what = f"this file is larger than {MOST_TEXT // 1_000_000} MB: it is not analysed, and what it gives is unknown"
+        return (Finding("AG004", "file-too-large", "info", what, Place(path, 0, 0)),)
     loud = [finding for finding in found(db, path) if not is_silenced(db, finding)]
     chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))
     return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))

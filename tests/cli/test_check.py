@@ -176,3 +176,12 @@ def test_the_output_is_json_whatever_the_file_names_are(tmp_path: Path) -> None:
     done = run("check", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["files"][0]["path"] == "modèle 😀.py"
     assert done.stdout.isascii()
+
+
+def test_a_file_of_data_is_not_analysed_and_imports_of_it_are_unknown(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text("VALUES = [\n" + "    1234567,\n" * 400_000 + "]\n" + BROKEN)
+    (tmp_path / "train.py").write_text("from data import VALUES, missing\n" + BROKEN)
+    code, answer = check_json(cwd=tmp_path)
+    found = {file["path"]: [(f["code"], f["severity"]) for f in file["findings"]] for file in answer["files"]}
+    assert found == {"data.py": [("AG004", "info")], "train.py": [("AG104", "error")]}
+    assert code == 1
