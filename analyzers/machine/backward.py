@@ -406,7 +406,8 @@ def run_backward(
             _note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
             m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
     _retained(m, walk)
-    if retain is True and create is False:
+    if retain is True and create is False and all(tensor.requires_grad is True for _, tensor in known):
+        # Of a graph that may lie below an unknown value nobody sees who else goes through it.
         kept(m, walk.reached)
     if walk.unknown:
         blur_after_unknown(m)
