@@ -20,7 +20,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,8 +86,7 @@ class Cache:
         files, chosen = tuple(sorted(grounds.files)), tuple(sorted(grounds.chosen))
         entry = _Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, b"", findings)
         digest = self._digest(entry, lambda file: _digest_of(snapshot.source(file)))
-        kept = _Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, digest, findings)
-        data = zlib.compress(pickle.dumps(kept, protocol=4), 1)
+        data = zlib.compress(pickle.dumps(replace(entry, digest=digest), protocol=4), 1)
         place = self._place(path)
         with suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True)

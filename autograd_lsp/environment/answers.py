@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -203,10 +204,14 @@ class Store:
 
 
 def cache_folder() -> Path:
+    home = os.path.expanduser("~")
+    if home == "~":
+        # Somebody without a home, as in some containers.
+        home = tempfile.gettempdir()
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     elif sys.platform == "darwin" and not os.environ.get("XDG_CACHE_HOME"):
-        base = str(Path.home() / "Library" / "Caches")
+        base = os.path.join(home, "Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     return Path(base) / "autograd-lsp"

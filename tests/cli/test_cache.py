@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from autograd_lsp.cli.cache import version
+from autograd_lsp.environment import cache_folder
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json, run
 
 MODEL = """\
@@ -186,3 +187,14 @@ def test_versions_long_unused_are_swept_away(project: Path, kept: Path) -> None:
     os.utime(old, (month, month))
     codes(cwd=project)
     assert sorted(path.name for path in kept.iterdir()) == sorted(["recent", version()])
+
+
+def test_somebody_without_a_home_or_the_right_to_write_is_answered(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert codes(cwd=project) == ["AG101"]
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert cache_folder().is_absolute()
