@@ -25,7 +25,7 @@ from analyzers.machine.calls import Args
 from analyzers.machine.core import Machine
 from analyzers.machine.events import Plain
 from analyzers.machine.natives import native
-from analyzers.machine.tensors import refreshed
+from analyzers.machine.tensors import check_readable, refreshed
 
 
 @native("copy.deepcopy", "autograd_machine.deepcopy")
@@ -73,6 +73,7 @@ def _deepcopy(m: Machine, args: Args) -> Value:
         return value
 
     def copy_tensor(value: Ref, tensor: Tensor) -> Value:
+        check_readable(m, value.id, "deepcopy")
         if tensor.is_leaf is False:
             raise m.throw(
                 "RuntimeError",

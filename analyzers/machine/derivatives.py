@@ -323,7 +323,8 @@ def _clamp(d: Derivative) -> Term:
 def _extreme(d: Derivative) -> Term:
     """Of a maximum over all elements: shared by those that are it."""
     mask = d.saved("self").method("eq", d.saved("result"))
-    return mask * (d.grad / mask.method("sum"))
+    zeros = Term(d.m, d.m.new_tensor(d.operand.shape, d.operand.dtype))
+    return zeros.method("masked_fill", mask, d.grad / mask.method("sum"))
 
 
 def _picked(d: Derivative) -> Term:

@@ -25,7 +25,15 @@ from analyzers.machine.composites import number_from
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NumpyOnGraph, Plain
 from analyzers.machine.gathered import dropped, look_at_write
-from analyzers.machine.tensors import bump, refreshed, requires_grad_of, subject_name, tensor_at, write_hidden
+from analyzers.machine.tensors import (
+    bump,
+    check_readable,
+    refreshed,
+    requires_grad_of,
+    subject_name,
+    tensor_at,
+    write_hidden,
+)
 from analyzers.machine.torch_calls import call_torch
 from analyzers.machine.uses import let_go
 from analyzers.ops.infer import numel
@@ -117,6 +125,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
             known = requires_grad_of(m, owner.id)
             return Unknown("bool") if known is None else Const(known)
         case "is_leaf":
+            check_readable(m, owner.id, name)
             leaf = refreshed(m, owner.id).is_leaf
             return Unknown("bool") if leaf is None else Const(leaf)
         case "data":
@@ -130,6 +139,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
         case "device":
             return m.new(Instance("torch.device", _NO_ATTRS))
         case "grad_fn":
+            check_readable(m, owner.id, name)
             now = refreshed(m, owner.id)
             if now.requires_grad is False or (now.requires_grad and now.edge is None):
                 return NONE
@@ -367,6 +377,7 @@ def _retain_grad(m: Machine, owner: Ref, args: Args) -> Value:
         raise m.throw(
             "RuntimeError", "can't retain_grad on Tensor that has requires_grad=False", Plain("", tensor.lineage)
         )
+    check_readable(m, owner.id, "retain_grad")
     if tensor.is_leaf is not True:
         m.st.put(owner.id, replace(tensor, retains_grad=True))
         m.retain(owner.id)
@@ -518,6 +529,7 @@ def _check_hookable(m: Machine, owner: Ref) -> None:
             "cannot register a hook on a tensor that doesn't require gradient",
             Plain("", tensor.lineage),
         )
+    check_readable(m, owner.id, "register_hook")
 
 
 @method("cuda", "cpu", "pin_memory", "share_memory_", "xpu", "mps", "npu")

@@ -181,6 +181,13 @@ def check_usable(m: Machine, step: Step) -> None:
             raise view_error(m, tensor, step.what, indirect=True)
 
 
+def check_readable(m: Machine, ident: int, what: str) -> None:
+    """Asking a stale view for its place in the graph raises, in any grad mode."""
+    tensor = tensor_at(m, ident)
+    if is_stale(m, tensor) and requires_grad_of(m, ident):
+        raise view_error(m, tensor, what, indirect=True)
+
+
 def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool):  # type: ignore[no-untyped-def]
     node = m.node(tensor.edge.node) if tensor.edge is not None and tensor.edge.node is not None else None
     modified = (
