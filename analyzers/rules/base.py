@@ -110,10 +110,14 @@ class Facts:
     run: Run
     places: Places
     by_kind: dict[type, list[Event]] = field(default_factory=dict)
+    messages: dict[tuple[Loc, int], set[str]] = field(default_factory=dict)
+    """By statement and visit, what is raised there on one way or another."""
 
     def __post_init__(self) -> None:
         for event in self.run.events:
             self.by_kind.setdefault(type(event), []).append(event)
+        for raised in self.of(Raised):
+            self.messages.setdefault((raised.site.statement, raised.site.visit), set()).add(raised.message)
 
     def of(self, kind: type[E]) -> Sequence[E]:
         return self.by_kind.get(kind, [])  # type: ignore[return-value]
@@ -131,8 +135,9 @@ class Facts:
                 yield event, getattr(event.cause, "lineage", None)
 
     def is_certain(self, event: Raised) -> bool:
-        """Whether, on the visit of `event`, every path through its statement ends in it."""
-        return event.sure and (event.site.statement, event.site.visit) not in self.run.passed
+        """Whether, on the visit of `event`, every path through its statement ends in it, and in nothing else."""
+        visit = event.site.statement, event.site.visit
+        return event.sure and visit not in self.run.passed and len(self.messages[visit]) == 1
 
     @property
     def saw_the_end(self) -> bool:
