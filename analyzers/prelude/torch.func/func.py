@@ -137,7 +137,17 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    return jacrev(func, argnums, has_aux=has_aux)
+    """Going forward, a linear function may leave a graph where going backward leaves none."""
+    backward = jacrev(func, argnums, has_aux=has_aux)
+
+    def wrapped(*args, **kwargs):
+        found = backward(*args, **kwargs)
+        first = found[0] if has_aux else found
+        if isinstance(first, torch.Tensor) and autograd_machine.surely(first.requires_grad):
+            return found
+        return autograd_machine.unknown()
+
+    return wrapped
 
 
 def hessian(func, argnums=0):
