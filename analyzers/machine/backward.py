@@ -611,7 +611,7 @@ def differentiate(
             results.append(came)
             continue
         if (key in met and came != NONE) or blurred or key is None:
-            results.append(_gradient(m, tensor, create, walk))
+            results.append(_gradient(m, tensor, create, walk, blurred))
             continue
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
@@ -624,12 +624,13 @@ def differentiate(
     return results
 
 
-def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk) -> Ref:
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:  # noqa: FBT001
+    """A gradient of which no more is known than its sizes; `blurred`: it came through what nobody sees."""
     grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
     made = tensor_at(m, grad.id)
     made.creation = "unknown"
     made.overlapping = False if tensor.shape is not None and numel(tensor.shape) == 1 else None
-    if create is not False and walk.keeps_graph():
+    if create is not False and (blurred or walk.keeps_graph()):
         made.requires_grad = None
         made.contiguous = None
         node = Node(
