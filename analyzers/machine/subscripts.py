@@ -232,7 +232,7 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
                 order = tuple(k for k in found.order if k != index)
                 m.st.put(owner.id, replace(found, items=found.items.delete(index), order=order))
             elif not is_key(m, index):
-                rest_ = one_of(*found.items.values())
+                rest_ = one_of(*found.items.values(), *((found.rest,) if found.rest is not None else ()))
                 m.st.put(owner.id, replace(found, rest=rest_))
         case Instance():
             from analyzers.machine.attributes import find_in_class
