@@ -161,7 +161,8 @@ class Node:
     `kind` is `op`, `copy-slices`, `custom`, `inside` (the border of what `torch.func` differentiates), `unknown` or
     `unimplemented`; `payload` is what a custom function keeps. `operands` are as many as `edges`; `scalars` are the
     arguments that are plain numbers, by name; `hooks` are the tables of what the gradients of its results pass, by
-    output. `hidden`: it may have edges that nobody sees, to the graph of an unknown value.
+    output. `hidden`: it may have edges that nobody sees, to the graph of an unknown value. `overlapping`: a copy-slices
+    node whose gradient would be written into elements that share memory.
     """
 
     names: tuple[str, ...]
@@ -181,6 +182,7 @@ class Node:
     scalars: tuple[tuple[str, Value], ...] = ()
     hooks: tuple[tuple[int, int], ...] = ()
     hidden: bool = False
+    overlapping: bool = False
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from analyzers.machine.followers import note_followers
 from analyzers.machine.gathered import arrived, held_by
 from analyzers.machine.grads import take
 from analyzers.machine.hooks import call_after_hooks, pass_hooks, table_of
+from analyzers.machine.memory import ITSELF
 from analyzers.machine.packing import unpack
 from analyzers.machine.regressions import look_at_losses
 from analyzers.machine.sparse import gradient_is_sparse, summed
@@ -188,8 +189,7 @@ class Walk:
         if not self.computes:
             there = NONE if all(g == NONE for g in grads) else GIVEN
             return [there for _ in node.edges]
-        asked = [e is not None and (self.aim is None or self.aim.wants(e)) for e in node.edges]
-        return gradients(self.m, node, grads, asked)
+        return gradients(self.m, node, grads, [self._asks(edge) for edge in node.edges])
 
     def came_to(self, ident: int, tensor: Tensor) -> Value:
         """The gradient that arrived at a tensor, behind its hooks."""
@@ -234,6 +234,13 @@ class Walk:
         for saved in node.saved:
             unpack(self.m, saved, certain)
             self.check_saved(node, saved, certain)
+        if node.overlapping and certain and self._asks(node.edges[0]):
+            made = Lineage(node.what, node.loc, (), None, node.via)
+            raise self.m.throw("RuntimeError", ITSELF, Plain("overlap-in-backward", made))
+
+    def _asks(self, edge: Edge | None) -> bool:
+        """Whether what flows along an edge is asked for."""
+        return edge is not None and (self.aim is None or self.aim.wants(edge))
 
     def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
         if saved.counter is None:

@@ -83,11 +83,19 @@ def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], v
     """Note where the pieces lie that `split` and its like have made."""
     source = layout_of(tensor_at(m, of))
     shapes = [sizes for view in views for sizes in (_sizes(tensor_at(m, view.id).shape),) if sizes is not None]
-    if source is None or len(shapes) < len(views):
-        return
-    for view, layout in zip(views, layouts.pieces(name, source, args, shapes), strict=True):
+    known = source is not None and len(shapes) == len(views)
+    places = layouts.pieces(name, source, args, shapes) if source is not None and known else [None for _ in views]
+    for view, layout in zip(views, places, strict=True):
         if layout is not None:
             lay_out(tensor_at(m, view.id), layout)
+        else:
+            doubt_overlap(tensor_at(m, view.id))
+
+
+def doubt_overlap(part: Tensor) -> None:
+    """A view of some elements of a tensor: those that share memory may be among the others."""
+    if part.overlapping:
+        part.overlapping = None
 
 
 def whole_view(m: Machine, step: Step, value: Ref, node: int | None, output: int = 0) -> Ref:

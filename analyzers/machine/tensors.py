@@ -557,6 +557,7 @@ def rebase(
         payload=step.payload,
         via=m.via(),
         operands=(operand(m, base), *operands[rest:]),
+        overlapping=tensor.overlapping is True,
     )
     made = m.new(slices)
     base_tensor = tensor_at(m, base)

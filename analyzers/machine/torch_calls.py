@@ -17,6 +17,7 @@ from analyzers.machine.gathered import forget, look_at_write
 from analyzers.machine.memory import (
     change_layout,
     check_memory,
+    doubt_overlap,
     lay_out,
     lay_out_pieces,
     lay_out_results,
@@ -579,6 +580,7 @@ def _run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: 
         number = len(listed) if listed is not None else count
         if number is None:
             piece = new_view(m, step, of, None, node, multi=multi, cut=_view_cut(m, of))
+            doubt_overlap(tensor_at(m, piece.id))
             return m.new(ListObj((), piece))
         views = tuple(
             new_view(
@@ -598,10 +600,14 @@ def _run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: 
     if layout is not None:
         lay_out(tensor_at(m, view.id), layout)
     elif row.base == "expand":
-        tensor_at(m, view.id).overlapping = _grows(source.shape, shape)
-    elif source.overlapping is not False and row.base in {"select", "slice", "diagonal"}:
-        tensor_at(m, view.id).overlapping = None
+        tensor_at(m, view.id).overlapping = source.overlapping or _grows(source.shape, shape)
+    elif row.base in _PARTS:
+        doubt_overlap(tensor_at(m, view.id))
     return view
+
+
+_PARTS = frozenset({"select", "slice", "diagonal", "as_strided", "unfold"})
+"""Views that leave elements out."""
 
 
 def _grows(before: Shape, after: Shape) -> truth.Truth:

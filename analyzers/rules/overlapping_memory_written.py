@@ -25,6 +25,15 @@ import torch
 mask = torch.ones(3).expand(2, 3)
 mask.mul_(0.5)  # error: [overlapping-memory-written]  # raises: RuntimeError "unsupported operation: more than one"
 ```
+## Reported: an expanded tensor filled
+To fill it is allowed. Its backward fills the gradient of the whole in the same way, and is refused.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = (w * 2).expand(2, 3)
+h.fill_(0.5)  # error: [overlapping-memory-written]
+h.sum().backward()  # raises: RuntimeError "unsupported operation: more than one"
+```
 ## Not reported
 The parts do not meet.
 ```python
@@ -40,7 +49,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.machine.events import Plain, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, statement_at
 from analyzers.rules.trace import callers, origin, said, told
@@ -54,10 +64,17 @@ def check(facts: Facts) -> Iterator[Draft]:
         message = f"{said(facts, loc)} reads from the memory that it writes to, but not element by element"
         yield Draft(loc, message, event, related=notes, fixes=tuple(_copy(facts, loc)))
     for event, made in facts.saying("unsupported operation: more than one element of the written-to tensor"):
-        loc = event.site.loc
-        notes = told(origin(made, "made here, with elements that share memory"), callers(event.site.via), besides=loc)
-        message = f"{said(facts, loc)} writes to a tensor whose elements share memory"
-        yield Draft(loc, message, event, related=notes)
+        yield _into_itself(facts, event, made)
+
+
+def _into_itself(facts: Facts, event: Raised, made: Lineage | None) -> Draft:
+    here = event.site.loc
+    if isinstance(event.cause, Plain) and event.cause.note == "overlap-in-backward" and made is not None and made.loc:
+        notes = told([(here, "backward writes the gradient of all of it here")], callers(made.via), besides=made.loc)
+        message = f"{said(facts, made.loc)} writes to a tensor whose elements share memory, and so will its backward"
+        return Draft(made.loc, message, event, related=notes)
+    notes = told(origin(made, "made here, with elements that share memory"), callers(event.site.via), besides=here)
+    return Draft(here, f"{said(facts, here)} writes to a tensor whose elements share memory", event, related=notes)
 
 
 def _copy(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
