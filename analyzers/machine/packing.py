@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Saved
-from analyzers.domain.values import Ref
+from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.calls import Args, call, unknown_call
 from analyzers.machine.core import Machine
+from analyzers.machine.tensors import PRIVATE
+
+NUMBERS = frozenset({"bool", "int", "float", "complex"})
 
 
 def packed(m: Machine, kept: Saved) -> Saved:
@@ -26,6 +29,14 @@ def packed(m: Machine, kept: Saved) -> Saved:
         return kept
     value = m.in_mode(False, lambda: call(m, pack, Args([given])))
     return replace(kept, packed=value, unpack=unpack)
+
+
+def perhaps_packed(m: Machine, operand: Value) -> Saved:
+    """What is kept of an operand that is no tensor, or not known to be one: hooks are not shown a number."""
+    is_number = isinstance(operand, Const) or (isinstance(operand, Unknown) and operand.type in NUMBERS)
+    if m.st.packing is not None and not is_number:
+        unknown_call(m, m.st.packing[0], Args([m.unknown_tensor(requires_grad=False)]))
+    return PRIVATE
 
 
 def unpack(m: Machine, kept: Saved, certain: bool) -> None:

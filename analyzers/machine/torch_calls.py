@@ -25,7 +25,7 @@ from analyzers.machine.memory import (
     view_layout,
 )
 from analyzers.machine.outputs import write_out
-from analyzers.machine.packing import packed
+from analyzers.machine.packing import packed, perhaps_packed
 from analyzers.machine.reach import may_lead_on
 from analyzers.machine.sparse import note_layouts
 from analyzers.machine.tensors import (
@@ -429,17 +429,17 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
             continue
         if entry.is_private or entry.name not in bound:
             if entry.is_private or row.arg(entry.name) is None:
-                out.append(Saved(entry.name or "", None, None))
+                out.append(packed(m, Saved(entry.name or "", None, None)))
             continue
         ids = step.inputs.get(entry.name, ())
         if not ids:
             if bound[entry.name] != NONE:
-                out.append(PRIVATE)
+                out.append(perhaps_packed(m, bound[entry.name]))
             continue
         for ident in ids:
             check_savable(m, ident)
-            out.append(save(m, ident, entry.name, maybe=maybe))
-    return [packed(m, entry) if isinstance(entry, Saved) else entry for entry in out]
+            out.append(packed(m, save(m, ident, entry.name, maybe=maybe)))
+    return out
 
 
 def _recorded(m: Machine, step: Step) -> truth.Truth:
