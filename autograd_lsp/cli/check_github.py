@@ -22,7 +22,9 @@ _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(encoding="utf-8")  # whatever the terminal of the runner is said to speak
+        stream.reconfigure(
+            encoding="utf-8", errors="backslashreplace"
+        )  # whatever the terminal of the runner is said to speak
     folder = project_folder("GITHUB_WORKSPACE")
     for report in reports:
         for line in _commands(report, folder):

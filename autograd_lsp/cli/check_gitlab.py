@@ -47,7 +47,7 @@ def _issues(report: Report, folder: str) -> Iterator[dict[str, Any]]:
             "description": finding.message + cell_words(texts.spot(finding.place)),
             "check_name": f"{finding.code} {finding.name}",
             "fingerprint": fingerprint,
-            "severity": "blocker" if report.failure else severity(finding),
+            "severity": "blocker" if report.failure == "unreadable" else severity(finding),
             "location": {
                 "path": path_from(folder, finding.place.path),
                 "lines": {"begin": region.begins.line, "end": region.last_line},

@@ -59,7 +59,7 @@ def _case(suite: ET.Element, report: Report, finding: Finding, line: int, words:
     name = f"{finding.code} {finding.name} at {where.removeprefix(report.source.shown + ':')}"
     case = ET.SubElement(suite, "testcase", {**_names(report, name), "line": str(line)})
     told = "\n".join([f"{where}: {finding.severity}[{finding.code}] {finding.message}", *words.details(finding)])
-    kind = "error" if report.failure else "failure" if fails(finding, fail_on) else None
+    kind = "error" if report.failure == "unreadable" else "failure" if fails(finding, fail_on) else None
     if kind is None:
         ET.SubElement(case, "system-out").text = _xml(told)
     else:

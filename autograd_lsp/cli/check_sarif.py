@@ -20,7 +20,6 @@ from autograd_lsp.cli.check_json import Encoder
 from autograd_lsp.cli.regions import TOP, Region, Regions
 from autograd_lsp.cli.reports import Report, Texts
 from autograd_lsp.cli.wording import Wording, count_by_rule
-from autograd_lsp.config.rules import matching
 from autograd_lsp.fingerprints import fingerprints, relative_path
 from autograd_lsp.notebook_source import as_written
 from autograd_lsp.urls import DOCUMENTATION, rule_page
@@ -38,6 +37,8 @@ Json = dict[str, Any]
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     run = _Run(os.getcwd())
+    for report in reports:
+        run.artifact(report.source.path)["roles"] = ["analysisTarget"]
     for report in reports:
         run.add(report)
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run.json(reports, statistics)]}
@@ -78,16 +79,14 @@ class _Run:
         }
 
     def add(self, report: Report) -> None:
-        writer = _Writer(self, report)
-        self.artifact(report.source.path)["roles"] = ["analysisTarget"]
-        if report.failure == "internal":
-            self.notify("internal-error", "The analysis of a file came to no end", report, report.traceback.strip())
-        elif report.failure == "unreadable":
+        if report.failure == "unreadable":
             for finding in report.findings:
                 self.notify(finding.code, "A file cannot be read", report, finding.message)
-        else:
-            prints = fingerprints(report.findings, lambda path: report.texts.get(path, ""), self.folder)
-            self.results += map(writer.result, report.findings, prints)
+            return
+        if report.failure == "internal":
+            self.notify("internal-error", "A file cannot be analysed", report, report.traceback.strip())
+        prints = fingerprints(report.findings, lambda path: report.texts.get(path, ""), self.folder)
+        self.results += map(_Writer(self, report).result, report.findings, prints)
 
     def notify(self, name: str, summary: str, report: Report, text: str) -> None:
         if name not in self.notified:
@@ -154,13 +153,13 @@ class _Writer:
             "properties": {"raises": self.encoder.raises(finding), "effect": finding.effect},
         }
 
-    def location(self, place: Place, message: str = "") -> Json:
+    def location(self, place: Place, message: str | None = None) -> Json:
         spot = self.texts.spot(place)
         location: Json = {"physicalLocation": self.run.physical(place.path, self.regions.of(place))}
         if spot.cell is not None:
             location["logicalLocations"] = [{"name": f"cell {spot.cell}", "kind": "cell"}]
             location["properties"] = {"cell": spot.cell, "region": _region(Region(spot.begins, spot.ends))}
-        if message:
+        if message is not None:
             location["message"] = _message(message)
         return location
 
@@ -201,7 +200,7 @@ def _rule(finding: Finding) -> Json:
 
     level = {"level": _GROUP_LEVELS.get(finding.code[:3], "note")}
     rule = next((rule for rule in RULES if rule.code == finding.code), None)
-    if rule is None or not matching(finding.code):
+    if rule is None:
         return {"id": finding.code, "name": finding.name, "defaultConfiguration": level}
     page = rule.doc.strip()
     introduction = page.partition("\n## ")[0].strip()

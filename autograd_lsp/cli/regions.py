@@ -72,9 +72,10 @@ class Regions:
 
 
 def project_folder(variable: str) -> str:
-    """The top of the repository as a CI tells it in an environment variable; elsewhere the working directory."""
-    told = os.environ.get(variable, "")
-    return os.path.realpath(told) if os.path.isdir(told) else os.getcwd()
+    """The top of the repository, as a CI tells it in an environment variable; the working directory outside of that."""
+    here, told = os.getcwd(), os.environ.get(variable, "")
+    top = os.path.realpath(told) if told else here
+    return top if here == top or here.startswith(os.path.join(top, "")) else here
 
 
 def path_from(folder: str, path: str) -> str:

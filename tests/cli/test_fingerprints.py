@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Finding, Place, Raises
@@ -82,6 +82,7 @@ def test_the_same_tree_in_another_folder_has_the_same() -> None:
     assert fingerprints(here, lambda path: TEXT) == fingerprints(here, lambda path: TEXT, os.getcwd())
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.integers(0, 9)), max_size=9))
 def test_no_two_are_equal_whatever_the_text(text: str, places: list[tuple[str, int, int]]) -> None:
     text = text.encode("utf-8", "replace").decode()
