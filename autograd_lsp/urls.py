@@ -1,8 +1,9 @@
-"""Where a reader finds the page of a rule."""
+"""Where a reader finds the documentation."""
 
 from __future__ import annotations
 
-RULES = "https://autograd-lsp.readthedocs.io/rules"
+DOCUMENTATION = "https://autograd-lsp.readthedocs.io/"
+RULES = f"{DOCUMENTATION}rules"
 
 
 def rule_page(name: str) -> str:

@@ -7,31 +7,33 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TextIO
 
 from analyzers.report import Finding
-from autograd_lsp.cli import check_json
 from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
+from autograd_lsp.cli.levels import LEVELS, fails
+from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import with_progress
 from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.rules import matching
 
-_LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
 
 
 def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="file, folder, or - for standard input")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
     parser.add_argument(
         "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"
     )
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
     parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
     parser.add_argument("--no-config", action="store_true", help="read no configuration file")
-    parser.add_argument("--fail-on", choices=tuple(_LEVELS), default="warning", help="exit 1 from this severity on")
+    parser.add_argument("--fail-on", choices=tuple(LEVELS), default="warning", help="exit 1 from this severity on")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
@@ -40,20 +42,44 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    try:
-        reports = _reports(options, _configuration(options))
-    except ConfigError as error:
-        raise UsageError(str(error)) from error
-    if options.format == "json":
-        check_json.write(sys.stdout, reports, options.statistics)
-    else:
-        from autograd_lsp.cli import check_text  # rich is slow to import
-
-        check_text.write(sys.stdout, reports, options.statistics)
+    with output(options.output_file) as stream:
+        try:
+            reports = _reports(options, _configuration(options))
+        except ConfigError as error:
+            raise UsageError(str(error)) from error
+        _write(stream, reports, options)
     if any(report.failure for report in reports):
         return USAGE
-    failing = any(_fails(finding, options.fail_on) for report in reports for finding in report.findings)
+    failing = any(fails(finding, options.fail_on) for report in reports for finding in report.findings)
     return FOUND if failing else CLEAN
+
+
+def _write(stream: TextIO, reports: list[Report], options: argparse.Namespace) -> None:
+    """Each format's module is loaded for it alone; rich is slow to import."""
+    if options.format == "json":
+        from autograd_lsp.cli import check_json
+
+        check_json.write(stream, reports, options.statistics)
+    elif options.format == "sarif":
+        from autograd_lsp.cli import check_sarif
+
+        check_sarif.write(stream, reports, options.statistics)
+    elif options.format == "github":
+        from autograd_lsp.cli import check_github
+
+        check_github.write(stream, reports, options.statistics)
+    elif options.format == "gitlab":
+        from autograd_lsp.cli import check_gitlab
+
+        check_gitlab.write(stream, reports, options.statistics)
+    elif options.format == "junit":
+        from autograd_lsp.cli import check_junit
+
+        check_junit.write(stream, reports, options.statistics, options.fail_on)
+    else:
+        from autograd_lsp.cli import check_text
+
+        check_text.write(stream, reports, options.statistics)
 
 
 def _reports(options: argparse.Namespace, configuration: Configuration) -> list[Report]:
@@ -98,7 +124,7 @@ def _by_file(reports: list[Report], configuration: Configuration) -> list[Report
                 continue
             key = (finding.code, finding.place, finding.raises and finding.raises.place, finding.effect)
             known = placed.setdefault(path, {})
-            if key not in known or _LEVELS[finding.severity] < _LEVELS[known[key].severity]:
+            if key not in known or LEVELS[finding.severity] < LEVELS[known[key].severity]:
                 known[key] = finding
             texts.setdefault(path, {}).update(report.texts)
     return [
@@ -110,12 +136,6 @@ def _by_file(reports: list[Report], configuration: Configuration) -> list[Report
         )
         for path, found in placed.items()
     ]
-
-
-def _fails(finding: Finding, fail_on: str) -> bool:
-    """What the program itself expects to raise never fails a check."""
-    expected = finding.raises is not None and finding.raises.expected
-    return not expected and _LEVELS[finding.severity] <= _LEVELS[fail_on]
 
 
 def _stdin_source(options: argparse.Namespace) -> Source | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TextIO
 
 from analyzers.report import Finding, Fix, Place
 from autograd_lsp.cli.reports import Report, Spot, Texts
 from autograd_lsp.cli.sources import shown_path
+from autograd_lsp.cli.wording import count_by_rule
 
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
@@ -18,13 +18,6 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
         document["statistics"] = count_by_rule(reports)
     json.dump(document, stream, indent=1)
     stream.write("\n")
-
-
-def count_by_rule(reports: Sequence[Report]) -> list[dict[str, Any]]:
-    """Most frequent first."""
-    counts = Counter((finding.code, finding.name) for report in reports for finding in report.findings)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [{"code": code, "name": name, "count": count} for (code, name), count in ordered]
 
 
 def range_json(texts: Texts, place: Place) -> dict[str, Any]:
@@ -42,11 +35,11 @@ def cell_json(spot: Spot) -> dict[str, Any]:
 
 
 def _file(report: Report) -> dict[str, Any]:
-    encoder = _Encoder(report)
+    encoder = Encoder(report)
     return {"path": report.source.shown, "findings": [encoder.finding(finding) for finding in report.findings]}
 
 
-class _Encoder:
+class Encoder:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.texts = Texts(report)

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
-from analyzers.report import Finding, Raises
-from autograd_lsp.cli.check_json import count_by_rule
-from autograd_lsp.cli.excerpt import Mark, excerpt
-from autograd_lsp.cli.reports import Report, Spot, Texts
-from autograd_lsp.cli.sources import shown_path
+from analyzers.report import Finding
+from autograd_lsp.cli.excerpt import Mark, displayed, excerpt
+from autograd_lsp.cli.reports import Report, Texts
+from autograd_lsp.cli.wording import Wording, statistics_lines
+from autograd_lsp.config.rules import matching
 from autograd_lsp.positions import LineIndex
+from autograd_lsp.urls import rule_page
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    """Colours are for terminals, and for those who ask (`FORCE_COLOR`), unless they decline (`NO_COLOR`)."""
+    is_file = stream is not sys.stdout
+    console = Console(
+        file=stream,
+        force_terminal=False if is_file else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
     for report in reports:
-        writer = _Writer(report)
+        writer = _Writer(report, has_links=stream.isatty())
         for finding in report.findings:
             console.print(writer.finding(finding))
     if statistics:
-        for row in count_by_rule(reports):
-            console.print(f"{row['count']:>6}  {row['code']}  {row['name']}")
+        for line in statistics_lines(reports):
+            console.print(line)
     console.print(_summary(reports))
 
 
@@ -48,28 +60,35 @@ def _plural(count: int, noun: str) -> str:
 
 
 class _Writer:
-    def __init__(self, report: Report) -> None:
-        self.source = report.source
+    def __init__(self, report: Report, has_links: bool) -> None:
         self.texts = Texts(report)
+        self.words = Wording(report, self.texts)
+        self.has_links = has_links
 
     def finding(self, finding: Finding) -> Text:
         spot = self.texts.spot(finding.place)
         result = Text()
-        result.append(f"{self.shown(spot)}:{spot.begins.line}:{spot.begins.column}: ", "bold")
-        result.append(f"{finding.severity}[{finding.code}]", _COLOURS[finding.severity])
-        result.append(f" {finding.message} ").append(f"({finding.name})\n", "dim")
+        result.append(f"{displayed(self.words.where(finding.place))}: ", "bold")
+        result.append(f"{finding.severity}[{finding.code}]", self.style(finding))
+        result.append(f" {displayed(finding.message)} ").append(f"({finding.name})\n", "dim")
         gutter = self.gutter(finding)
         for shown, (index, marks) in self.marks(finding).items():
-            if shown != self.shown(spot):
-                result.append(f"{'':>{gutter}}--> {shown}\n", "blue")
+            if shown != self.words.file_or_cell(spot):
+                result.append(f"{'':>{gutter}}--> {displayed(shown)}\n", "blue")
             if index.text:
                 result.append_text(excerpt(index, marks, gutter))
         if finding.raises is not None:
-            result.append(f"{'':>{gutter}} = ", "blue").append(self.raises(finding.raises) + "\n")
+            raises = displayed(self.words.raises(finding.raises))
+            result.append(f"{'':>{gutter}} = ", "blue").append(f"{raises}\n")
         for fix in finding.fixes:
-            kind = "fix" if fix.safe else "fix to review"
-            result.append(f"{'':>{gutter}} = ", "blue").append(f"{kind}: {fix.title}\n", "green")
+            title = displayed(self.words.fix(fix))
+            result.append(f"{'':>{gutter}} = ", "blue").append(f"{title}\n", "green")
         return result
+
+    def style(self, finding: Finding) -> Style:
+        """A link to the rule's page, where a terminal can follow it."""
+        link = rule_page(finding.name) if self.has_links and matching(finding.code) else None
+        return Style.parse(_COLOURS[finding.severity]) + Style(link=link)
 
     def marks(self, finding: Finding) -> dict[str, tuple[LineIndex, list[Mark]]]:
         """By file or cell, the finding's own first. A step of the trace at the finding's own place is its label."""
@@ -78,22 +97,9 @@ class _Writer:
         marks: dict[str, tuple[LineIndex, list[Mark]]] = {}
         for place, message in places:
             spot = self.texts.spot(place)
-            mark = Mark(spot.start, spot.end, message, is_primary=not marks)
-            marks.setdefault(self.shown(spot), (spot.index, []))[1].append(mark)
+            mark = Mark(spot.start, spot.end, displayed(message), is_primary=not marks)
+            marks.setdefault(self.words.file_or_cell(spot), (spot.index, []))[1].append(mark)
         return marks
-
-    def raises(self, raises: Raises) -> str:
-        spot = self.texts.spot(raises.place)
-        line = f"line {spot.begins.line}"
-        where = line if spot.cell is None else f"cell {spot.cell}, {line}"
-        where = where if spot.path == self.source.path else f"{self.shown(spot)}:{spot.begins.line}"
-        verb = "raises" if raises.certain else "may raise"
-        note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
-        return f"torch {verb} {raises.exception}: {raises.message} at {where}{note}"
-
-    def shown(self, spot: Spot) -> str:
-        path = self.source.shown if spot.path == self.source.path else shown_path(spot.path)
-        return path if spot.cell is None else f"{path}:cell {spot.cell}"
 
     def gutter(self, finding: Finding) -> int:
         places = [finding.place, *(step.place for step in finding.related)]

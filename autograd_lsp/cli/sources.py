@@ -78,16 +78,22 @@ def is_notebook(source: Source) -> bool:
 def notebook_of(source: Source) -> Notebook | None:
     """The notebook that a source is; None if it is in another language; or `UnreadableError`."""
     try:
-        if source.text is not None:
-            return read_notebook(source.text)
+        return read_notebook(notebook_data(source))
+    except NotANotebookError as error:
+        raise UnreadableError(str(error)) from error
+
+
+def notebook_data(source: Source) -> str:
+    """The JSON of a notebook; or `UnreadableError`."""
+    if source.text is not None:
+        return source.text
+    try:
         with open(source.path, "rb") as file:
-            return read_notebook(file.read().decode("utf-8"))
+            return file.read().decode("utf-8")
     except OSError as error:
         raise UnreadableError(error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
         raise UnreadableError(f"not valid text: {error}") from error
-    except NotANotebookError as error:
-        raise UnreadableError(str(error)) from error
 
 
 def shown_path(path: str) -> str:

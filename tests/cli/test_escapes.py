@@ -1,0 +1,110 @@
+"""Whatever a message or a name holds, a reader gets it back, and nothing that it did not say."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from io import StringIO
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzers.report import Edit, Finding, Fix, Place, Raises, Related
+from autograd_lsp.cli import check_github, check_gitlab, check_junit, check_sarif, check_text
+from autograd_lsp.cli.reports import Report
+from autograd_lsp.cli.sources import Source
+from tests.cli.formats import cases_of_junit, commands, findings_of_gitlab, findings_of_sarif, message_of_sarif
+from tests.cli.test_formats import clean
+
+NASTY = st.text(st.one_of(st.sampled_from("%:,=\r\n{}[]()<>&\"'\\]]>0DA25\x00\x1b\ufffe\x85\u2028 "), st.characters()))
+NAMES = NASTY.filter(lambda name: name.strip("./\0") and not {"/", "\0"} & {*name} and name.isprintable())
+
+
+def report(message: str, name: str = "a.py") -> Report:
+    """One finding that says `message` wherever it can."""
+    path = f"/there/{name}"
+    place = Place(path, 0, 5)
+    finding = Finding(
+        "AG104",
+        "saved-tensor-modified",
+        "error",
+        message,
+        place,
+        Raises(Place(path, 6, 11), "RuntimeError", message, True, False, False),
+        None,
+        (Related(Place(path, 6, 11), message),),
+        (Fix(message, True, (Edit(place, message),)),),
+    )
+    return Report(Source(name, path), (finding,), texts={path: "x = 1\ny = 2\n"})
+
+
+@settings(deadline=None)
+@given(NASTY, NASTY)
+def test_a_workflow_command_is_one_line_and_says_all(title: str, message: str) -> None:
+    line = check_github.command("error", {"file": "a.py", "title": title}, message)
+    assert "\n" not in line and "\r" not in line
+    assert [*commands(line)] == [("error", {"file": "a.py", "title": title}, message)]
+
+
+@settings(deadline=None)
+@given(NASTY)
+def test_github(message: str) -> None:
+    stream = StringIO()
+    check_github.write(stream, [report(message)], False)
+    [(name, properties, text)] = commands(stream.getvalue().removesuffix("\n"))
+    assert (name, properties["file"], properties["title"]) == ("error", "/there/a.py", "AG104 saved-tensor-modified")
+    assert text == f"{message}\na.py:2:1: {message}\ntorch raises RuntimeError: {message} at line 2\nfix: {message}"
+
+
+@settings(deadline=None)
+@given(NASTY)
+def test_gitlab(message: str) -> None:
+    stream = StringIO()
+    check_gitlab.write(stream, [report(message)], False)
+    assert [row[-1] for row in findings_of_gitlab(stream.getvalue())] == [message]
+
+
+@settings(deadline=None)
+@given(NASTY, NAMES)
+def test_junit(message: str, name: str) -> None:
+    stream = StringIO()
+    check_junit.write(stream, [report(message, name)], True, "warning")
+    assert stream.getvalue().isascii()
+    [(suite, case)] = cases_of_junit(stream.getvalue())
+    [failure] = case
+    assert suite.attrib["name"] == case.attrib["file"] == clean(name)
+    assert failure.attrib["message"] == clean(message)
+    # A parser makes one line feed of each line end in a text.
+    told = clean(message).replace("\r\n", "\n").replace("\r", "\n")
+    assert (failure.text or "").count(told) >= 4
+
+
+@settings(deadline=None)
+@given(NASTY, NAMES)
+def test_sarif(message: str, name: str) -> None:
+    stream = StringIO()
+    check_sarif.write(stream, [report(message, name)], False)
+    assert stream.getvalue().isascii()
+    [(seen, result)] = findings_of_sarif(json.loads(stream.getvalue()))
+    assert (seen.path, seen.message) == (f"/there/{name}", message)
+    assert message_of_sarif(result["relatedLocations"][0]["message"]) == message
+    assert message_of_sarif(result["fixes"][0]["description"]) == message
+    [change] = result["fixes"][0]["artifactChanges"]
+    assert change["replacements"][0]["insertedContent"]["text"] == message
+
+
+@settings(deadline=None)
+@given(NASTY, NAMES)
+def test_text_holds_nothing_to_obey(message: str, name: str) -> None:
+    stream = StringIO()
+    check_text.write(stream, [report(message, name)], False)
+    lines = stream.getvalue().split("\n")
+    assert all(line.isprintable() for line in lines)
+    assert lines[0].endswith("(saved-tensor-modified)") and lines[0].startswith(name)
+
+
+def test_characters_that_xml_has_no_way_to_write_are_left_out() -> None:
+    stream = StringIO()
+    check_junit.write(stream, [report("a\x00b\x08c\ud800d\ufffee\x1bf\tg\x7f\x85")], False, "warning")
+    failure = ET.fromstring(stream.getvalue()).find("testsuite/testcase/failure")
+    assert failure is not None and failure.attrib["message"] == "abcdef\tg\x7f\x85"

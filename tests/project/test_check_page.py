@@ -1,0 +1,73 @@
+"""`docs/check.md`: its commands are run, its recipes name the files that these write, its tables say what is so."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from autograd_lsp.cli.check import FORMATS
+from tests.cli.command import BROKEN, REPOSITORY, run
+
+PAGE = (REPOSITORY / "docs" / "check.md").read_text(encoding="utf-8")
+SHELL = [line.partition(" #")[0] for block in re.findall(r"```sh\n([\s\S]*?)```", PAGE) for line in block.splitlines()]
+RECIPES = [yaml.safe_load(block) for block in re.findall(r"```yaml\n([\s\S]*?)```", PAGE)]
+
+
+def words(value: Any) -> list[str]:
+    """Every string in a recipe."""
+    if isinstance(value, dict):
+        return [word for item in value.values() for word in words(item)]
+    if isinstance(value, list):
+        return [word for item in value for word in words(item)]
+    return [value] if isinstance(value, str) else []
+
+
+COMMANDS = [*SHELL, *(word for recipe in RECIPES for word in words(recipe) if word.startswith("autograd-lsp"))]
+
+
+@pytest.fixture(autouse=True)
+def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where these tests run does not matter."""
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    monkeypatch.delenv("CI_PROJECT_DIR", raising=False)
+
+
+def test_there_are_commands_and_recipes() -> None:
+    assert len(SHELL) >= 4 and len(RECIPES) == 4
+    assert PAGE.count("autograd-lsp check ") >= len(COMMANDS) >= 8
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_does_what_is_said(command: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BROKEN)
+    program, *arguments = shlex.split(command)
+    assert program == "autograd-lsp"
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == (0 if "never" in arguments else 1), done.stderr
+    if "--output-file" in arguments:
+        assert done.stdout == ""
+        written = (tmp_path / arguments[arguments.index("--output-file") + 1]).read_text(encoding="utf-8")
+        assert ET.fromstring(written) if "junit" in arguments else json.loads(written)
+
+
+def test_a_recipe_hands_on_the_file_that_its_command_writes() -> None:
+    for recipe in RECIPES:
+        said = words(recipe)
+        for target in re.findall(r"--output-file (\S+)", "\n".join(said)):
+            assert target in said
+
+
+def test_the_output_shown_is_the_output() -> None:
+    [(command, shown)] = re.findall(r"```text\n\$ autograd-lsp (.+)\n([\s\S]*?)```", PAGE)
+    assert run(*command.split(), cwd=REPOSITORY).stdout == shown
+
+
+def test_the_table_has_every_format() -> None:
+    assert re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \| [^|]+ \|$", PAGE, re.MULTILINE) == [*FORMATS]
