@@ -79,6 +79,10 @@ class Cache:
             return None
         return entry.findings
 
+    def agrees(self, path: str, data: bytes | None) -> bool:
+        """Whether a file, as it is now, is what findings were found to hold for."""
+        return self._files.get(path) == _digest_of(data)
+
     def keep(self, path: str, findings: tuple[Finding, ...], snapshot: Snapshot) -> None:
         grounds = snapshot.grounds(path)
         if grounds is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TextIO
 
 from analyzers.report import Finding
 from autograd_lsp.cli import check_json
+from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.progress import with_progress
 from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
@@ -31,6 +32,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
     parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
     parser.add_argument("--no-config", action="store_true", help="read no configuration file")
+    parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
+    parser.add_argument("--baseline", metavar="FILE", help="report nothing that is recorded there")
+    parser.add_argument("--write-baseline", metavar="FILE", help="record there all that is found")
     parser.add_argument("--fail-on", choices=tuple(_LEVELS), default="warning", help="exit 1 from this severity on")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
@@ -41,33 +46,109 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        reports = _reports(options, _configuration(options))
+        configuration = _configuration(options)
+        sources = discover(options.paths, _stdin_source(options), configuration)
+        for source in sources:
+            configuration.choice(source.path)  # what is wrong with it is said before the work begins
     except ConfigError as error:
         raise UsageError(str(error)) from error
+    baseline = read_baseline(options.baseline) if options.baseline else None
+
+    def check(texts: Mapping[str, str]) -> Checked:
+        return _checked(options, sources, configuration, baseline, texts)
+
+    if options.fix or options.diff:
+        return _fix(check, sources, configuration, options)
+    return _conclude(check({}), options, sys.stdout)
+
+
+def _fix(
+    check: Callable[[Mapping[str, str]], Checked],
+    sources: Sequence[Source],
+    configuration: Configuration,
+    options: argparse.Namespace,
+) -> int:
+    from autograd_lsp.cli import diff, fix
+
+    fixed = fix.make_fixes(check, sources, configuration, write=not options.diff)
+    for line in fixed.complaints:
+        print(f"autograd-lsp: {line}", file=sys.stderr)
+    if options.diff:
+        diff.write(sys.stdout.buffer, fixed.changes)
+        print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
+        failed = any(report.failure for report in fixed.checked.reports)
+        return USAGE if failed else FOUND if fixed.changes else CLEAN
+    stream = sys.stdout
+    if fixed.stdin is not None:  # the text takes the place of the report
+        sys.stdout.buffer.write(fixed.stdin)
+        stream = sys.stderr
+    return _conclude(fixed.checked, options, stream, (f"Fixed {fixed.said}.",) if fixed.changes else ())
+
+
+def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, notes: Sequence[str] = ()) -> int:
+    """Say what was found, and what there is to say beside it; the exit code."""
+    reports = checked.reports
+    if options.write_baseline:
+        notes = (*notes, write_baseline(options.write_baseline, reports))
+        reports = [report if report.failure else replace(report, findings=()) for report in reports]
     if options.format == "json":
-        check_json.write(sys.stdout, reports, options.statistics)
+        check_json.write(stream, reports, options.statistics)
     else:
         from autograd_lsp.cli import check_text  # rich is slow to import
 
-        check_text.write(sys.stdout, reports, options.statistics)
-    if any(report.failure for report in reports):
+        check_text.write(stream, reports, options.statistics, (*notes, *checked.notes))
+    if any(report.failure for report in checked.reports):
         return USAGE
     failing = any(_fails(finding, options.fail_on) for report in reports for finding in report.findings)
     return FOUND if failing else CLEAN
 
 
-def _reports(options: argparse.Namespace, configuration: Configuration) -> list[Report]:
-    sources = discover(options.paths, _stdin_source(options), configuration)
-    for source in sources:
-        configuration.choice(source.path)  # what is wrong with it is said before the work begins
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is reported, by file; `unsteady` files were not the same to all who read them."""
+
+    reports: list[Report]
+    unsteady: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+
+def _checked(
+    options: argparse.Namespace,
+    sources: Sequence[Source],
+    configuration: Configuration,
+    baseline: Baseline | None,
+    texts: Mapping[str, str],
+) -> Checked:
+    """`texts`, by real path, count instead of what the files hold."""
+    sources = [_with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
-    made = make_reports(sources, "findings", options.jobs, configuration, cached=cached)
-    return _by_file(list(_watched(made, len(sources))), configuration)
+    made = make_reports(sources, "findings", options.jobs, configuration, cached=cached, texts=texts)
+    raw = list(_watched(made, len(sources)))
+    reports = _by_file(raw, configuration)
+    notes: tuple[str, ...] = ()
+    if baseline is not None:
+        asked = {source.path for source in sources}
+        reports, notes = baseline.without_known(reports, asked, configuration.choice)
+    return Checked(reports, _unsteady(raw), notes)
+
+
+def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
+    text = texts.get(os.path.realpath(source.path)) if source.text is not None else None
+    return source if text is None else replace(source, text=text)
+
+
+def _unsteady(reports: Iterable[Report]) -> frozenset[str]:
+    first: dict[str, str] = {}
+    read = [(path, text) for report in reports for path, text in report.texts.items()]
+    return frozenset(path for path, text in read if first.setdefault(path, text) != text)
 
 
 def _configuration(options: argparse.Namespace) -> Configuration:
-    if options.config is not None and options.no_config:
-        raise UsageError("--config and --no-config contradict each other")
+    for one, other in (("config", "no_config"), ("baseline", "write_baseline"), ("diff", "write_baseline")):
+        if getattr(options, one) and getattr(options, other):
+            raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
+        raise UsageError("standard input is fixed alone, without other paths")
     for word in (*(options.select or ()), *options.ignore):
         if not matching(word):
             raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
@@ -125,7 +206,8 @@ def _stdin_source(options: argparse.Namespace) -> Source | None:
         return None
     shown = options.stdin_filename or "<stdin>"
     try:
-        return Source(shown, os.path.abspath(shown), decode(sys.stdin.buffer.read()))
+        data = sys.stdin.buffer.read()
+        return Source(shown, os.path.abspath(shown), decode(data), data)
     except UnreadableError as error:
         raise UsageError(f"standard input: {error}") from error
 

@@ -13,12 +13,13 @@ from autograd_lsp.cli.check_json import count_by_rule
 from autograd_lsp.cli.excerpt import Mark, excerpt
 from autograd_lsp.cli.reports import Report, Spot, Texts
 from autograd_lsp.cli.sources import shown_path
+from autograd_lsp.cli.words import plural
 from autograd_lsp.positions import LineIndex
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+def write(stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Sequence[str] = ()) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
     for report in reports:
         writer = _Writer(report)
@@ -27,24 +28,22 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     if statistics:
         for row in count_by_rule(reports):
             console.print(f"{row['count']:>6}  {row['code']}  {row['name']}")
+    for note in notes:
+        console.print(note)
     console.print(_summary(reports))
 
 
 def _summary(reports: Sequence[Report]) -> Text:
     findings = [finding for report in reports for finding in report.findings]
-    files = _plural(len(reports), "file")
+    files = plural(len(reports), "file")
     if not findings:
         return Text(f"No findings in {files}.", "" if any(report.failure for report in reports) else "green")
     counts = [
-        _plural(count, severity if severity != "info" else "hint")
+        plural(count, severity if severity != "info" else "hint")
         for severity in _COLOURS
         if (count := sum(finding.severity == severity for finding in findings))
     ]
     return Text(f"Found {', '.join(counts)} in {files}.", "bold")
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class _Writer:

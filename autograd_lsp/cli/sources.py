@@ -29,6 +29,8 @@ class Source:
     path: str
     text: str | None = None
     """The text that did not come from the disk."""
+    data: bytes = b""
+    """What that text was decoded from."""
 
 
 class UnreadableError(Exception):

@@ -1,0 +1,7 @@
+"""How many of something there are, in words."""
+
+from __future__ import annotations
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
