@@ -3,8 +3,8 @@
     python -m tests.cli.killed --times 200
 
 Each file has to be the old one or the finished one, byte by byte; and the next command, which is let live, has to bring
-all of them to the end and to leave nothing else behind. Half of the commands are on a slow disk, so that more of them are
-killed while they write; and the command that ends it all is two commands at once.
+all of them to the end and to leave nothing else behind. Half of the commands are on a slow disk, so that more of them
+are killed while they write; and the command that ends it all is two commands at once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from autograd_lsp.cli import main
@@ -97,7 +98,7 @@ def start(folder: Path, *, slow: bool) -> int:
     try:
         os.chdir(folder)
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1):
+        for stream in range(3):
             os.dup2(nowhere, stream)
         if slow:
             for name in SLOW:
@@ -124,12 +125,8 @@ if __name__ == "__main__":
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    # Loaded here, as what is forked shares it.
-    import analyzers.host
-    import analyzers.rules
-    import autograd_lsp.cli.check_text
-    import autograd_lsp.cli.fix  # noqa: F401
-
+    for module in ("analyzers.host", "analyzers.rules", "autograd_lsp.cli.check_text", "autograd_lsp.cli.fix"):
+        import_module(module)  # what is forked shares it
     failed = 0
     for line in kill(chosen.times, chosen.seed):
         failed += line.startswith("WRONG")
