@@ -9,6 +9,7 @@ made once.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from analyzers.report import Edit, Finding, Fix
@@ -25,18 +26,20 @@ def safe_fix(finding: Finding) -> Fix | None:
 def compatible(fixes: Iterable[Fix]) -> tuple[list[Fix], list[Edit]]:
     """As many fixes as do not touch each other, earlier ones first, and the edits that they come to."""
     taken: list[Fix] = []
-    edits: list[Edit] = []
+    edits: dict[str, dict[Edit, None]] = defaultdict(dict)
     for fix in fixes:
-        new = [edit for edit in fix.edits if edit not in edits]
-        if not any(_collide(edit, other) for edit in new for other in edits):
+        new = [edit for edit in fix.edits if edit not in edits[edit.place.path]]
+        if not any(_collide(edit, other) for edit in new for other in edits[edit.place.path]):
             taken.append(fix)
-            edits.extend(new)
-    return taken, edits
+            for edit in new:
+                edits[edit.place.path][edit] = None
+    return taken, [edit for there in edits.values() for edit in there]
 
 
 def _collide(one: Edit, other: Edit) -> bool:
+    """Of two edits of the same file."""
     a, b = one.place, other.place
-    return a.path == b.path and ((a.start < b.end and b.start < a.end) or a.start == b.start)
+    return (a.start < b.end and b.start < a.end) or a.start == b.start
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
