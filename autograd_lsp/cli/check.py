@@ -20,6 +20,14 @@ from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.rules import matching
 
 _LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
+_CONTRADICTIONS = (
+    ("config", "no_config"),
+    ("baseline", "write_baseline"),
+    ("diff", "write_baseline"),
+    ("watch", "write_baseline"),
+    ("watch", "fix"),
+    ("watch", "diff"),
+)
 
 
 def add(commands: Any) -> None:
@@ -34,6 +42,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--no-config", action="store_true", help="read no configuration file")
     parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
     parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     parser.add_argument("--baseline", metavar="FILE", help="report nothing that is recorded there")
     parser.add_argument("--write-baseline", metavar="FILE", help="record there all that is found")
     parser.add_argument("--fail-on", choices=tuple(_LEVELS), default="warning", help="exit 1 from this severity on")
@@ -45,6 +54,23 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.watch:
+        from autograd_lsp.cli.watch import watch
+
+        watch(lambda: _files(options), lambda: _run(options)[1])
+    return _run(options)[0]
+
+
+def _files(options: argparse.Namespace) -> list[str]:
+    """What is asked for by now, as far as the configuration can be read."""
+    try:
+        return [source.path for source in discover(options.paths, None, _configuration(options))]
+    except ConfigError:
+        return []
+
+
+def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
+    """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
     try:
         configuration = _configuration(options)
         sources = discover(options.paths, _stdin_source(options), configuration)
@@ -53,13 +79,15 @@ def run(options: argparse.Namespace) -> int:
     except ConfigError as error:
         raise UsageError(str(error)) from error
     baseline = read_baseline(options.baseline) if options.baseline else None
+    others = configuration.looked_for() | ({os.path.abspath(options.baseline)} if baseline else set())
 
     def check(texts: Mapping[str, str]) -> Checked:
         return _checked(options, sources, configuration, baseline, texts)
 
     if options.fix or options.diff:
-        return _fix(check, sources, configuration, options)
-    return _conclude(check({}), options, sys.stdout)
+        return _fix(check, sources, configuration, options), frozenset()
+    checked = check({})
+    return _conclude(checked, options, sys.stdout), checked.rests_on | others
 
 
 def _fix(
@@ -110,6 +138,7 @@ class Checked:
     reports: list[Report]
     unsteady: frozenset[str]
     notes: tuple[str, ...] = ()
+    rests_on: frozenset[str] = frozenset()
 
 
 def _checked(
@@ -122,14 +151,16 @@ def _checked(
     """`texts`, by real path, count instead of what the files hold."""
     sources = [_with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
-    made = make_reports(sources, "findings", options.jobs, configuration, cached=cached, texts=texts)
+    made = make_reports(
+        sources, "findings", options.jobs, configuration, cached=cached, texts=texts, grounds=options.watch
+    )
     raw = list(_watched(made, len(sources)))
     reports = _by_file(raw, configuration)
     notes: tuple[str, ...] = ()
     if baseline is not None:
         asked = {source.path for source in sources}
         reports, notes = baseline.without_known(reports, asked, configuration.choice)
-    return Checked(reports, _unsteady(raw), notes)
+    return Checked(reports, _unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
 
 
 def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
@@ -144,9 +175,11 @@ def _unsteady(reports: Iterable[Report]) -> frozenset[str]:
 
 
 def _configuration(options: argparse.Namespace) -> Configuration:
-    for one, other in (("config", "no_config"), ("baseline", "write_baseline"), ("diff", "write_baseline")):
+    for one, other in _CONTRADICTIONS:
         if getattr(options, one) and getattr(options, other):
             raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if options.watch and STDIN in options.paths:
+        raise UsageError("standard input cannot be watched")
     if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
         raise UsageError("standard input is fixed alone, without other paths")
     for word in (*(options.select or ()), *options.ignore):

@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from analyzers.program.disk import read_from_disk
@@ -42,6 +42,8 @@ class Report:
     """By absolute path, for every file that a finding points into."""
     notebooks: dict[str, Notebook] = field(default_factory=dict)
     """By absolute path: what texts were made of."""
+    rests_on: frozenset[str] = frozenset()
+    """The files that were read or looked for on the way, where somebody asks for them."""
     failure: Literal["unreadable", "internal"] | None = None
     traceback: str = ""
 
@@ -54,21 +56,22 @@ def make_reports(
     *,
     cached: bool = False,
     texts: Mapping[str, str] | None = None,
+    grounds: bool = False,
 ) -> Iterator[Report]:
     """In the order of `sources`, whatever the number of jobs; none for a notebook in another language.
 
     `cached`: findings of earlier checks count as far as they hold, and new ones are kept. `texts`, by real path, count
-    instead of what the disk has.
+    instead of what the disk has. With `grounds` reports say which files they rest on.
     """
     configuration = configuration.lenient()
-    task = _Task(want, tuple(source.path for source in sources), configuration, cached, Reader(texts or {}))
+    task = _Task(want, tuple(source.path for source in sources), configuration, cached, Reader(texts or {}), grounds)
     known: dict[str, Report] = {}
     if cached:
         cache = _cache(task)
         cache.sweep()
         for source in sources:
             if (report := _known(cache, source, task.read)) is not None:
-                known[source.path] = report
+                known[source.path] = replace(report, rests_on=cache.files(source.path)) if grounds else report
     made = _made([source for source in sources if source.path not in known], jobs, task)
     for source in sources:
         report = known.get(source.path) or next(made)
@@ -83,6 +86,7 @@ class _Task:
     configuration: Configuration
     cached: bool
     read: Reader
+    grounds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +223,7 @@ class _Work:
         self._host.look_at_together(task.paths)
         self._want = task.want
         self._cache = _cache(task) if task.cached else None
+        self._grounds = task.grounds
         self._processes = processes
         self._since = 0
         """Files since the host has forgotten."""
@@ -233,6 +238,9 @@ class _Work:
         is_final = not (self._environment.is_asking or self._environment.has_failed)
         if self._cache is not None and report is not None and report.failure is None and is_final:
             self._cache.keep(source.path, report.findings, self._host.snapshot())
+        if self._grounds and report is not None and report.failure is None:
+            grounds = self._host.snapshot().grounds(source.path)
+            report = replace(report, rests_on=grounds.files if grounds is not None else frozenset())
         return report
 
 

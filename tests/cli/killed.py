@@ -110,7 +110,7 @@ def start(folder: Path, *, slow: bool) -> int:
 
 def slowed(real):
     def call(*arguments, **named):
-        time.sleep(0.05)
+        time.sleep(0.1)
         return real(*arguments, **named)
 
     return call
@@ -125,8 +125,8 @@ if __name__ == "__main__":
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    for module in ("analyzers.host", "analyzers.rules", "autograd_lsp.cli.check_text", "autograd_lsp.cli.fix"):
-        import_module(module)  # what is forked shares it
+    for name in ("analyzers.host", "analyzers.rules", *(f"autograd_lsp.cli.{name}" for name in ("check_text", "fix"))):
+        import_module(name)  # what is forked shares it
     failed = 0
     for line in kill(chosen.times, chosen.seed):
         failed += line.startswith("WRONG")
