@@ -130,8 +130,10 @@ class _Work:
         changed: Collection[str] = ()
         for _ in range(_ROUNDS):
             checked = check(self.texts)
+            before = len(self.refused)
             changed = self.make(checked)
-            if not changed:
+            # What was found in a file that is another one by now holds no longer.
+            if not changed and CHANGED not in [*self.refused.values()][before:]:
                 return checked
         self.refused.update(dict.fromkeys(changed, f"its fixes lead to new ones, {_ROUNDS} times over"))
         return None

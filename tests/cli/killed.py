@@ -37,7 +37,7 @@ NEW = {
     name: data.replace(b"y.add_(1)", b"y = y.add(1)").replace(b"z.add_(1)", b"z = z.add(1)")
     for name, data in OLD.items()
 }
-SLOW = ("replace", "fsync", "unlink")
+SLOW = ("replace", "fsync")
 """What takes longer on a slow disk."""
 
 

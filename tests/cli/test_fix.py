@@ -269,6 +269,21 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
     assert [len(report.findings) for report in fixed.checked.reports] == [1, 0]
 
 
+def test_what_is_reported_of_a_file_that_has_changed_is_what_it_is_now(tmp_path: Path) -> None:
+    """As where another command fixes it at the same time."""
+    (a,) = written(tmp_path, a="one = 1\n")
+
+    class Meddled(Marks):
+        def __call__(self, texts: Mapping[str, str]) -> Checked:
+            checked = super().__call__(texts)
+            a.write_text("two = 1\n")
+            return checked
+
+    fixed = Meddled({"one": "two"}, a).fix()
+    assert fixed.complaints == (f"a.py is left as it is: {rewrite.CHANGED}",)
+    assert [report.findings for report in fixed.checked.reports] == [()]
+
+
 def test_a_file_that_was_not_the_same_to_all_is_left_alone(tmp_path: Path) -> None:
     (a,) = written(tmp_path, a="one = 1\n")
 
