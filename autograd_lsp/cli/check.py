@@ -7,17 +7,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from analyzers.report import Finding
 from autograd_lsp.cli import check_json
-from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.progress import with_progress
 from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.rules import matching
+
+if TYPE_CHECKING:
+    from autograd_lsp.cli.baseline import Baseline
 
 _LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
 _CONTRADICTIONS = (
@@ -78,7 +80,11 @@ def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
             configuration.choice(source.path)  # what is wrong with it is said before the work begins
     except ConfigError as error:
         raise UsageError(str(error)) from error
-    baseline = read_baseline(options.baseline) if options.baseline else None
+    baseline = None
+    if options.baseline:
+        from autograd_lsp.cli.baseline import read_baseline
+
+        baseline = read_baseline(options.baseline)
     others = configuration.looked_for() | ({os.path.abspath(options.baseline)} if baseline else set())
 
     def check(texts: Mapping[str, str]) -> Checked:
@@ -117,6 +123,8 @@ def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, not
     """Say what was found, and what there is to say beside it; the exit code."""
     reports = checked.reports
     if options.write_baseline:
+        from autograd_lsp.cli.baseline import write_baseline
+
         notes = (*notes, write_baseline(options.write_baseline, reports))
         reports = [report if report.failure else replace(report, findings=()) for report in reports]
     if options.format == "json":
