@@ -79,6 +79,15 @@ class Cache:
             return None
         return entry.findings
 
+    def agrees(self, path: str, data: bytes | None) -> bool:
+        """Whether a file, as it is now, is what findings were found to hold for."""
+        return self._files.get(path) == _digest_of(data)
+
+    def files(self, path: str) -> frozenset[str]:
+        """What the findings that are kept for a file rest on."""
+        entry = self._load(path)
+        return frozenset() if entry is None else frozenset(entry.files)
+
     def keep(self, path: str, findings: tuple[Finding, ...], snapshot: Snapshot) -> None:
         grounds = snapshot.grounds(path)
         if grounds is None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 from analyzers.report import Finding
+from autograd_lsp.cli import formats
 from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.levels import LEVELS, fails
 from autograd_lsp.cli.output import output
@@ -19,13 +20,24 @@ from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, dis
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.rules import matching
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
+if TYPE_CHECKING:
+    from autograd_lsp.cli.baseline import Baseline
+
+_CONTRADICTIONS = (
+    ("config", "no_config"),
+    ("baseline", "write_baseline"),
+    ("diff", "write_baseline"),
+    ("diff", "output_file"),
+    ("watch", "write_baseline"),
+    ("watch", "fix"),
+    ("watch", "diff"),
+)
 
 
 def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="file, folder, or - for standard input")
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--format", choices=formats.FORMATS, default="text")
     parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
     parser.add_argument(
         "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"
@@ -33,6 +45,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
     parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
     parser.add_argument("--no-config", action="store_true", help="read no configuration file")
+    parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    parser.add_argument("--baseline", metavar="FILE", help="report nothing that is recorded there")
+    parser.add_argument("--write-baseline", metavar="FILE", help="record there all that is found")
     parser.add_argument("--fail-on", choices=tuple(LEVELS), default="warning", help="exit 1 from this severity on")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
@@ -42,58 +59,136 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.watch:
+        from autograd_lsp.cli.watch import watch
+
+        watch(lambda: _files(options), lambda: _run(options)[1])
+    return _run(options)[0]
+
+
+def _files(options: argparse.Namespace) -> list[str]:
+    """What is asked for by now, as far as the configuration can be read."""
+    try:
+        return [source.path for source in discover(options.paths, None, _configuration(options))]
+    except ConfigError:
+        return []
+
+
+def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
+    """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
+    try:
+        configuration = _configuration(options)
+        sources = discover(options.paths, _stdin_source(options), configuration)
+        for source in sources:
+            configuration.choice(source.path)  # what is wrong with it is said before the work begins
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+    baseline = None
+    if options.baseline:
+        from autograd_lsp.cli.baseline import read_baseline
+
+        baseline = read_baseline(options.baseline)
+    others = configuration.looked_for() | ({os.path.abspath(options.baseline)} if baseline else set())
+
+    def check(texts: Mapping[str, str]) -> Checked:
+        return _checked(options, sources, configuration, baseline, texts)
+
     with output(options.output_file) as stream:
-        try:
-            reports = _reports(options, _configuration(options))
-        except ConfigError as error:
-            raise UsageError(str(error)) from error
-        _write(stream, reports, options)
-    if any(report.failure for report in reports):
+        if options.fix or options.diff:
+            return _fix(check, sources, configuration, options, stream), frozenset()
+        checked = check({})
+        return _conclude(checked, options, stream), checked.rests_on | others
+
+
+def _fix(
+    check: Callable[[Mapping[str, str]], Checked],
+    sources: Sequence[Source],
+    configuration: Configuration,
+    options: argparse.Namespace,
+    stream: TextIO,
+) -> int:
+    from autograd_lsp.cli import diff, fix
+
+    fixed = fix.make_fixes(check, sources, configuration, write=not options.diff)
+    for line in fixed.complaints:
+        print(f"autograd-lsp: {line}", file=sys.stderr)
+    if options.diff:
+        diff.write(sys.stdout.buffer, fixed.changes)
+        print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
+        failed = any(report.failure for report in fixed.checked.reports)
+        return USAGE if failed else FOUND if fixed.changes else CLEAN
+    if fixed.stdin is not None:  # the text takes the place of the report
+        sys.stdout.buffer.write(fixed.stdin)
+        stream = sys.stderr if stream is sys.stdout else stream
+    return _conclude(fixed.checked, options, stream, (f"Fixed {fixed.said}.",) if fixed.changes else ())
+
+
+def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, notes: Sequence[str] = ()) -> int:
+    """Say what was found, and what there is to say beside it; the exit code."""
+    reports = checked.reports
+    if options.write_baseline:
+        from autograd_lsp.cli.baseline import write_baseline
+
+        notes = (*notes, write_baseline(options.write_baseline, reports))
+        reports = [report if report.failure else replace(report, findings=()) for report in reports]
+    formats.write(options.format, stream, reports, options.statistics, options.fail_on, (*notes, *checked.notes))
+    if any(report.failure for report in checked.reports):
         return USAGE
     failing = any(fails(finding, options.fail_on) for report in reports for finding in report.findings)
     return FOUND if failing else CLEAN
 
 
-def _write(stream: TextIO, reports: list[Report], options: argparse.Namespace) -> None:
-    """Each format's module is loaded for it alone; rich is slow to import."""
-    if options.format == "json":
-        from autograd_lsp.cli import check_json
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is reported, by file; `unsteady` files were not the same to all who read them."""
 
-        check_json.write(stream, reports, options.statistics)
-    elif options.format == "sarif":
-        from autograd_lsp.cli import check_sarif
-
-        check_sarif.write(stream, reports, options.statistics)
-    elif options.format == "github":
-        from autograd_lsp.cli import check_github
-
-        check_github.write(stream, reports, options.statistics)
-    elif options.format == "gitlab":
-        from autograd_lsp.cli import check_gitlab
-
-        check_gitlab.write(stream, reports, options.statistics)
-    elif options.format == "junit":
-        from autograd_lsp.cli import check_junit
-
-        check_junit.write(stream, reports, options.statistics, options.fail_on)
-    else:
-        from autograd_lsp.cli import check_text
-
-        check_text.write(stream, reports, options.statistics)
+    reports: list[Report]
+    unsteady: frozenset[str]
+    notes: tuple[str, ...] = ()
+    rests_on: frozenset[str] = frozenset()
 
 
-def _reports(options: argparse.Namespace, configuration: Configuration) -> list[Report]:
-    sources = discover(options.paths, _stdin_source(options), configuration)
-    for source in sources:
-        configuration.choice(source.path)  # what is wrong with it is said before the work begins
+def _checked(
+    options: argparse.Namespace,
+    sources: Sequence[Source],
+    configuration: Configuration,
+    baseline: Baseline | None,
+    texts: Mapping[str, str],
+) -> Checked:
+    """`texts`, by real path, count instead of what the files hold."""
+    sources = [_with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
-    made = make_reports(sources, "findings", options.jobs, configuration, cached=cached)
-    return _by_file(list(_watched(made, len(sources))), configuration)
+    made = make_reports(
+        sources, "findings", options.jobs, configuration, cached=cached, texts=texts, grounds=options.watch
+    )
+    raw = list(_watched(made, len(sources)))
+    reports = _by_file(raw, configuration)
+    notes: tuple[str, ...] = ()
+    if baseline is not None:
+        asked = {source.path for source in sources}
+        reports, notes = baseline.without_known(reports, asked, configuration.choice)
+    return Checked(reports, _unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+
+
+def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
+    text = texts.get(os.path.realpath(source.path)) if source.text is not None else None
+    return source if text is None else replace(source, text=text)
+
+
+def _unsteady(reports: Iterable[Report]) -> frozenset[str]:
+    first: dict[str, str] = {}
+    read = [(path, text) for report in reports for path, text in report.texts.items()]
+    return frozenset(path for path, text in read if first.setdefault(path, text) != text)
 
 
 def _configuration(options: argparse.Namespace) -> Configuration:
-    if options.config is not None and options.no_config:
-        raise UsageError("--config and --no-config contradict each other")
+    for one, other in _CONTRADICTIONS:
+        if getattr(options, one) and getattr(options, other):
+            raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if options.watch and STDIN in options.paths:
+        raise UsageError("standard input cannot be watched")
+    if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
+        raise UsageError("standard input is fixed alone, without other paths")
     for word in (*(options.select or ()), *options.ignore):
         if not matching(word):
             raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
@@ -145,7 +240,8 @@ def _stdin_source(options: argparse.Namespace) -> Source | None:
         return None
     shown = options.stdin_filename or "<stdin>"
     try:
-        return Source(shown, os.path.abspath(shown), decode(sys.stdin.buffer.read()))
+        data = sys.stdin.buffer.read()
+        return Source(shown, os.path.abspath(shown), decode(data), data)
     except UnreadableError as error:
         raise UsageError(f"standard input: {error}") from error
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from analyzers.report import Finding
 from autograd_lsp.cli.excerpt import Mark, displayed, excerpt
 from autograd_lsp.cli.reports import Report, Texts
-from autograd_lsp.cli.wording import Wording, statistics_lines
+from autograd_lsp.cli.wording import Wording, plural, statistics_lines
 from autograd_lsp.config.rules import matching
 from autograd_lsp.positions import LineIndex
 from autograd_lsp.urls import rule_page
@@ -21,7 +21,7 @@ from autograd_lsp.urls import rule_page
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+def write(stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Sequence[str] = ()) -> None:
     """Colours are for terminals, and for those who ask (`FORCE_COLOR`), unless they decline (`NO_COLOR`)."""
     is_file = stream is not sys.stdout
     console = Console(
@@ -39,24 +39,22 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     if statistics:
         for line in statistics_lines(reports):
             console.print(line)
+    for note in notes:
+        console.print(note)
     console.print(_summary(reports))
 
 
 def _summary(reports: Sequence[Report]) -> Text:
     findings = [finding for report in reports for finding in report.findings]
-    files = _plural(len(reports), "file")
+    files = plural(len(reports), "file")
     if not findings:
         return Text(f"No findings in {files}.", "" if any(report.failure for report in reports) else "green")
     counts = [
-        _plural(count, severity if severity != "info" else "hint")
+        plural(count, severity if severity != "info" else "hint")
         for severity in _COLOURS
         if (count := sum(finding.severity == severity for finding in findings))
     ]
     return Text(f"Found {', '.join(counts)} in {files}.", "bold")
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class _Writer:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from analyzers.program.disk import read_from_disk
@@ -42,6 +42,8 @@ class Report:
     """By absolute path, for every file that a finding points into."""
     notebooks: dict[str, Notebook] = field(default_factory=dict)
     """By absolute path: what texts were made of."""
+    rests_on: frozenset[str] = frozenset()
+    """The files that were read or looked for on the way, where somebody asks for them."""
     failure: Literal["unreadable", "internal"] | None = None
     traceback: str = ""
 
@@ -53,20 +55,23 @@ def make_reports(
     configuration: Configuration,
     *,
     cached: bool = False,
+    texts: Mapping[str, str] | None = None,
+    grounds: bool = False,
 ) -> Iterator[Report]:
     """In the order of `sources`, whatever the number of jobs; none for a notebook in another language.
 
-    `cached`: findings of earlier checks count as far as they hold, and new ones are kept.
+    `cached`: findings of earlier checks count as far as they hold, and new ones are kept. `texts`, by real path, count
+    instead of what the disk has. With `grounds` reports say which files they rest on.
     """
     configuration = configuration.lenient()
-    task = _Task(want, tuple(source.path for source in sources), configuration, cached)
+    task = _Task(want, tuple(source.path for source in sources), configuration, cached, Reader(texts or {}), grounds)
     known: dict[str, Report] = {}
     if cached:
         cache = _cache(task)
         cache.sweep()
         for source in sources:
-            if (report := _known(cache, source)) is not None:
-                known[source.path] = report
+            if (report := _known(cache, source, task.read)) is not None:
+                known[source.path] = replace(report, rests_on=cache.files(source.path)) if grounds else report
     made = _made([source for source in sources if source.path not in known], jobs, task)
     for source in sources:
         report = known.get(source.path) or next(made)
@@ -80,6 +85,30 @@ class _Task:
     paths: tuple[str, ...]
     configuration: Configuration
     cached: bool
+    read: Reader
+    grounds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads files as they are analysed: of a notebook the program, which another file may import."""
+
+    texts: Mapping[str, str]
+    """By real path: what counts instead of the disk."""
+
+    def __call__(self, path: str) -> bytes | None:
+        if not path.endswith(SUFFIX):
+            instead = self.instead(path)
+            return read_from_disk(path) if instead is None else instead
+        try:
+            notebook = notebook_of(Source(path, path))
+        except UnreadableError:
+            return None
+        return notebook.text.encode() if notebook is not None else None
+
+    def instead(self, path: str) -> bytes | None:
+        text = self.texts.get(os.path.realpath(path)) if self.texts else None
+        return text.encode("utf-8", "surrogateescape") if text is not None else None
 
 
 def _made(sources: Sequence[Source], jobs: int | None, task: _Task) -> Iterator[Report | None]:
@@ -99,11 +128,11 @@ def _cache(task: _Task) -> Cache:
     folder = os.getcwd()
     configuration = task.configuration
     return Cache(
-        _read, configuration.choice, task.paths, lambda: fingerprint(configuration.python(folder), folder)
+        task.read, configuration.choice, task.paths, lambda: fingerprint(configuration.python(folder), folder)
     )  # fmt: skip
 
 
-def _known(cache: Cache, source: Source) -> Report | None:
+def _known(cache: Cache, source: Source, read: Reader) -> Report | None:
     """What an earlier check has said of a file, if that holds."""
     findings = cache.findings(source.path)
     if findings is None:
@@ -117,7 +146,12 @@ def _known(cache: Cache, source: Source) -> Report | None:
         if notebook is None:
             return None
         notebooks[source.path] = notebook
-    texts = {path: (_read(path) or b"").decode("utf-8", "surrogateescape") for path in _paths(findings)}
+    texts: dict[str, str] = {}
+    for path in _paths(findings):
+        data = read(path)
+        if not cache.agrees(path, data):
+            return None
+        texts[path] = (data or b"").decode("utf-8", "surrogateescape")
     return Report(source, findings, texts=texts, notebooks=notebooks)
 
 
@@ -175,17 +209,6 @@ def _job_count(jobs: int | None, files: int) -> int:
     return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
 
 
-def _read(path: str) -> bytes | None:
-    """A file as it is analysed: of a notebook the program, which another file may import."""
-    if not path.endswith(SUFFIX):
-        return read_from_disk(path)
-    try:
-        notebook = notebook_of(Source(path, path))
-    except UnreadableError:
-        return None
-    return notebook.text.encode() if notebook is not None else None
-
-
 class _Work:
     """One process' share, with one host: files share what they import."""
 
@@ -195,10 +218,12 @@ class _Work:
         collect_seldom()
         configuration, folder = task.configuration, os.getcwd()
         self._environment = Environment(lambda: (configuration.python(folder), folder))
-        self._host = Host(_read, configuration.choice, self._environment.kind)
+        self._read = task.read
+        self._host = Host(task.read, configuration.choice, self._environment.kind)
         self._host.look_at_together(task.paths)
         self._want = task.want
         self._cache = _cache(task) if task.cached else None
+        self._grounds = task.grounds
         self._processes = processes
         self._since = 0
         """Files since the host has forgotten."""
@@ -209,10 +234,13 @@ class _Work:
             if self._cache is not None:
                 self._cache.forget()
         self._since += 1
-        report = _report(self._host, self._environment, self._want, source)
+        report = _report(self._host, self._environment, self._want, source, self._read)
         is_final = not (self._environment.is_asking or self._environment.has_failed)
         if self._cache is not None and report is not None and report.failure is None and is_final:
             self._cache.keep(source.path, report.findings, self._host.snapshot())
+        if self._grounds and report is not None and report.failure is None:
+            grounds = self._host.snapshot().grounds(source.path)
+            report = replace(report, rests_on=grounds.files if grounds is not None else frozenset())
         return report
 
 
@@ -228,7 +256,9 @@ def _report_in_worker(source: Source) -> Report | None:
     return _work[0].report(source)
 
 
-def _report(host: Host, environment: Environment, want: Literal["findings", "facts"], source: Source) -> Report | None:
+def _report(
+    host: Host, environment: Environment, want: Literal["findings", "facts"], source: Source, read: Reader
+) -> Report | None:
     try:
         notebooks: dict[str, Notebook] = {}
         if is_notebook(source):
@@ -237,10 +267,10 @@ def _report(host: Host, environment: Environment, want: Literal["findings", "fac
                 return None
             notebooks[source.path] = notebook
             host.set_text(source.path, notebook.text)
-        elif source.text is None:
-            read_text(source.path)
-        else:
+        elif source.text is not None:
             host.set_text(source.path, source.text)
+        elif read.instead(source.path) is None:
+            read_text(source.path)
         snapshot = host.snapshot()
         if want == "facts":
             facts = _settled(host, environment, lambda: snapshot.facts(source.path))

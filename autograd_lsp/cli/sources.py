@@ -7,12 +7,11 @@ hand is always taken, and so is an excluded folder, with what lies below it.
 
 from __future__ import annotations
 
-import io
 import os
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from analyzers.program.disk import encoding_of
 from autograd_lsp.cli.exits import UsageError
 from autograd_lsp.config import Configuration
 from autograd_lsp.notebooks import SUFFIX, NotANotebookError, Notebook, read_notebook
@@ -30,6 +29,8 @@ class Source:
     path: str
     text: str | None = None
     """The text that did not come from the disk."""
+    data: bytes = b""
+    """What that text was decoded from."""
 
 
 class UnreadableError(Exception):
@@ -65,9 +66,8 @@ def read_text(path: str) -> str:
 def decode(data: bytes) -> str:
     """As Python decodes its source: UTF-8, or what a byte order mark or a coding comment says."""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        return data.decode(encoding_of(data))
+    except (SyntaxError, UnicodeError, LookupError) as error:
         raise UnreadableError(f"not valid text: {error}") from error
 
 

@@ -48,6 +48,14 @@ class Configuration:
         """Read the files again."""
         self._by_folder = {}
 
+    def looked_for(self) -> frozenset[str]:
+        """The configuration files that there are or might be, of all that was asked about."""
+        if self._isolated:
+            return frozenset()
+        if self._file is not None:
+            return frozenset([os.path.abspath(self._file)])
+        return frozenset(os.path.join(folder, name) for folder in self._by_folder for name in FILES)
+
     def choice(self, path: str) -> Choice:
         """What is reported of the file at `path`."""
         return choose(self._layers(path), path)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from analyzers.report import Edit, Finding, Fix, Sighting
+from analyzers.report import Edit, Finding, Sighting
+from autograd_lsp.fixing import compatible, safe_fix
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import path_of
@@ -66,7 +67,7 @@ class _Actions:
     def quick_fixes(self, sighting: Sighting) -> Iterable[types.CodeAction]:
         """Alternatives, best first; the first safe one is the one that an editor applies without asking."""
         finding = sighting.finding
-        preferred = next((fix for fix in finding.fixes if fix.safe), None)
+        preferred = safe_fix(finding)
         for fix in finding.fixes:
             yield types.CodeAction(
                 title=fix.title,
@@ -94,7 +95,7 @@ class _Actions:
         return [d for d in self.context.diagnostics if (d.code, d.range) == (shown.code, shown.range)] or [shown]
 
     def fix_all(self, findings: Sequence[Finding]) -> Iterable[types.CodeAction]:
-        edits = _compatible_edits(fix for f in findings if (fix := next((x for x in f.fixes if x.safe), None)))
+        _, edits = compatible(fix for finding in findings if (fix := safe_fix(finding)) is not None)
         if edits:
             yield types.CodeAction(title="Apply every safe autograd fix", kind=FIX_ALL, edit=self.workspace_edit(edits))
 
@@ -121,18 +122,3 @@ def _ignoring(sighting: Sighting) -> str:
     path = sighting.finding.place.path
     there = "on this line" if sighting.place.path == path else f"in {os.path.basename(path)}"
     return f"Ignore {sighting.finding.code} {there}"
-
-
-def _compatible_edits(fixes: Iterable[Fix]) -> list[Edit]:
-    """All edits of as many fixes as do not touch each other, earlier ones first; the same edit twice is one edit."""
-    taken: list[Edit] = []
-    for fix in fixes:
-        new = [edit for edit in fix.edits if edit not in taken]
-        if not any(_collide(edit, other) for edit in new for other in taken):
-            taken.extend(new)
-    return taken
-
-
-def _collide(one: Edit, other: Edit) -> bool:
-    a, b = one.place, other.place
-    return a.path == b.path and ((a.start < b.end and b.start < a.end) or a.start == b.start)

@@ -21,7 +21,7 @@ y.sum().backward()
 FIXED = BROKEN.replace("y.add_(1)", "y = y.add(1)")
 
 
-def run(*arguments: str, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, cwd: Path, stdin: bytes = b"", timeout: float = 120) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         [sys.executable, "-m", "autograd_lsp", *arguments],
@@ -29,7 +29,7 @@ def run(*arguments: str, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedP
         env=environment,
         input=stdin,
         capture_output=True,
-        timeout=120,
+        timeout=timeout,
         check=False,
     )
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

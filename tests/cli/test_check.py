@@ -98,6 +98,29 @@ def test_a_declared_encoding_is_honoured(project: Path) -> None:
     assert check_json("latin.py", cwd=project)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("encoding", "cookie"),
+    [
+        ("latin-1", "# -*- coding: latin-1 -*-\n"),
+        ("utf-8-sig", ""),
+        ("utf-8-sig", "# coding: utf-8\n"),
+        ("gbk", "# coding: gbk\n"),
+    ],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_places_are_those_of_the_text_whatever_its_encoding(
+    project: Path, encoding: str, cookie: str, line_end: str
+) -> None:
+    text = cookie + "s = '\xb7\xb7'; " + BROKEN.replace("y.add_(1)", "s = '\xb7\xb7'; y.add_(1)")
+    (project / "model.py").write_bytes(text.replace("\n", line_end).encode(encoding))
+    (project / "user.py").write_text("import model\n")
+    line = 4 + cookie.count("\n")
+    _, document = check_json("model.py", "user.py", cwd=project)
+    [finding] = document["files"][0]["findings"]
+    assert finding["range"]["start"] == {"line": line, "column": 11}
+    assert (finding["related"][0]["line"], finding["raises"]["line"]) == (line - 1, line + 1)
+
+
 def test_select_and_ignore_take_names_and_codes(project: Path) -> None:
     for arguments, code in [
         (("--select", "AG104"), 1),

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from autograd_lsp.cli.check import FORMATS
+from autograd_lsp.cli.formats import FORMATS
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, run
 from tests.cli.formats import (
     Seen,

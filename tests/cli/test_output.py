@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from autograd_lsp.cli.check import FORMATS
 from autograd_lsp.cli.exits import UsageError
+from autograd_lsp.cli.formats import FORMATS
 from autograd_lsp.cli.output import output
 from tests.cli.command import BROKEN, REPOSITORY, run
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from autograd_lsp.cli.check import FORMATS
+from autograd_lsp.cli.formats import FORMATS
 from tests.cli.command import BROKEN, REPOSITORY, run
 
 PAGE = (REPOSITORY / "docs" / "check.md").read_text(encoding="utf-8")

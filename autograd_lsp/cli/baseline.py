@@ -1,0 +1,130 @@
+"""A baseline: the findings that there were once, recorded in a file, so that only new ones are reported.
+
+    {"version": 1,
+     "files": {"train.py": [{"code": "AG104", "name": "saved-tensor-modified",
+                             "line": "y.add_(1)", "fingerprint": "5b1e..."}]}}
+
+Findings are known again by their fingerprints, which hold no line number. Paths count from the folder of the baseline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from analyzers.report import Choice
+from autograd_lsp.cli.exits import UsageError
+from autograd_lsp.cli.reports import Report
+from autograd_lsp.cli.rewrite import reason, write_whole
+from autograd_lsp.cli.wording import plural
+from autograd_lsp.fingerprints import fingerprints, relative_path
+from autograd_lsp.positions import LineIndex
+
+_VERSION = 1
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """`files` has the codes of known findings, by path and fingerprint."""
+
+    shown: str
+    folder: str
+    files: Mapping[str, Mapping[str, str]]
+
+    def without_known(
+        self, reports: Sequence[Report], asked: Collection[str], choose: Callable[[str], Choice]
+    ) -> tuple[list[Report], tuple[str, ...]]:
+        """What is new, and a remark about what is recorded and no longer found, as far as it was asked for."""
+        left: list[Report] = []
+        gone = 0
+        for report in reports:
+            path = report.source.path
+            known = self.files.get(relative_path(path, self.folder), {})
+            if report.failure is not None or not known:
+                left.append(report)
+                continue
+            prints = _fingerprints(report, self.folder)
+            new = [finding for finding, made in zip(report.findings, prints, strict=True) if made not in known]
+            left.append(replace(report, findings=tuple(new)))
+            if path in asked:
+                off = choose(path).off
+                gone += sum(made not in prints and code not in off for made, code in known.items())
+        gone += sum(len(known) for path, known in self.files.items() if not self._is_there(path))
+        if not gone:
+            return left, ()
+        verb = "is" if gone == 1 else "are"
+        said = f"{plural(gone, 'finding')} recorded in {self.shown} {verb} no longer found"
+        return left, (f"{said}; `--write-baseline {self.shown}` records what is found now.",)
+
+    def _is_there(self, path: str) -> bool:
+        return os.path.exists(os.path.join(self.folder, path))
+
+
+def read_baseline(shown: str) -> Baseline:
+    try:
+        with open(shown, "rb") as file:
+            document = json.loads(file.read().decode("utf-8-sig"))
+        files = _files(document)
+    except FileNotFoundError as error:
+        raise UsageError(f"{shown}: there is no such baseline; `--write-baseline {shown}` writes it") from error
+    except OSError as error:
+        raise UsageError(f"{shown}: cannot be read: {reason(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{shown}: not valid JSON: {error}") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(f"{shown}: not a baseline of version {_VERSION}") from error
+    return Baseline(shown, _folder_of(shown), files)
+
+
+def write_baseline(shown: str, reports: Sequence[Report]) -> str:
+    """Record all that was found; what to say of that. A file that cannot be read is no finding to get used to."""
+    folder = _folder_of(shown)
+    recorded = [report for report in reports if report.findings and report.failure is None]
+    files = {relative_path(report.source.path, folder): _entries(report, folder) for report in recorded}
+    lists = [f"  {json.dumps(path, ensure_ascii=False)}: [\n{entries}\n  ]" for path, entries in sorted(files.items())]
+    whole = f'{{\n "version": {_VERSION},\n "files": {{' + ",".join(f"\n{entry}" for entry in lists) + "\n }\n}\n"
+    try:
+        write_whole(shown, _LONE_SURROGATE.sub(_escaped, whole).encode())
+    except OSError as error:
+        raise UsageError(f"{shown}: cannot be written: {reason(error)}") from error
+    return f"Recorded {plural(sum(len(report.findings) for report in recorded), 'finding')} in {shown}."
+
+
+def _files(document: Any) -> dict[str, dict[str, str]]:
+    """Whatever is not as it was written raises one of the errors that stand for that."""
+    if document["version"] != _VERSION:
+        raise TypeError
+    files: dict[str, dict[str, str]] = {}
+    for path, entries in document["files"].items():
+        files[path] = {str(entry["fingerprint"]): str(entry["code"]) for entry in entries}
+    return files
+
+
+def _entries(report: Report, folder: str) -> str:
+    """One line for each finding, in an order that stays as it is when lines move."""
+    index = LineIndex(report.texts[report.source.path])
+    rows = []
+    for finding, made in zip(report.findings, _fingerprints(report, folder), strict=True):
+        line = index.line_text(index.position(finding.place.start).line - 1).strip()
+        rows.append((finding.code, line, made, finding.name))
+    return ",\n".join(
+        "   " + json.dumps({"code": code, "name": name, "line": line, "fingerprint": made}, ensure_ascii=False)
+        for code, line, made, name in sorted(rows)
+    )
+
+
+def _fingerprints(report: Report, folder: str) -> list[str]:
+    return fingerprints(report.findings, report.texts.__getitem__, folder)
+
+
+def _folder_of(shown: str) -> str:
+    return os.path.dirname(os.path.abspath(shown))
+
+
+def _escaped(surrogate: re.Match[str]) -> str:
+    return f"\\u{ord(surrogate[0]):04x}"

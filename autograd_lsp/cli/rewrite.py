@@ -1,0 +1,147 @@
+"""Files written anew: each is the old one or the new one whole, at any moment and for whoever looks.
+
+The new bytes go into a temporary file of the same folder, which takes the old one's name once they are on the disk. A
+process that is killed may leave such a file behind. Its name says whose it is, so that the next one that writes in the
+folder can take it away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+CHANGED = "it has changed since it was read"
+
+_HOST = hashlib.sha256(platform.node().encode("utf-8", "surrogateescape")).hexdigest()[:8]
+_TEMPORARY = re.compile(rf"\.autograd-lsp-{_HOST}-(?P<process>\d+)-.*\.tmp")
+
+
+def replace_all(changes: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
+    """Put the second bytes where the first ones are, in all files or in none; why not, by path.
+
+    Only the last step, a change of names, is made file by file.
+    """
+    refused: dict[str, str] = {}
+    temporary: dict[str, str] = {}
+    try:
+        sweep({os.path.dirname(path) for path in changes})
+        for path, (_, new) in changes.items():
+            try:
+                temporary[path] = _beside(path, new)
+            except OSError as error:
+                refused[path] = reason(error)
+        for path, (old, _) in changes.items():
+            try:
+                if path not in refused and not _holds(path, old):
+                    refused[path] = CHANGED
+            except OSError as error:
+                refused[path] = reason(error)
+        if not refused:
+            for path in list(temporary):
+                try:
+                    os.replace(temporary[path], path)
+                    del temporary[path]
+                except OSError as error:
+                    refused[path] = reason(error)
+            _make_names_last({os.path.dirname(path) for path in changes})
+    finally:
+        for left in temporary.values():
+            with suppress(OSError):
+                os.unlink(left)
+    return refused
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """One file, new or not, through a symbolic link where it is one."""
+    path = os.path.realpath(path)
+    temporary = _beside(path, data)
+    try:
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
+    _make_names_last({os.path.dirname(path)})
+
+
+def is_protected(path: str) -> bool:
+    """A file that nobody may write to, which a change of names would get around; also for those who may do anything."""
+    return not (os.stat(path).st_mode & 0o222 and os.access(path, os.W_OK))
+
+
+def reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def sweep(folders: Iterable[str]) -> None:
+    """Take away what processes of this machine that are gone have left."""
+    if os.name != "posix":
+        return  # to ask after a process there is to end it
+    for folder in folders:
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                mine = _TEMPORARY.fullmatch(name)
+                if mine is not None and not _is_running(int(mine["process"])):
+                    with suppress(OSError):
+                        os.unlink(os.path.join(folder, name))
+
+
+def _beside(path: str, data: bytes) -> str:
+    """A temporary file with the data, on the disk, with the rights and the owner of the file at `path`."""
+    prefix = f".autograd-lsp-{_HOST}-{os.getpid()}-"
+    handle, name = tempfile.mkstemp(".tmp", prefix, os.path.dirname(path))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _take_after(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return name
+
+
+def _take_after(name: str, path: str) -> None:
+    try:
+        old = os.stat(path)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        return
+    if hasattr(os, "chown"):
+        with suppress(OSError):  # who may not give files away keeps them
+            os.chown(name, old.st_uid, old.st_gid)
+    os.chmod(name, stat.S_IMODE(old.st_mode))
+
+
+def _holds(path: str, data: bytes) -> bool:
+    with open(path, "rb") as file:
+        return file.read() == data
+
+
+def _make_names_last(folders: Iterable[str]) -> None:
+    """What a folder says of its files is on the disk, where the system can be asked for that."""
+    for folder in folders:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
