@@ -42,11 +42,11 @@ def cell_json(spot: Spot) -> dict[str, Any]:
 
 
 def _file(report: Report) -> dict[str, Any]:
-    encoder = _Encoder(report)
+    encoder = Encoder(report)
     return {"path": report.source.shown, "findings": [encoder.finding(finding) for finding in report.findings]}
 
 
-class _Encoder:
+class Encoder:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.texts = Texts(report)
