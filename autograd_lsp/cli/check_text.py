@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from analyzers.report import Finding, Raises
+from analyzers.report import Finding, Fix, Raises
 from autograd_lsp.cli.check_json import count_by_rule
 from autograd_lsp.cli.excerpt import Mark, excerpt
 from autograd_lsp.cli.reports import Report, Spot, Texts
@@ -21,7 +21,7 @@ _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
     for report in reports:
-        writer = _Writer(report)
+        writer = Writer(report)
         for finding in report.findings:
             console.print(writer.finding(finding))
     if statistics:
@@ -47,7 +47,11 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-class _Writer:
+def kind_of(fix: Fix) -> str:
+    return "fix" if fix.safe else "fix to review"
+
+
+class Writer:
     def __init__(self, report: Report) -> None:
         self.source = report.source
         self.texts = Texts(report)
@@ -58,18 +62,27 @@ class _Writer:
         result.append(f"{self.shown(spot)}:{spot.begins.line}:{spot.begins.column}: ", "bold")
         result.append(f"{finding.severity}[{finding.code}]", _COLOURS[finding.severity])
         result.append(f" {finding.message} ").append(f"({finding.name})\n", "dim")
+        result.append_text(self.excerpts(finding))
+        if finding.raises is not None:
+            result.append_text(self.remark(finding, self.raises(finding.raises)))
+        for fix in finding.fixes:
+            result.append_text(self.remark(finding, f"{kind_of(fix)}: {fix.title}", "green"))
+        return result
+
+    def excerpts(self, finding: Finding) -> Text:
+        """The lines of the finding's place and of its trace, by file or cell."""
+        result = Text()
         gutter = self.gutter(finding)
         for shown, (index, marks) in self.marks(finding).items():
-            if shown != self.shown(spot):
+            if shown != self.shown(self.texts.spot(finding.place)):
                 result.append(f"{'':>{gutter}}--> {shown}\n", "blue")
             if index.text:
                 result.append_text(excerpt(index, marks, gutter))
-        if finding.raises is not None:
-            result.append(f"{'':>{gutter}} = ", "blue").append(self.raises(finding.raises) + "\n")
-        for fix in finding.fixes:
-            kind = "fix" if fix.safe else "fix to review"
-            result.append(f"{'':>{gutter}} = ", "blue").append(f"{kind}: {fix.title}\n", "green")
         return result
+
+    def remark(self, finding: Finding, words: str, style: str = "") -> Text:
+        """A line below the excerpts."""
+        return Text().append(f"{'':>{self.gutter(finding)}} = ", "blue").append(words + "\n", style)
 
     def marks(self, finding: Finding) -> dict[str, tuple[LineIndex, list[Mark]]]:
         """By file or cell, the finding's own first. A step of the trace at the finding's own place is its label."""

@@ -53,19 +53,19 @@ def _append_line(result: Text, index: LineIndex, line: int, marks: list[Mark], g
     first = index.position(marks[0].start).column - 1
     cut = max(first - _KEPT_BEFORE, 0) if len(text) > _WIDTH else 0
     shown = text[cut : cut + _WIDTH]
-    result.append(f"{line:>{gutter}} | ", "blue").append(_displayed(shown) + "\n")
+    result.append(f"{line:>{gutter}} | ", "blue").append(displayed(shown) + "\n")
     for mark in marks:
         begin, end = (index.position(offset) for offset in (mark.start, mark.end))
         first_column = min(max(begin.column - 1 - cut, 0), len(shown))
         last_column = len(shown) if end.line > line else min(max(end.column - 1 - cut, 0), len(shown))
-        before, under = _displayed(shown[:first_column]), _displayed(shown[first_column:last_column])
+        before, under = displayed(shown[:first_column]), displayed(shown[first_column:last_column])
         sign, style = ("^", "bold red") if mark.is_primary else ("-", "cyan")
         result.append(f"{'':>{gutter}} | ", "blue").append(" " * cell_len(before))
         result.append(sign * max(cell_len(under), 1), style)
         result.append(f" {mark.label}\n" if mark.label else "\n", style)
 
 
-def _displayed(text: str) -> str:
+def displayed(text: str) -> str:
     """Tabs as spaces, and nothing that a terminal would obey."""
     return "".join(
         _TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text

@@ -21,7 +21,11 @@ def add(commands: Any) -> None:
         "why", help="explain a traceback of torch's", description=__doc__, epilog=_EPILOG
     )
     parser.add_argument(
-        "traceback", nargs="?", default=STDIN, metavar="TRACEBACK", help="a file with it, or a log; standard input if none"
+        "traceback",
+        nargs="?",
+        default=STDIN,
+        metavar="TRACEBACK",
+        help="a file with it, or a log; standard input if none",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")

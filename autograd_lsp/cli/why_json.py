@@ -20,8 +20,8 @@ def write(stream: TextIO, found: Sequence[Answer]) -> None:
 
 def nothing_json() -> dict[str, Any]:
     return {
-        "exception": None, "message": None, "code": None, "name": None, "certainty": None, "raised": None, "cause": None,
-        "trace": [], "fixes": [], "explanation": "", "missing": [], "others": [],
+        "exception": None, "message": None, "code": None, "name": None, "raised": None, "certainty": None,
+        "cause": None, "trace": [], "fixes": [], "explanation": "", "missing": [], "others": [],
     }  # fmt: skip
 
 

@@ -5,27 +5,68 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograd_lsp.why.answer import Answer
+from autograd_lsp.why.page import page_of
 
 
 def name_of(code: str) -> str | None:
-    from autograd_lsp.why.page import page_of
-
     page = page_of(code)
     return page.name if page is not None else None
 
 
 def explanation(answer: Answer) -> Iterator[str]:
-    """One paragraph each: the cause, what the message says in numbers, and what torch's advice is worth here."""
-    reading = answer.reading
+    """A paragraph each: the cause, or what the rule's page says first; the message in numbers; torch's advice."""
     if answer.causes:
         yield answer.causes[0].message + "."
     else:
-        from autograd_lsp.why.page import page_of
-
         page = page_of(answer.code)
         if page is not None:
             yield page.opening
-    if reading is not None:
-        yield from reading.tells
-        if reading.advice:
-            yield reading.advice
+    yield from in_numbers(answer)
+
+
+def in_numbers(answer: Answer) -> Iterator[str]:
+    """What is special about this message, and what torch's advice in it is worth."""
+    if answer.reading is not None:
+        if answer.reading.tells:
+            yield " ".join(answer.reading.tells)
+        advice = advice_on(answer)
+        if advice:
+            yield advice
+
+
+def advice_on(answer: Answer) -> str:
+    """What torch's own advice is worth: for this program, if the cause is known."""
+    assert answer.reading is not None
+    if answer.causes and (known := _ADVICE.get(answer.causes[0].code)) is not None:
+        return known
+    return answer.reading.advice
+
+
+def first_sentence(answer: Answer) -> str:
+    """The message without torch's advice, which is dealt with below."""
+    message = answer.reading.message if answer.reading is not None else answer.raised.message
+    for mark in (
+        " Specify retain_graph",
+        " Hint: ",
+        " Please do not use",
+        " Use tensor.detach",
+        " Set allow_unused",
+        "  If you",
+    ):
+        message = message.partition(mark)[0]
+    return message
+
+
+_ADVICE = {
+    "AG102": (
+        "Torch advises `retain_graph=True`, which is right if both backward passes are meant to go through the same "
+        "graph. If only one of them should, detach what the other is given; if the losses are one objective, add them "
+        "up and go backward once."
+    ),
+    "AG103": (
+        "Torch advises `retain_graph=True`, which is wrong here: every iteration would go backward through all of "
+        "those before it, in more time and memory each, and an optimizer's step between them changes what they saved. "
+        "Compute the shared part anew in each iteration, or detach what is carried over."
+    ),
+}
+"""By the rule of the cause, where more is known than the message says."""

@@ -93,8 +93,9 @@ def _answer(item: Told, finder: Finder, configuration: Configuration, *, cached:
     if reading is None and not ranked:
         return None
     causes = [_cause(match) for match in ranked]
-    if reading is not None and way and (not ranked or ranked[0].grade >= LEADS_THERE):
-        causes = [*_around(raised, reading, way, forward), *causes]
+    if reading is not None and way and not _is_explained(ranked):
+        near = list(_around(raised, reading, way, forward))
+        causes = [*causes, *near] if ranked and ranked[0].grade < LEADS_THERE else [*near, *causes]
     code = causes[0].code if causes else reading.code if reading is not None else ""
     return Answer(raised, code, reading, way[-1] if way else None, _missing(raised, way), tuple(causes))
 
@@ -142,6 +143,14 @@ def _cause(match: Match) -> Cause:
     )  # fmt: skip
 
 
+def _is_explained(ranked: Sequence[Match]) -> bool:
+    """Whether a finding says more than that this line raises this."""
+    if not ranked or ranked[0].grade >= LEADS_THERE:
+        return False
+    finding = ranked[0].finding
+    return finding.raises is None or finding.place != finding.raises.place or bool(finding.fixes)
+
+
 def _around(raised: Raised, reading: Reading, way: Sequence[Located], forward: Sequence[Located]) -> Iterable[Cause]:
     for found in around.look(raised, reading, way, forward):
         yield Cause(found.report, reading.code, "", found.message, False, found.place, found.trace)
@@ -149,5 +158,7 @@ def _around(raised: Raised, reading: Reading, way: Sequence[Located], forward: S
 
 def _missing(raised: Raised, way: Sequence[Located]) -> tuple[str, ...]:
     here = {id(located.frame) for located in way}
-    gone = (frame.path or f"In[{frame.cell}]" for frame in raised.frames if not is_library(frame) and id(frame) not in here)
+    gone = (
+        frame.path or f"In[{frame.cell}]" for frame in raised.frames if not is_library(frame) and id(frame) not in here
+    )
     return tuple(dict.fromkeys(gone))

@@ -1,8 +1,8 @@
 """Tracebacks out of any text: a log, the output of a notebook, of pytest or of a cluster.
 
 A traceback is a run of *frames* and the line of its exception. What stands before `  File "train.py", line 3` on a line
-is its *prefix* - a time, a rank, the frame of an exception group - and is taken off the lines below, in which digits may
-differ. Four kinds are read: Python's own, IPython's, rich's and pytest's; what is between them is skipped.
+is its *prefix* - a time, a rank, the frame of an exception group - and is taken off the lines below, in which digits
+may differ. Four kinds are read: Python's own, IPython's, rich's and pytest's; what is between them is skipped.
 
     [rank0]: Traceback (most recent call last):
     [rank0]:   File "train.py", line 9, in main        Frame("train.py", 9, "main", "loss.backward()")
@@ -132,9 +132,7 @@ class _Reader:
                 self._anomaly(forward[1])
             elif any(words in line for words in _CHAINED):
                 self.follows = True
-            elif line[:2] in ("> ", "E ") or line.endswith(": "):
-                self._pytest(line)
-            elif _PYTEST_FRAME.match(line) is not None and line[:1] not in " \t":
+            elif line[:2] in ("> ", "E ") or (line[:1] not in " \t" and _PYTEST_FRAME.match(line) is not None):
                 self._pytest(line)
         return self.told
 

@@ -16,12 +16,13 @@ Tells = Callable[[str], Iterator[str]]
 class Saying:
     """`words` all occur in the message, in this order. `tells` puts what is special about one message into sentences.
 
-    `evidence` is what the failing line must show one of where the words could be anybody's.
+    `advice` pairs what torch may add to the message with what that is worth. `evidence` is what the failing line must
+    show one of where the words could be anybody's.
     """
 
     code: str
     words: tuple[str, ...]
-    advice: str = ""
+    advice: tuple[tuple[str, str], ...] = ()
     tells: Tells | None = None
     evidence: tuple[str, ...] = ()
 
@@ -37,13 +38,14 @@ class Reading:
 
 
 def read_message(message: str, below: str = "", line: str = "") -> Reading | None:
-    """None for words that are not autograd's. `below` may be the rest of it; `line` is the source where it was raised."""
+    """None for words that are not autograd's. `below` may be the rest of them; `line` is the source that raised."""
     for whole in (message, f"{message} {below}") if below else (message,):
         for saying in SAYINGS:
             if _says(saying, whole) and (not saying.evidence or any(part in line for part in saying.evidence)):
                 full = f"{message} {below}" if below else whole
                 tells = tuple(saying.tells(full)) if saying.tells is not None else ()
-                return Reading(_code(saying, line), whole, tells, saying.advice)
+                advice = next((worth for words, worth in saying.advice if words in full), "")
+                return Reading(_code(saying, line), whole, tells, advice)
     return None
 
 
@@ -100,7 +102,7 @@ def _modified(message: str) -> Iterator[str]:
         yield f"{what}, output {found['output']} of `{_operator(node)}`."
     then, now = int(found["then"]), int(found["now"])
     if now > then:
-        yield f"It was saved at version {then} and is at version {now}: written in place {_times(now - then)} since then."
+        yield f"It was saved at version {then} and is at version {now}: written in place {_times(now - then)} since."
 
 
 _INDEX = re.compile(r"(?:index|element) (\d{1,9})")
@@ -134,8 +136,8 @@ def _view(message: str) -> Iterator[str]:
             return
 
 
-_SHAPES = re.compile(r"grad_output\[(\d{1,9})\] has a shape of (?:torch\.Size\()?\[([\d, ]{0,200})\]\)? and output\[\d{1,9}\] "
-                     r"has a shape of (?:torch\.Size\()?\[([\d, ]{0,200})\]")  # fmt: skip
+_SIZE = r"has a shape of (?:torch\.Size\()?\[([\d, ]{0,200})\]\)?"
+_SHAPES = re.compile(rf"grad_output\[(\d{{1,9}})\] {_SIZE} and output\[\d{{1,9}}\] {_SIZE}")
 
 
 def _shapes(message: str) -> Iterator[str]:
@@ -144,7 +146,9 @@ def _shapes(message: str) -> Iterator[str]:
 
 
 _COUNTS = re.compile(r"expected (\d{1,9}), got (\d{1,9})")
-_INVALID = re.compile(r"at index (\d{1,9}) - got \[([\d, ]{0,200})\] but expected shape compatible with \[([\d, ]{0,200})\]")
+_INVALID = re.compile(
+    r"at index (\d{1,9}) - got \[([\d, ]{0,200})\] but expected shape compatible with \[([\d, ]{0,200})\]"
+)
 
 
 def _contract(message: str) -> Iterator[str]:
@@ -177,35 +181,61 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-_TWICE_ADVICE = (
-    "Torch advises `retain_graph=True`. That is right only where both passes are meant to go through the same graph. In a "
-    "loop it keeps the graphs of all iterations before, and fails once an optimizer has changed what they saved."
+_TWICE = (
+    (
+        "Specify retain_graph=True",
+        "Torch advises `retain_graph=True`. That is right only where both passes are meant to go through the same "
+        "graph. In a loop it keeps the graphs of all iterations before, and fails once an optimizer has changed what they "
+        "saved.",
+    ),
 )
-_MODIFIED_ADVICE = (
-    "Torch advises anomaly detection, which shows the operator that saved the tensor. The fault is a write after that, "
-    "which it does not show."
+_MODIFIED_SINCE = (
+    (
+        "enable anomaly detection",
+        "Torch advises anomaly detection, which shows the operator that saved the tensor. The fault is a write after "
+        "that, which it does not show.",
+    ),
+    (
+        "backtrace further above",
+        "What anomaly mode shows above is the operator that saved the tensor. The fault is a write after that.",
+    ),
 )
-_NUMPY_ADVICE = "`detach().numpy()` is right for numbers that are only looked at; of what is computed of them, no gradient comes back."
-_UNUSED_ADVICE = "`allow_unused=True` makes the gradient None. It does not bring the tensor into the graph."
-_COPY_ADVICE = "Where no `weight_norm` is used, the remark on it does not matter: some attribute holds a result of operators."
-_DDP_ADVICE = "The remark on DDP is about `detach_()` of gradients only."
+_NUMPY = (
+    (
+        "Use tensor.detach().numpy()",
+        "`detach().numpy()` is right for numbers that are only looked at: of what is computed from them, no gradient "
+        "comes back.",
+    ),
+)
+_UNUSED = (
+    ("allow_unused=True", "`allow_unused=True` makes the gradient None. It does not bring the tensor into the graph."),
+)
+_COPY = (
+    (
+        "weight_norm",
+        "Where no `weight_norm` is used, the remark on it does not matter: some attribute holds a result of operators.",
+    ),
+)
+_DETACH = (
+    ("DistributedDataParallel", "The remark on DistributedDataParallel is about `detach_()` of gradients only."),
+)
 
 SAYINGS: tuple[Saying, ...] = (
     Saying("AG101", ("element ", " of tensors does not require grad"), tells=_element),
     Saying("AG101", (" object has no attribute 'backward'",)),
-    Saying("AG102", ("Trying to backward through the graph a second time",), _TWICE_ADVICE),
+    Saying("AG102", ("Trying to backward through the graph a second time",), _TWICE),
     Saying("AG104", ("one of the variables needed for gradient computation has been modified by an inplace operation",),
-           _MODIFIED_ADVICE, _modified),
+           _MODIFIED_SINCE, _modified),
     Saying("AG105", ("a leaf Variable that requires grad", "in-place operation")),
     Saying("AG105", ("a view of a leaf Variable that requires grad", "in-place operation")),
     Saying("AG106", ("A view was created in ", "modified inplace"), tells=_view),
     Saying("AG106", ("Output ", " is a view", "modified inplace"), tells=_view),
     Saying("AG107", ("grad can be implicitly created only for ", "scalar outputs"), tells=_complex),
     Saying("AG108", ("Mismatch in shape: grad_output[",), tells=_shapes),
-    Saying("AG109", ("Can't call numpy() on ", "that requires grad"), _NUMPY_ADVICE),
+    Saying("AG109", ("Can't call numpy() on ", "that requires grad"), _NUMPY),
     Saying("AG110", ("nly Tensors of floating point", "dtype can require gradients")),
     Saying("AG111", ("you can only change requires_grad flags of leaf variables",)),
-    Saying("AG112", ("ifferentiated Tensor", "appears to not have been used in the graph"), _UNUSED_ADVICE, _unused),
+    Saying("AG112", ("ifferentiated Tensor", "appears to not have been used in the graph"), _UNUSED, _unused),
     Saying("AG113", ("ifferentiated Tensor", "does not require grad")),
     Saying("AG123", ("can't retain_grad on Tensor that has requires_grad=False",)),
     Saying("AG114", ("Inference tensors cannot be saved for backward",)),
@@ -217,7 +247,7 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG115", ("params argument given to the optimizer should be an iterable",)),
     Saying("AG116", ("cannot assign '", "as parameter '"), tells=_assigned),
     Saying("AG117", ("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",),
-           _COPY_ADVICE),
+           _COPY),
     Saying("AG118", ("returned an incorrect number of gradients",), tells=_contract),
     Saying("AG118", ("returned a gradient different than None at position",)),
     Saying("AG118", ("returned an invalid gradient at index",), tells=_contract),
@@ -237,7 +267,7 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG121", ("derivative for ", "is not implemented")),
     Saying("AG121", ("trying to differentiate twice a function that was marked with @once_differentiable",)),
     Saying("AG121", ("is not differentiable",), evidence=("_(", "backward", "grad(")),
-    Saying("AG122", ("Can't detach views in-place",), _DDP_ADVICE),
+    Saying("AG122", ("Can't detach views in-place",), _DETACH),
     Saying("AG123", ("cannot register a hook on a tensor that doesn't require gradient",)),
     Saying("AG123", ("post accumulate grad hooks cannot be registered on non-leaf tensors",)),
     Saying("AG124", ("unsupported operation: some elements of the input tensor and the written-to tensor",)),
@@ -246,3 +276,12 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG201", ("NoneType",), evidence=(".grad",)),
 )  # fmt: skip
 """The first that fits counts."""
+
+
+_MADE_BY = re.compile(r"which is output \d{1,9} of (\w{1,200})")
+
+
+def node_of(message: str) -> str | None:
+    """The operator whose result was changed, as far as the message says it."""
+    found = _MADE_BY.search(message)
+    return _operator(found[1]) if found is not None else None

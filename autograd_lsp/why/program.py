@@ -41,6 +41,8 @@ class Located:
     line: int
     moved: bool = False
     """Whether the line is not the one that the traceback says."""
+    cell: int | None = None
+    """The number of the notebook's cell, from 1."""
 
 
 @dataclass(slots=True)
@@ -90,7 +92,9 @@ class Finder:
         parts = [part for part in path.split("/") if part not in ("", ".", "..") and not part.endswith(":")]
         if self._below is None:
             self._below = _files_by_name()
-        yield from ((found, False) for found in sorted(self._below.get(name, ()), key=lambda file: _unlike(file, parts)))
+        yield from (
+            (found, False) for found in sorted(self._below.get(name, ()), key=lambda file: _unlike(file, parts))
+        )
         if self.program is not None and self.program.endswith(".py"):
             yield self.program, False
 
@@ -105,9 +109,10 @@ class Finder:
             if opened is None or opened[2] is None:
                 continue
             source, _, notebook = opened
+            assert notebook is not None
             best = max(notebook.cells, key=lambda cell: _likeness(cell.source, frame), default=None)
             if best is not None and _likeness(best.source, frame) > 0:
-                return Located(frame, source, best.first_line + frame.line)
+                return Located(frame, source, best.first_line + frame.line, cell=best.number)
         return None
 
     def _open(self, shown: str) -> tuple[Source, LineIndex, Notebook | None] | None:
