@@ -185,8 +185,8 @@ _TWICE = (
     (
         "Specify retain_graph=True",
         "Torch advises `retain_graph=True`. That is right only where both passes are meant to go through the same "
-        "graph. In a loop it keeps the graphs of all iterations before, and fails once an optimizer has changed what they "
-        "saved.",
+        "graph. In a loop it keeps the graphs of all iterations before, and fails once an optimizer has changed what "
+        "they saved.",
     ),
 )
 _MODIFIED_SINCE = (

@@ -15,13 +15,17 @@ import json
 import os
 import re
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import traceback
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import torch
 
 from autograd_lsp.cli import main as command_line
 from autograd_lsp.positions import LineIndex, Position
@@ -58,16 +62,13 @@ MEANT = (
 )
 """By a part of the message, the rules that are right for it."""
 
-ANOMALY = (
-    "import runpy, sys, torch; torch.autograd.set_detect_anomaly(True); "
-    "runpy.run_path(sys.argv[1], run_name='__main__')"
-)
-
 
 @dataclass(slots=True)
 class Score:
     """Counts of one way of running, and what they lack."""
 
+    title: str
+    verbose: bool
     programs: int = 0
     certain: int = 0
     lacking: dict[str, list[str]] = field(default_factory=dict)
@@ -77,6 +78,8 @@ class Score:
         lacking = self.lacking.setdefault(what, [])
         if not is_so:
             lacking.append(name)
+            if self.verbose:
+                print(f"not {what}, {self.title}: {name}", flush=True)
 
     def table(self) -> Iterator[str]:
         """The counts."""
@@ -84,37 +87,33 @@ class Score:
         for what, lacking in self.lacking.items():
             yield f"  {what:<34} {self.programs - len(lacking):>4} of {self.programs}"
 
-    def lists(self) -> Iterator[str]:
-        """Which programs lack what."""
-        for what, lacking in self.lacking.items():
-            yield from (f"  not {what}: {name}" for name in lacking)
-
 
 def main() -> None:
     """Print the tables of each part."""
     parser = argparse.ArgumentParser(prog="python -m tests.corpus.why", description=__doc__)
     parser.add_argument("name", nargs="*", help="only programs whose name contains one of these")
     parser.add_argument("--part", choices=PARTS)
-    parser.add_argument("-v", "--verbose", action="store_true", help="list what is lacking")
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell of each program, and what is lacking")
     options = parser.parse_args()
     for part in [options.part] if options.part else PARTS:
-        plain, anomaly = Score(), Score()
+        plain, anomaly = Score("as it is", options.verbose), Score("in anomaly mode", options.verbose)
         for program in corpus((part,), tuple(options.name)):
             if program.truth.outcome == "raises":
                 _judge(program, plain, anomaly)
-        for title, score in (("as it is", plain), ("in anomaly mode", anomaly)):
-            print(f"part {part}, {title}:", *score.table(), sep="\n")
-            if options.verbose:
-                print(*score.lists(), sep="\n")
+                if options.verbose:
+                    print(f"{plain.programs} done: {program.name}", flush=True)
+        for score in (plain, anomaly):
+            print(f"part {part}, {score.title}:", *score.table(), sep="\n", flush=True)
 
 
 def _judge(program: Labelled, plain: Score, anomaly: Score) -> None:
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder) / "project"
         entry = _laid_out(program, here)
-        for score, way in ((plain, [entry]), (anomaly, ["-c", ANOMALY, entry])):
-            log = Path(folder) / "log.txt"
-            log.write_text(_run(here, way), encoding="utf-8")
+        log = Path(folder) / "log.txt"
+        logs = [(score, run_as_script(here, entry, anomaly=score is anomaly)) for score in (plain, anomaly)]
+        for score, text in logs:
+            log.write_text(text, encoding="utf-8")
             answer = why(here, log)
             score.programs += 1
             score.certain += answer["certainty"] == "certain"
@@ -122,16 +121,13 @@ def _judge(program: Labelled, plain: Score, anomaly: Score) -> None:
             score.count("cause named", program.name, bool(cause & _causes(program)))
             score.count("cause named or told", program.name, bool((cause | trace) & _causes(program)))
             score.count("a fix offered", program.name, bool(answer["fixes"]))
-            if score is plain:
-                works = bool(answer["fixes"]) and _works(program, answer, Path(folder) / "fixed")
-                score.count("the first fix works", program.name, works)
-        gone = here.rename(Path(folder) / "gone")
-        empty = Path(folder) / "empty"
-        empty.mkdir()
-        for score, way in ((plain, [entry]), (anomaly, ["-c", ANOMALY, entry])):
-            log = Path(folder) / "log.txt"
-            log.write_text(_run(gone, way).replace(str(gone), str(here)), encoding="utf-8")
-            answer = why(empty, log)
+            works = bool(answer["fixes"]) and _works(program, answer, Path(folder) / f"fixed-{score is anomaly}")
+            score.count("the first fix works", program.name, works)
+        shutil.rmtree(here)
+        here.mkdir()
+        for score, text in logs:
+            log.write_text(text, encoding="utf-8")
+            answer = why(here, log)
             meant = next((codes for words, codes in MEANT if words in (program.truth.message or "")), set())
             is_right = answer["code"] in meant and answer["cause"] is None and bool(answer["explanation"])
             score.count("explained without the program", program.name, is_right)
@@ -179,13 +175,49 @@ def _laid_out(program: Labelled, folder: Path) -> str:
     return program.path.name
 
 
-def _run(folder: Path, way: Sequence[str]) -> str:
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("PYTHONPATH", None)
-    done = subprocess.run(
-        [sys.executable, *way], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-    return done.stdout + done.stderr
+def run_as_script(folder: Path, entry: str, *, anomaly: bool = False) -> str:
+    """What a script prints, its traceback among it, as `python entry` in that folder does.
+
+    The process is forked from this one, which has imported torch already.
+    """
+    with tempfile.TemporaryFile() as printed:
+        child = os.fork()
+        if child == 0:
+            _become_script(folder, entry, printed.fileno(), anomaly)
+        os.waitpid(child, 0)
+        printed.seek(0)
+        return printed.read().decode("utf-8", "replace")
+
+
+def _become_script(folder: Path, entry: str, output: int, anomaly: bool) -> NoReturn:  # noqa: FBT001
+    code = 1
+    try:
+        signal.alarm(300)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        sys.stdout, sys.stderr = os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
+        os.chdir(folder)
+        path = os.path.join(os.getcwd(), entry)
+        sys.path[0] = os.getcwd()
+        sys.argv = [entry]
+        torch.autograd.set_detect_anomaly(anomaly)
+        module = types.ModuleType("__main__")
+        module.__file__ = path
+        sys.modules["__main__"] = module
+        program = compile(Path(path).read_bytes(), path, "exec")
+        try:
+            exec(program, module.__dict__)  # noqa: S102
+            code = 0
+        except BaseException as error:
+            # Nobody is told of the frame that stands here.
+            error.with_traceback(error.__traceback__.tb_next if error.__traceback__ is not None else None)
+            traceback.print_exception(error)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _causes(program: Labelled) -> set[tuple[str, int]]:
@@ -205,7 +237,7 @@ def _works(program: Labelled, answer: dict[str, Any], folder: Path) -> bool:
     entry = _laid_out(program, folder)
     apply(folder, answer["fixes"][0])
     message = re.split(r"[:.\[]", program.truth.message or "")[0]
-    return message not in _run(folder, [entry])
+    return message not in run_as_script(folder, entry)
 
 
 if __name__ == "__main__":
