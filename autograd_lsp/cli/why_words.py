@@ -37,9 +37,19 @@ def in_numbers(answer: Answer) -> Iterator[str]:
 def advice_on(answer: Answer) -> str:
     """What torch's own advice is worth: for this program, if the cause is known."""
     assert answer.reading is not None
+    if answer.code == "AG117" and any("weight_norm(" in text for text in _texts_of(answer)):
+        return _WEIGHT_NORM
     if answer.causes and (known := _ADVICE.get(answer.causes[0].code)) is not None:
         return known
     return answer.reading.advice
+
+
+def _texts_of(answer: Answer) -> Iterator[str]:
+    """The source of what the first cause speaks of."""
+    for cause in answer.causes[:1]:
+        for place in (cause.place, *(step.place for step in cause.trace)):
+            text = cause.report.texts.get(place.path, "").encode("utf-8", "surrogateescape")
+            yield text[place.start : place.end].decode("utf-8", "replace")
 
 
 def first_sentence(answer: Answer) -> str:
@@ -57,6 +67,10 @@ def first_sentence(answer: Answer) -> str:
     return message
 
 
+_WEIGHT_NORM = (
+    "The tensor is a weight that `torch.nn.utils.weight_norm` has computed. A module that uses "
+    "`torch.nn.utils.parametrizations.weight_norm` instead can be copied."
+)
 _ADVICE = {
     "AG102": (
         "Torch advises `retain_graph=True`, which is right if both backward passes are meant to go through the same "
@@ -66,7 +80,7 @@ _ADVICE = {
     "AG103": (
         "Torch advises `retain_graph=True`, which is wrong here: every iteration would go backward through all of "
         "those before it, in more time and memory each, and an optimizer's step between them changes what they saved. "
-        "Compute the shared part anew in each iteration, or detach what is carried over."
+        "Compute the shared part anew in each iteration, detach what is carried over, or empty the list that keeps it."
     ),
 }
 """By the rule of the cause, where more is known than the message says."""

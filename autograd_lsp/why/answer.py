@@ -77,7 +77,7 @@ def answers(
 
 def _read(raised: Raised) -> Reading | None:
     lines = [frame.text for frame in raised.frames if frame.text]
-    own = [frame.text for frame in raised.frames if frame.text and "site-packages" not in frame.path]
+    own = [frame.text for frame in raised.frames if frame.text and not is_library(frame)]
     line = own[-1] if own else lines[-1] if lines else ""
     return read_message(raised.message, raised.below, line)
 
@@ -94,8 +94,9 @@ def _answer(item: Told, finder: Finder, configuration: Configuration, *, cached:
         return None
     causes = [_cause(match) for match in ranked]
     if reading is not None and way and not _is_explained(ranked):
-        near = list(_around(raised, reading, way, forward))
-        causes = [*causes, *near] if ranked and ranked[0].grade < LEADS_THERE else [*near, *causes]
+        is_foreseen = bool(ranked) and ranked[0].grade < LEADS_THERE
+        near = list(_around(reading, way, forward, line_itself=not is_foreseen))
+        causes = [*causes, *near] if is_foreseen else [*near, *causes]
     code = causes[0].code if causes else reading.code if reading is not None else ""
     return Answer(raised, code, reading, way[-1] if way else None, _missing(raised, way), tuple(causes))
 
@@ -151,8 +152,10 @@ def _is_explained(ranked: Sequence[Match]) -> bool:
     return finding.raises is None or finding.place != finding.raises.place or bool(finding.fixes)
 
 
-def _around(raised: Raised, reading: Reading, way: Sequence[Located], forward: Sequence[Located]) -> Iterable[Cause]:
-    for found in around.look(raised, reading, way, forward):
+def _around(
+    reading: Reading, way: Sequence[Located], forward: Sequence[Located], *, line_itself: bool
+) -> Iterable[Cause]:
+    for found in around.look(reading, way, forward, line_itself=line_itself):
         yield Cause(found.report, reading.code, "", found.message, False, found.place, found.trace)
 
 

@@ -18,7 +18,6 @@ from autograd_lsp.cli.reports import Report
 from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.positions import LineIndex, Position
 from autograd_lsp.why.flow import Flow, Step, dotted, own_nodes, written_in_place
-from autograd_lsp.why.log import Raised
 from autograd_lsp.why.messages import Reading, node_of
 from autograd_lsp.why.page import page_of
 from autograd_lsp.why.program import Located
@@ -68,18 +67,18 @@ class _File:
         return Place(self.source.path, begin, max(self.index.offset(Position(number, len(text.rstrip()) + 1)), begin))
 
 
-def look(raised: Raised, reading: Reading, way: Sequence[Located], forward: Sequence[Located]) -> list[Found]:
-    """None for an exception that cannot be explained from where it was raised."""
+def look(reading: Reading, way: Sequence[Located], forward: Sequence[Located], *, line_itself: bool) -> list[Found]:
+    """`line_itself`: without any suspect, the failing line stands for them."""
     inner = way[-1]
     file = _open(inner.source)
     if file is None:
         return []
-    seen = dict.fromkeys(_suspects(raised, reading, file, inner, forward))
+    seen = dict.fromkeys(_suspects(reading, file, inner, forward))
     found = [Found(file.report, place, f"{message}, which may be the cause") for place, message in seen]
     distinct = {item.place: item for item in reversed(found)}
     ranked = [item for item in found if distinct[item.place] is item][:_MOST]
     page = page_of(reading.code)
-    if not ranked and page is not None:
+    if not ranked and line_itself and page is not None:
         here = file.line(inner.line)
         ranked = [
             Found(file.report, here, f"`{_cut(_said(file, here))}` is the line that torch refuses: {page.summary}")
@@ -104,12 +103,10 @@ def _open(source: Source) -> _File | None:
     return _File(source, Report(source, texts={source.path: text}), LineIndex(text))
 
 
-def _suspects(
-    raised: Raised, reading: Reading, file: _File, inner: Located, forward: Sequence[Located]
-) -> Iterator[tuple[Place, str]]:
+def _suspects(reading: Reading, file: _File, inner: Located, forward: Sequence[Located]) -> Iterator[tuple[Place, str]]:
     if reading.code not in ("AG101", "AG102", "AG104"):
         return
-    yield from _in_graphs(raised, reading, file, inner.line)
+    yield from _in_graphs(reading, file, inner.line)
     try:
         flow = Flow(ast.parse(file.index.text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -127,13 +124,12 @@ def _suspects(
             yield from _writes(steps, file, reading, forward)
 
 
-def _in_graphs(raised: Raised, reading: Reading, file: _File, line: int) -> Iterator[tuple[Place, str]]:
+def _in_graphs(reading: Reading, file: _File, line: int) -> Iterator[tuple[Place, str]]:
     """What the machine knows of the tensors on the failing line."""
     if is_notebook(file.source):
         return
     from analyzers.host import Host
 
-    del raised
     snapshot = Host().snapshot()
     text = file.index.line_text(line - 1)
     words = [word for word in _WORD.finditer(text) if word[0] not in ("self", "backward", "torch", "autograd", "grad")]
@@ -246,6 +242,3 @@ def _said(file: _File, place: Place) -> str:
 
 def _cut(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-__all__ = ["Found", "look"]

@@ -223,6 +223,7 @@ _DETACH = (
 SAYINGS: tuple[Saying, ...] = (
     Saying("AG101", ("element ", " of tensors does not require grad"), tells=_element),
     Saying("AG101", (" object has no attribute 'backward'",)),
+    Saying("AG101", ("'float' object has no attribute 'detach'",)),
     Saying("AG102", ("Trying to backward through the graph a second time",), _TWICE),
     Saying("AG104", ("one of the variables needed for gradient computation has been modified by an inplace operation",),
            _MODIFIED_SINCE, _modified),
