@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _LONGEST_LINE = 4_000
 _MOST_MESSAGE_LINES = 12
@@ -26,7 +27,7 @@ _MOST_NOISE = 20
 """Lines of somebody else between those of one traceback."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-B]|[@-Z=>])")
-_DIGITS = re.compile(r"[0-9]")
+_NUMBERS = re.compile(r"[0-9]+")
 _MARKERS = re.compile(r"[\s~^]*")
 
 _HEADER = "Traceback (most recent call last)"
@@ -47,7 +48,7 @@ _NUMBERED = re.compile(r"(-*>)? *([0-9]{1,9})(?: (.*))?$")
 _RICH_FRAME = re.compile(r"(\S.*):([0-9]{1,9}) in (\S.*)$")
 _RICH_LINE = re.compile(r"(❱)? *([0-9]{1,9}) (.*)$")
 
-_PYTEST_FRAME = re.compile(r"(\S.*):([0-9]{1,9}): (?:in (\S.*)|([^\W\d]\w*))?$")
+_PYTEST_FRAME = re.compile(r"(\S.*):([0-9]{1,9}):(?: (?:in (\S.*)|([^\W\d]\w*)))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,15 +292,21 @@ def _frame_in(line: str) -> str | None:
 
 
 def _unprefixed(line: str, prefix: str) -> str:
-    """The line without a prefix that it has, digits apart; else as it is."""
+    """The line without a prefix that it has, with other numbers in it perhaps; else as it is."""
     if not prefix:
         return line
     if line.startswith(prefix):
         return line[len(prefix) :]
     if line == prefix.rstrip():
         return ""
-    start = line[: len(prefix)]
-    return line[len(prefix) :] if _DIGITS.sub("0", start) == _DIGITS.sub("0", prefix) else line
+    found = _like(prefix).match(line)
+    return line[found.end() :] if found is not None else line
+
+
+@lru_cache(maxsize=64)
+def _like(prefix: str) -> re.Pattern[str]:
+    parts = _NUMBERS.split(prefix)
+    return re.compile("[0-9]{1,20}".join(map(re.escape, parts)))
 
 
 def _exception_of(body: str) -> tuple[str, str] | None:

@@ -176,14 +176,14 @@ PYTEST = """\
         y = x.exp()
 >       y.sum().backward()
 
-train.py:5: 
+train.py:5:
 _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
 /usr/lib/python3/dist-packages/torch/_tensor.py:623: in backward
     torch.autograd.backward(
 E   RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: x
 
 /usr/lib/python3/dist-packages/torch/autograd/graph.py:979: RuntimeError
-"""  # noqa: W291
+"""
 
 
 @pytest.mark.parametrize("log", [RICH, PYTEST])

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
+import torch._dynamo  # an optimizer's first step imports it, and would in each process anew
 
 from autograd_lsp.cli import main as command_line
 from autograd_lsp.positions import LineIndex, Position
