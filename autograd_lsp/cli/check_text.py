@@ -33,7 +33,7 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Se
         soft_wrap=True,
     )
     for report in reports:
-        writer = _Writer(report, has_links=stream.isatty())
+        writer = Writer(report, has_links=stream.isatty())
         for finding in report.findings:
             console.print(writer.finding(finding))
     if statistics:
@@ -57,31 +57,38 @@ def _summary(reports: Sequence[Report]) -> Text:
     return Text(f"Found {', '.join(counts)} in {files}.", "bold")
 
 
-class _Writer:
+class Writer:
     def __init__(self, report: Report, has_links: bool) -> None:
         self.texts = Texts(report)
         self.words = Wording(report, self.texts)
         self.has_links = has_links
 
     def finding(self, finding: Finding) -> Text:
-        spot = self.texts.spot(finding.place)
         result = Text()
         result.append(f"{displayed(self.words.where(finding.place))}: ", "bold")
         result.append(f"{finding.severity}[{finding.code}]", self.style(finding))
         result.append(f" {displayed(finding.message)} ").append(f"({finding.name})\n", "dim")
+        result.append_text(self.excerpts(finding))
+        if finding.raises is not None:
+            result.append_text(self.remark(finding, self.words.raises(finding.raises)))
+        for fix in finding.fixes:
+            result.append_text(self.remark(finding, self.words.fix(fix), "green"))
+        return result
+
+    def excerpts(self, finding: Finding) -> Text:
+        """The lines of the finding's place and of its trace, by file or cell."""
+        result = Text()
         gutter = self.gutter(finding)
         for shown, (index, marks) in self.marks(finding).items():
-            if shown != self.words.file_or_cell(spot):
+            if shown != self.words.file_or_cell(self.texts.spot(finding.place)):
                 result.append(f"{'':>{gutter}}--> {displayed(shown)}\n", "blue")
             if index.text:
                 result.append_text(excerpt(index, marks, gutter))
-        if finding.raises is not None:
-            raises = displayed(self.words.raises(finding.raises))
-            result.append(f"{'':>{gutter}} = ", "blue").append(f"{raises}\n")
-        for fix in finding.fixes:
-            title = displayed(self.words.fix(fix))
-            result.append(f"{'':>{gutter}} = ", "blue").append(f"{title}\n", "green")
         return result
+
+    def remark(self, finding: Finding, words: str, style: str = "") -> Text:
+        """A line below the excerpts."""
+        return Text().append(f"{'':>{self.gutter(finding)}} = ", "blue").append(displayed(words) + "\n", style)
 
     def style(self, finding: Finding) -> Style:
         """A link to the rule's page, where a terminal can follow it."""

@@ -1,0 +1,167 @@
+"""The way from a log to answers: what was raised, what it means, and what in the program is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from analyzers.report import Fix, Place, Related
+from autograd_lsp.cli.reports import Report, make_reports
+from autograd_lsp.cli.sources import Source
+from autograd_lsp.config import Configuration
+from autograd_lsp.why import around
+from autograd_lsp.why.log import Raised, read_log
+from autograd_lsp.why.match import HERE, LEADS_THERE, Match, matches
+from autograd_lsp.why.messages import Reading, find_message, read_message
+from autograd_lsp.why.program import Finder, Located, entry_of, is_library
+
+_MOST_FILES = 4
+"""Files of one traceback whose runs are looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One explanation. `report` has the texts that its places lie in."""
+
+    report: Report
+    code: str
+    name: str
+    message: str
+    certain: bool
+    place: Place
+    trace: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`causes` are ranked; without any, the message alone is explained."""
+
+    raised: Raised
+    code: str
+    reading: Reading | None
+    at: Located | None
+    """The innermost line of the user's own, if it is here."""
+    missing: tuple[str, ...]
+    """The files of the user's that are not here."""
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An exception of the log with what can be said of it before any file is read."""
+
+    raised: Raised
+    reading: Reading | None
+
+
+def told_in(text: str) -> list[Told]:
+    """Every exception, and words of autograd's that stand there without a traceback."""
+    told = [Told(raised, _read(raised)) for raised in read_log(text)]
+    if not any(item.reading for item in told) and (message := find_message(text)) is not None:
+        reading = read_message(message)
+        if reading is not None:
+            told.append(Told(Raised("", message.strip()), reading))
+    return told
+
+
+def answers(
+    told: Sequence[Told], finder: Finder, configuration: Configuration, *, every: bool, cached: bool
+) -> Iterator[Answer]:
+    """The last exception that is autograd's; or each, in the order of the log."""
+    found = (_answer(item, finder, configuration, cached=cached) for item in (told if every else reversed(told)))
+    explained = (answer for answer in found if answer is not None)
+    yield from explained if every else islice(explained, 1)
+
+
+def _read(raised: Raised) -> Reading | None:
+    lines = [frame.text for frame in raised.frames if frame.text]
+    own = [frame.text for frame in raised.frames if frame.text and not is_library(frame)]
+    line = own[-1] if own else lines[-1] if lines else ""
+    return read_message(raised.message, raised.below, line)
+
+
+def _answer(item: Told, finder: Finder, configuration: Configuration, *, cached: bool) -> Answer | None:
+    """None for an exception that has nothing to do with autograd."""
+    raised, reading = item.raised, item.reading
+    if reading is None and not _may_be_ours(raised):
+        return None
+    way = finder.locate(raised.frames)
+    forward = finder.locate(raised.forward)
+    ranked = _ranked(raised, reading, way, forward, finder, configuration, cached=cached)
+    if reading is None and not ranked:
+        return None
+    causes = [_cause(match) for match in ranked]
+    if reading is not None and way and not _is_explained(ranked):
+        is_foreseen = bool(ranked) and ranked[0].grade < LEADS_THERE
+        near = list(_around(reading, way, forward, line_itself=not is_foreseen))
+        causes = [*causes, *near] if is_foreseen else [*near, *causes]
+    code = causes[0].code if causes else reading.code if reading is not None else ""
+    return Answer(raised, code, reading, way[-1] if way else None, _missing(raised, way), tuple(causes))
+
+
+def _may_be_ours(raised: Raised) -> bool:
+    """Words that are anybody's, of which a finding may know better."""
+    return raised.exception in ("AttributeError", "TypeError", "RuntimeError", "ValueError", "AssertionError")
+
+
+def _ranked(
+    raised: Raised,
+    reading: Reading | None,
+    way: Sequence[Located],
+    forward: Sequence[Located],
+    finder: Finder,
+    configuration: Configuration,
+    *,
+    cached: bool,
+) -> list[Match]:
+    found: dict[tuple[object, ...], Match] = {}
+    for report in make_reports(_sources(raised, way, finder), "findings", 1, configuration, cached=cached):
+        if report.failure is not None:
+            continue
+        for match in matches(report, raised, reading, way, forward):
+            key = match.finding.code, match.finding.place
+            if key not in found or match.rank < found[key].rank:
+                found[key] = match
+        if any(match.grade == HERE for match in found.values()):
+            break
+    return sorted(found.values(), key=lambda match: match.rank)
+
+
+def _sources(raised: Raised, way: Sequence[Located], finder: Finder) -> list[Source]:
+    """The script that was run, then the files of the traceback from the inside out."""
+    entry = entry_of(raised, finder)
+    files = [*([entry] if entry is not None else []), *reversed(way)]
+    return list({located.source.path: located.source for located in files}.values())[:_MOST_FILES]
+
+
+def _cause(match: Match) -> Cause:
+    finding = match.finding
+    return Cause(
+        match.report, finding.code, finding.name, finding.message, match.certain, finding.place,
+        finding.related, finding.fixes,
+    )  # fmt: skip
+
+
+def _is_explained(ranked: Sequence[Match]) -> bool:
+    """Whether a finding says more than that this line raises this."""
+    if not ranked or ranked[0].grade >= LEADS_THERE:
+        return False
+    finding = ranked[0].finding
+    return finding.raises is None or finding.place != finding.raises.place or bool(finding.fixes)
+
+
+def _around(
+    reading: Reading, way: Sequence[Located], forward: Sequence[Located], *, line_itself: bool
+) -> Iterable[Cause]:
+    for found in around.look(reading, way, forward, line_itself=line_itself):
+        yield Cause(found.report, reading.code, "", found.message, False, found.place, found.trace)
+
+
+def _missing(raised: Raised, way: Sequence[Located]) -> tuple[str, ...]:
+    here = {id(located.frame) for located in way}
+    gone = (
+        frame.path or f"In[{frame.cell}]" for frame in raised.frames if not is_library(frame) and id(frame) not in here
+    )
+    return tuple(dict.fromkeys(gone))
