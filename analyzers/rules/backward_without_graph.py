@@ -92,8 +92,10 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import NoGraph, Plain, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, at, drop_suffix, node_at
-from analyzers.rules.trace import Note, callers, cuts, explain_cut, leaves, said, switched_off, told
+from analyzers.rules.edits import Change, add_argument, at, node_at
+from analyzers.rules.regrading import attach, behind
+from analyzers.rules.trace import FACTORIES, Note, callers, cuts, explain_cut, leaves, said, switched_off, told
+from analyzers.rules.training import trained_names
 from analyzers.syntax import nodes as n
 
 
@@ -118,7 +120,8 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     if not found:
         made = leaves(lineage)[:6]
         related = [(step.loc, "made here without `requires_grad=True`") for step in made if step.loc is not None]
-        fixes = tuple(fix for step in made[:1] if len(made) == 1 for fix in _require_grad(facts, step.loc))
+        alone = made[0].loc if len(made) == 1 else None
+        fixes = tuple(_trained(facts, lineage, event.site.loc.module)) or tuple(_require_grad(facts, alone))
         message = f"`{name}` has no graph: nothing that it is computed from requires grad"
         notes = told(related, callers(event.site.via), besides=event.site.loc)
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
@@ -148,17 +151,26 @@ def _number(facts: Facts, event: Raised, lineage: Lineage | None) -> Iterator[Dr
 
 def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:
     """Take the cut out, where it is a call or an attribute of its own."""
-    assert step.loc is not None
-    loc = step.loc
-    match node_at(facts, loc):
-        case n.Call(func=n.Attribute(attr="detach" | "item") as func, args=()) as whole:
-            return (FixDraft(f"Remove `.{func.attr}()`", only, (drop_suffix(facts, loc, func, whole),)),)
-        case n.Attribute(attr="data") as whole:
-            return (FixDraft("Remove `.data`", only, (drop_suffix(facts, loc, whole, whole),)),)
-        case n.Call(func=n.Attribute(attr="tensor") as func, args=(n.ListExpr() | n.Name(),), keywords=()):
-            stack = (at(loc, func), f"{facts.text(at(loc, func.value))}.stack")
-            return (FixDraft("Use `torch.stack`, which keeps the graph", only and bool(step.parents), (stack,)),)
-    return ()
+    attached = attach(facts, step)
+    return () if attached is None else (FixDraft(attached[0], only and attached[1], attached[2]),)
+
+
+def _trained(facts: Facts, lineage: Lineage | None, module: str) -> Iterator[FixDraft]:
+    """The tensors whose gradients the program asks for by name, as leaves that get some."""
+    steps = {id(step): step for step in (lineage.walk() if lineage is not None else ())}
+    wanted = trained_names(facts, module)
+    made = {b.name: steps[id(b.lineage)] for b in facts.run.bindings if b.name in wanted and id(b.lineage) in steps}
+    changes: list[Change] = []
+    for step in made.values():
+        call = node_at(facts, step.loc) if step.loc is not None else None
+        if step.loc is None or call is None:
+            return
+        if isinstance(call, n.Call) and step.what.removeprefix("torch.") in FACTORIES and not step.parents:
+            changes.append(add_argument(facts, step.loc, call, "requires_grad=True"))
+        else:
+            changes += behind(step.loc, call, ".requires_grad_()")
+    if changes:
+        yield FixDraft(f"Let {', '.join(f'`{name}`' for name in made)} require grad", True, tuple(changes))
 
 
 def _require_grad(facts: Facts, loc: Loc | None) -> Iterator[FixDraft]:

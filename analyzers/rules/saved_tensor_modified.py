@@ -57,8 +57,9 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Write
 from analyzers.machine.events import Modified, Raised
-from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import VIEWS, out_of_place, statement_at
+from analyzers.rules.rebuilding import compute_after
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -92,7 +93,12 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     else:
         message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it unchanged"
     alone = len({_statement(facts, w) for w in writes}) == 1
-    fix = out_of_place(facts, loc) if alone and write is not None and write.what != "step" else None
+    fix: FixDraft | None = None
+    if any(w.what == "step" for w in writes):
+        saved = (*node.via, node.loc) if node.loc is not None else node.via
+        fix = compute_after(facts, saved, [(w.loc, w.via) for w in writes if w.loc is not None], event.site)
+    elif alone and write is not None:
+        fix = out_of_place(facts, loc)
     return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
 
 

@@ -23,7 +23,14 @@ from tests.oracle import Program, Run, run_batch
 from tests.support.analyzer import Analysis, Edit, Finding, Sources, analyze_or_tell
 
 LEARNT = frozenset(
-    {"no-effect-assignment", "grad-none", "no-gradient-flows", "param-not-updated", "wrong-gradient", "grad-accumulates"}
+    {
+        "no-effect-assignment",
+        "grad-none",
+        "no-gradient-flows",
+        "param-not-updated",
+        "wrong-gradient",
+        "grad-accumulates",
+    }
 )
 """The effects that show in a gradient or a parameter."""
 
