@@ -155,6 +155,8 @@ def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
 def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:
     """The write at `loc` as an assignment of a new tensor to the name; safe where no other name sees the write."""
     statement = statement_at(facts, loc)
+    if _is_given_by_loop(facts, loc, statement):
+        return None
     match statement:
         case n.AugAssign(target=target, op=op, value=value) if is_variable(target):
             name = facts.text(at(loc, target))
@@ -175,6 +177,16 @@ def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:
         case n.Assign(targets=(n.Subscript(value=owner),)) | n.AugAssign(target=n.Subscript(value=owner)):
             return _clone(facts, loc, owner, statement)
     return None
+
+
+def _is_given_by_loop(facts: Facts, loc: Loc, statement: n.Node | None) -> bool:
+    """Whether a write goes to what a loop hands out: another tensor under that name is no part of the whole."""
+    match statement:
+        case n.AugAssign(target=n.Name(id=name)) | n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=name)))):
+            loops = (node for node in path_to(facts, loc) if isinstance(node, n.For))
+            targets = (node for loop in loops for node in walk(loop.target))
+            return any(isinstance(node, n.Name) and node.id == name for node in targets)
+    return False
 
 
 def _without_underscores(facts: Facts, loc: Loc, call: n.Call) -> tuple[n.Node, str, str] | None:
@@ -225,10 +237,18 @@ def _clone_before(facts: Facts, loc: Loc, call: n.Call, statement: n.Node) -> Fi
 def _clone(facts: Facts, loc: Loc, owner: n.Node, statement: n.Node) -> FixDraft | None:
     if not isinstance(owner, n.Name):
         return None
-    change = insert_before(facts, loc, statement, f"{owner.id} = {owner.id}.clone()")
+    name, old = owner.id, f"old_{owner.id}"
+    reads = walk(statement.value) if isinstance(statement, n.Assign) else ()
+    inside = [at(loc, node) for node in reads if isinstance(node, n.Name) and node.id == name]
+    if inside and old.encode() in facts.places.chunk(loc).text:
+        return None
+    # What the statement itself reads of the tensor may be saved too, so it is read from the old one.
+    text = f"{old}, {name} = {name}, {name}.clone()" if inside else f"{name} = {name}.clone()"
+    change = insert_before(facts, loc, statement, text)
     if change is None:
         return None
-    return FixDraft(f"Write to a copy: `{owner.id} = {owner.id}.clone()` first", owns(facts, loc, owner.id), (change,))
+    changes = (change, *((place, old) for place in inside))
+    return FixDraft(f"Write to a copy: `{name}.clone()`", owns(facts, loc, name), changes)
 
 
 def owns(facts: Facts, loc: Loc, name: str) -> bool:

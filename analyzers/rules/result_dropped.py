@@ -104,6 +104,15 @@ def _fixes(facts: Facts, event: Dropped, loc: Loc) -> Iterator[FixDraft]:
         if alone and isinstance(func.value, n.Name | n.Attribute):
             name = facts.text(at(loc, func.value))
             yield FixDraft("Bind the detached tensor", True, ((between(loc, call.start, call.start), f"{name} = "),))
+        elif isinstance(statement, n.ExprStmt) and isinstance(statement.value, n.TupleExpr):
+            names = [
+                facts.text(at(loc, part.func.value)) for part in statement.value.elts
+                if isinstance(part, n.Call) and isinstance(part.func, n.Attribute) and part.func.attr == "detach"
+                and isinstance(part.func.value, n.Name | n.Attribute)
+            ]  # fmt: skip
+            if len(names) == len(statement.value.elts) > 1:
+                start = between(loc, statement.start, statement.start)
+                yield FixDraft("Bind the detached tensors", True, ((start, f"{', '.join(names)} = "),))
     elif not isinstance(func.value, n.Call):
         plain = between(loc, func.end, func.end)
         yield FixDraft(f"Write in place: `{func.attr}_`", True, ((plain, "_"),))
