@@ -24,6 +24,20 @@ w = torch.ones(3, requires_grad=True)
 loss = w ** 2
 loss.sum().backward()
 ```
+## Complex numbers
+The square of a complex number is complex; the square of its magnitude is what errors are measured by.
+```python
+import torch
+wave = torch.ones(4, requires_grad=True)
+error = (torch.fft.fft(wave) ** 2).sum()
+error.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "created only for real"
+```
+```python fixed
+import torch
+wave = torch.ones(4, requires_grad=True)
+error = (torch.fft.fft(wave).abs() ** 2).sum()
+error.backward()
+```
 ## Not reported
 ```python
 import torch

@@ -12,12 +12,40 @@ y.sum().backward()  # error: [backward-twice]
 y.mean().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
 ```
 ## Fixed
-Adding up the losses first and calling backward once is often better, so this is left to a person to accept.
+One backward over the sum leaves the same gradients, and builds nothing twice.
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+y = w ** 2
+
+(y.sum() + y.mean()).backward()
+```
+To keep the graph is left to a person to accept.
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
 y = w ** 2
 y.sum().backward(retain_graph=True)
+y.mean().backward()
+```
+## Gradients that are looked at one by one
+Here the graph has to be kept, and that is offered as safe.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+y = w ** 2
+y.sum().backward()  # error: [backward-twice]
+first = w.grad.clone()
+w.grad = None
+y.mean().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+y = w ** 2
+y.sum().backward(retain_graph=True)
+first = w.grad.clone()
+w.grad = None
 y.mean().backward()
 ```
 ## Not reported
@@ -125,7 +153,7 @@ def _added_up(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> Iterator[Fix
     if not all(is_alone_on_lines(facts, block[i]) for i in calls):
         return
     texts = [facts.text(at(block[i][0], loss)) for i, loss in calls.items()]
-    if any("\n" in text for text in texts):
+    if any("\n" in text for text in texts) or len(set(texts)) < len(texts):
         return
     total = at(block[last][0], calls[last])
     changes = tuple((block[i][0], "") for i in calls if i != last)

@@ -30,6 +30,67 @@ with torch.no_grad():
     loss = (w * 2).sum()  # error: [backward-without-graph]
 loss.backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+loss.backward()
+```
+## A scope that holds too much
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.tensor([1.0, 2.0, 3.0])
+with torch.no_grad():
+    x = x / x.max()
+    loss = (w * x).sum()  # error: [backward-without-graph]
+loss.backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.tensor([1.0, 2.0, 3.0])
+with torch.no_grad():
+    x = x / x.max()
+loss = (w * x).sum()
+loss.backward()
+```
+## A function without gradients
+Others may call it, and rely on that: the fix is not safe.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+@torch.no_grad()  # error: [backward-without-graph]
+def predict(x):
+    return (w * x).sum()
+predict(torch.ones(3)).backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+
+def predict(x):
+    return (w * x).sum()
+predict(torch.ones(3)).backward()
+```
+## An update that binds another tensor
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (w * w).sum().backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+    with torch.no_grad():
+        w = w - 0.1 * w.grad  # error: [backward-without-graph]
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (w * w).sum().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad = None
+```
 ## A number is no tensor
 ```python
 import torch
@@ -75,6 +136,21 @@ w.sum().backward()  # error: [backward-without-graph]  # raises: RuntimeError "d
 import torch
 w = torch.ones(3, requires_grad=True)
 w.sum().backward()
+```
+Where the program asks for gradients by name, these are the ones to require grad.
+```python
+import torch
+w, b = torch.ones(3), torch.zeros(1)
+data = torch.tensor([1.0, 2.0, 3.0])
+((data * w).sum() + b).sum().backward()  # error: [backward-without-graph]  # raises: RuntimeError "not require grad"
+print(w.grad, b.grad)
+```
+```python fixed
+import torch
+w, b = torch.ones(3, requires_grad=True), torch.zeros(1, requires_grad=True)
+data = torch.tensor([1.0, 2.0, 3.0])
+((data * w).sum() + b).sum().backward()
+print(w.grad, b.grad)
 ```
 ## Not reported
 `round` has a derivative, which is zero: the graph stays.

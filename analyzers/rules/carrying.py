@@ -8,17 +8,17 @@ for x in data:                  for x in data:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import Site
 from analyzers.rules.base import Facts, FixDraft
-from analyzers.rules.blocks import bound_in, names_in
-from analyzers.rules.edits import insert_before, path_to
+from analyzers.rules.blocks import bound_in, contains, is_alone_on_lines, names_in
+from analyzers.rules.edits import at, between, indentation, insert_before, node_at, path_to
 from analyzers.syntax import nodes as n
 
 
-def detach_carried(facts: Facts, made: Loc, again: Site) -> Iterator[FixDraft]:
+def detach_carried(facts: Facts, made: Loc, via: Sequence[Loc], again: Site) -> Iterator[FixDraft]:
     """For the names whose value in an earlier round a later round's backward meets; `made` is in that value's trail."""
     for place in (again.loc, *reversed(again.via)):
         loop = next((node for node in reversed(path_to(facts, place)) if isinstance(node, n.For | n.While)), None)
@@ -29,7 +29,43 @@ def detach_carried(facts: Facts, made: Loc, again: Site) -> Iterator[FixDraft]:
         change = insert_before(facts, place, loop.body[0], "\n".join(lines)) if names else None
         if change is not None:
             title = f"Detach {', '.join(f'`{name}`' for name in names)} at the top of the loop"
-            yield FixDraft(title, len(names) == 1, (change,))
+            yield FixDraft(title, _root_name(facts, again.loc) not in names, (change,))
+        elif not names:
+            yield from _detach_parts(facts, place, loop, (made, *via))
+        return
+
+
+def _root_name(facts: Facts, backward: Loc) -> str | None:
+    """The name of what a backward starts from: a loss that is carried itself may be meant to grow."""
+    match node_at(facts, backward):
+        case n.Call(func=n.Attribute(value=n.Name(id=name))):
+            return name
+    return None
+
+
+def _detach_parts(facts: Facts, place: Loc, loop: n.For | n.While, made: Sequence[Loc]) -> Iterator[FixDraft]:
+    """`state = tuple(part.detach() for part in state)` at the end of the round; before the first there is none."""
+    last = loop.body[-1]
+    for statement in loop.body:
+        match statement:
+            case n.Assign(targets=(target,), value=value):
+                pass
+            case _:
+                continue
+        names = [name for name in sorted(bound_in(statement)) if name in names_in(value)]
+        here = at(place, statement)
+        if len(names) != 1 or not any(contains((here, statement), loc) for loc in made):
+            continue
+        (name,) = names
+        alone = isinstance(target, n.Name) and target.id == name
+        tensor = any(b.name == name and b.loc.chunk == place.chunk for b in facts.run.bindings)
+        indent = indentation(facts, place, last)
+        if alone or indent is None or not is_alone_on_lines(facts, (at(place, last), last)):
+            return
+        each = "part" if name != "part" else "one"
+        text = f"{name}.detach()" if tensor else f"tuple({each}.detach() for {each} in {name})"
+        change = between(place, last.end, last.end), f"\n{indent}{name} = {text}"
+        yield FixDraft(f"Detach `{name}` at the end of the loop", False, (change,))
         return
 
 

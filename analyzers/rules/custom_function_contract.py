@@ -16,6 +16,43 @@ class Double(torch.autograd.Function):
 x = torch.ones(3, requires_grad=True)
 Double.apply(x, 2).sum().backward()  # error: [custom-function-contract]  # raises: RuntimeError "function Double"
 ```
+```python fixed
+import torch
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        return x * scale
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2, None
+x = torch.ones(3, requires_grad=True)
+Double.apply(x, 2).sum().backward()
+```
+## Methods that are not static
+```python
+import torch
+class Double(torch.autograd.Function):
+    def forward(ctx, x):
+        return x * 2
+    def backward(ctx, grad):
+        return grad * 2
+x = torch.ones(3, requires_grad=True)
+y = Double()(x)  # error: [custom-function-contract]  # raises: RuntimeError "Legacy autograd function"
+y.sum().backward()
+```
+```python fixed
+import torch
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+x = torch.ones(3, requires_grad=True)
+y = Double.apply(x)
+y.sum().backward()
+```
 ## Not reported
 Gradients in excess may be None.
 ```python

@@ -240,7 +240,8 @@ def _clone(facts: Facts, loc: Loc, owner: n.Node, statement: n.Node) -> FixDraft
     name, old = owner.id, f"old_{owner.id}"
     reads = walk(statement.value) if isinstance(statement, n.Assign) else ()
     inside = [at(loc, node) for node in reads if isinstance(node, n.Name) and node.id == name]
-    if inside and old.encode() in facts.places.chunk(loc).text:
+    chunks = (facts.places.chunk(loc), *facts.places.statements(loc.module))
+    if inside and any(old.encode() in chunk.text for chunk in chunks):
         return None
     # What the statement itself reads of the tensor may be saved too, so it is read from the old one.
     text = f"{old}, {name} = {name}, {name}.clone()" if inside else f"{name} = {name}.clone()"

@@ -11,7 +11,7 @@ w = torch.ones(3, requires_grad=True) * 0.1  # warning: [grad-of-non-leaf]
 w.sum().backward()
 g = w.grad
 ```
-```python right
+```python fixed
 import torch
 w = (torch.ones(3) * 0.1).requires_grad_()
 w.sum().backward()
@@ -23,6 +23,46 @@ import torch
 w = torch.ones(3, requires_grad=True) * 0.1  # error: [grad-of-non-leaf]
 w.sum().backward()
 w.grad.zero_()  # raises: AttributeError "'NoneType' object has no attribute 'zero_'"
+```
+```python fixed
+import torch
+w = (torch.ones(3) * 0.1).requires_grad_()
+w.sum().backward()
+w.grad.zero_()
+```
+## A result on the way
+What is no leaf keeps its gradient only when it is told to.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = w * 2  # warning: [grad-of-non-leaf]
+(h * h).sum().backward()
+w.grad = h.grad
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+h = w * 2
+h.retain_grad()
+(h * h).sum().backward()
+w.grad = h.grad
+```
+## A leaf for each round
+```python
+import torch
+x = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (x * x).sum().backward()
+    x = x + 0.1 * x.grad.sign()  # error: [grad-of-non-leaf]  # raises: AttributeError "'NoneType' object has no"
+    x.requires_grad_()
+```
+```python fixed
+import torch
+x = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (x * x).sum().backward()
+    x = (x + 0.1 * x.grad.sign()).detach()
+    x.requires_grad_()
 ```
 ## A detached copy got the gradient
 ```python
@@ -50,7 +90,7 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, FlagSet, GradRead, NoneGradUsed, Raised, Rewrapped
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import block_around
-from analyzers.rules.edits import at, between, indentation, node_at, statement_at
+from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at
 from analyzers.rules.regrading import attach, behind, leaf_of_result
 from analyzers.rules.trace import Note, callers, explain_cut, said, told
 from analyzers.syntax import nodes as n
@@ -168,8 +208,14 @@ def _read_there(facts: Facts, read: GradRead, copy: Loc) -> Iterator[FixDraft]:
     """`x.grad` becomes `probe.grad`, where the gradient came to `probe`."""
     match statement_at(facts, copy), node_at(facts, read.site.loc):
         case n.Assign(targets=(n.Name(id=name),)), n.Attribute(value=value, attr="grad"):
-            if (copy.module, copy.chunk) == (read.site.loc.module, read.site.loc.chunk):
+            if _function(facts, copy) == _function(facts, read.site.loc):
                 yield FixDraft(f"Read `{name}.grad`", True, ((at(read.site.loc, value), name),))
+
+
+def _function(facts: Facts, loc: Loc) -> tuple[str, str, int] | None:
+    """The innermost function around a place; None in the module itself."""
+    around = [node for node in path_to(facts, loc) if isinstance(node, n.FunctionDef)]
+    return (loc.module, loc.chunk, around[-1].start) if around else None
 
 
 RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read of a tensor that gets no gradient", check, __doc__ or "")

@@ -27,6 +27,12 @@ with torch.no_grad():
     row = table[0]  # warning: [gradient-ends-at-copy]
 (row * row).sum().backward()
 ```
+```python fixed
+import torch
+table = torch.ones(3, 4, requires_grad=True)
+row = table[0]
+(row * row).sum().backward()
+```
 ## Not reported
 The gradient comes to the leaf by another way, and the view stands for what it was.
 ```python

@@ -13,7 +13,7 @@ for step in range(3):
     w.data -= 0.1 * w.grad
     w.grad.zero_()
 ```
-```python right
+```python fixed
 import torch
 w = torch.zeros(2, requires_grad=True)
 for step in range(3):

@@ -13,6 +13,15 @@ for x in torch.randn(2, 3):
     loss = (scale * x).sum()
     loss.backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+
+for x in torch.randn(2, 3):
+    scale = w.exp()
+    loss = (scale * x).sum()
+    loss.backward()
+```
 ## Carried along
 ```python
 import torch
@@ -30,6 +39,24 @@ for x in torch.randn(2, 3):
     h = h.detach()
     h = torch.tanh(h * w + x)
     h.sum().backward()
+```
+A state of several parts is not there before the first round, so it is cut at the end of each.
+```python
+import torch
+rnn = torch.nn.LSTM(2, 3)
+state = None
+for x in torch.randn(3, 4, 2):
+    out, state = rnn(x, state)  # error: [graph-reused-across-iterations]
+    out.sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+rnn = torch.nn.LSTM(2, 3)
+state = None
+for x in torch.randn(3, 4, 2):
+    out, state = rnn(x, state)
+    out.sum().backward()
+    state = tuple(part.detach() for part in state)
 ```
 ## Not reported
 ```python
@@ -79,7 +106,7 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     kept = list(_kept(facts, loc)) if carried else []
     notes = told(kept, related, callers(event.site.via), besides=loc)
     if carried:
-        fixes = tuple(detach_carried(facts, loc, event.site)) or tuple(_detach_kept(facts, kept))
+        fixes = tuple(detach_carried(facts, loc, node.via, event.site)) or tuple(_detach_kept(facts, kept))
     else:
         rebuilt = compute_in_loop(facts, loc, node.via, event.site)
         fixes = (rebuilt,) if rebuilt is not None else ()

@@ -11,6 +11,13 @@ with torch.inference_mode():
     features = torch.ones(3)
 y = w * features  # error: [inference-tensor-in-autograd]  # raises: RuntimeError "Inference tensors cannot"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    features = torch.ones(3)
+y = w * features
+```
 ## Written outside the mode
 ```python
 import torch

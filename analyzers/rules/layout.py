@@ -49,7 +49,7 @@ def _breaks(edit: Edit, text: bytes) -> bool:
     if edit.text and "\n" not in edit.text:
         return False
     before, after = _line(edit, text)
-    return before.rstrip().endswith(b";") or after.lstrip().startswith(b";")
+    return before.rstrip().endswith(b";") or (b";" in after if edit.text else after.lstrip().startswith(b";"))
 
 
 def _ended(text: str, source: bytes) -> str:

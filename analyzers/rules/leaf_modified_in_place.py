@@ -18,6 +18,33 @@ w = torch.ones(3, requires_grad=True)
 with torch.no_grad():
     w -= 0.1 * w.grad
 ```
+Writes of one kind that follow one another go under it together.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+w[0] = 0.0  # error: [leaf-modified-in-place]  # raises: RuntimeError "a view of a leaf Variable that requires grad"
+w[2] = 0.0
+(w * 2).sum().backward()
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    w[0] = 0.0
+    w[2] = 0.0
+(w * 2).sum().backward()
+```
+## Filled after it was made a leaf
+```python
+import torch
+w = torch.empty(3, requires_grad=True).fill_(0.1)  # error: [leaf-modified-in-place]  # raises: RuntimeError "a leaf"
+(w * 2).sum().backward()
+```
+```python fixed
+import torch
+w = torch.empty(3).fill_(0.1).requires_grad_()
+(w * 2).sum().backward()
+```
 ## A running total
 ```python
 import torch

@@ -28,6 +28,13 @@ with torch.no_grad():
 loss.requires_grad_()  # warning: [loss-rewrapped]
 loss.backward()
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+
+loss.backward()
+```
 ## Not reported
 A detached input is a leaf on purpose; its gradient is what is asked for.
 ```python

@@ -15,6 +15,21 @@ import torch
 w = torch.ones(3, requires_grad=True)
 y = (w * 2).detach().numpy()
 ```
+## A list of tensors
+```python
+import numpy as np
+import torch
+w = torch.ones(3, requires_grad=True)
+costs = [(w - k).square().sum() for k in range(4)]
+best = np.array(costs).argmin()  # error: [numpy-on-graph-tensor]  # raises: RuntimeError "Can't call numpy() on Tensor"
+```
+```python fixed
+import numpy as np
+import torch
+w = torch.ones(3, requires_grad=True)
+costs = [(w - k).square().sum() for k in range(4)]
+best = np.array([each.detach() for each in costs]).argmin()
+```
 ## Not reported
 ```python
 import torch

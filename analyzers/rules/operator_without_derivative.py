@@ -10,6 +10,20 @@ x = torch.ones(3, requires_grad=True)
 out = torch.empty(3)
 torch.mul(x, 2, out=out)  # error: [operator-without-derivative]  # raises: RuntimeError "don't support automatic"
 ```
+## Division that rounds
+Without rounding the numbers are others, so this is for a person to accept.
+```python
+import torch
+w = torch.tensor(2.0, requires_grad=True)
+buckets = torch.tensor([1.0, 3.0, 5.0]) // w  # error: [operator-without-derivative]
+buckets.sum().backward()  # raises: RuntimeError "derivative for aten::floor_divide is not implemented"
+```
+```python fixed
+import torch
+w = torch.tensor(2.0, requires_grad=True)
+buckets = torch.tensor([1.0, 3.0, 5.0]) / w
+buckets.sum().backward()
+```
 ## Not reported
 ```python
 import torch

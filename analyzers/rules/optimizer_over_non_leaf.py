@@ -9,6 +9,11 @@ import torch
 w = torch.zeros(3, requires_grad=True) + 1
 opt = torch.optim.SGD([w], lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: ValueError "can't optimize a non-leaf"
 ```
+```python fixed
+import torch
+w = (torch.zeros(3) + 1).requires_grad_()
+opt = torch.optim.SGD([w], lr=0.1)
+```
 ## Nothing to optimize
 ```python
 import torch

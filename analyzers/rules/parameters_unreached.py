@@ -35,7 +35,7 @@ for _ in range(3):
     head(seen).sum().backward()
     opt.step()
 ```
-```python right
+```python fixed
 import torch
 body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)

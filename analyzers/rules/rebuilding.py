@@ -16,7 +16,7 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, Site
 from analyzers.rules.base import Facts, FixDraft
 from analyzers.rules.blocks import Spot, block_around, bound_in, contains, moved_before, names_of, plainly_bound
-from analyzers.rules.edits import Change, at, drop_keyword, node_at
+from analyzers.rules.edits import Change, at, drop_keyword, node_at, path_to
 from analyzers.rules.trace import short
 from analyzers.syntax import nodes as n
 
@@ -80,9 +80,10 @@ def root_of(facts: Facts, site: Site) -> Lineage | None:
             return call.lineage
     match node_at(facts, site.loc):
         case n.Call(func=n.Attribute(value=n.Name(id=name))):
-            here = [b for b in facts.run.bindings if b.name == name and b.lineage is not None]
-            here = [b for b in here if (b.loc.module, b.loc.chunk) == (site.loc.module, site.loc.chunk)]
-            here = [b for b in here if b.loc.end <= site.loc.start]
+            inside = any(isinstance(node, n.FunctionDef) for node in path_to(facts, site.loc))
+            bound = [b for b in facts.run.bindings if b.name == name and b.loc.module == site.loc.module]
+            here = [b for b in bound if b.loc.chunk == site.loc.chunk and b.loc.end <= site.loc.start]
+            here = here or [b for b in bound if b.scope == "<module>" and not inside]
             return here[-1].lineage if here else None
     return None
 

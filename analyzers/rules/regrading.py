@@ -88,16 +88,13 @@ def _spot(loc: Loc, node: n.Node) -> Spot:
 
 
 def _undecorated(facts: Facts, mode: Loc) -> tuple[str, bool, tuple[Change, ...]] | None:
-    """Without a decorator that has its line to itself; others may call the function and rely on it."""
+    """Without a decorator; others may call the function and rely on it."""
     text = facts.places.chunk(mode).text
     sign = text.rfind(b"@", 0, mode.start)
-    rest = text[mode.end :].partition(b"\n")
-    if sign < 0 or text[sign + 1 : mode.start].strip() or rest[0].strip() or not rest[1]:
+    rest = text[mode.end :].partition(b"\n")[0].strip()
+    if sign < 0 or text[sign + 1 : mode.start].strip() or (rest and not rest.startswith(b"#")):
         return None
-    end = mode.end + len(rest[0]) + 1
-    indent = len(rest[2]) - len(rest[2].lstrip(b" \t"))
-    change = (between(mode, sign, end + indent), "")
-    return f"Remove `@{facts.text(mode)}`", False, (change,)
+    return f"Remove `@{facts.text(mode)}`", False, ((between(mode, sign, mode.end), ""),)
 
 
 def leaf_of_result(facts: Facts, made: Loc) -> FixDraft | None:

@@ -36,6 +36,21 @@ goal = net(torch.ones(1, 2)) + 1
 goal = goal.detach()
 (net(torch.zeros(1, 2)) - goal).pow(2).sum().backward()
 ```
+Several at once:
+```python
+import torch
+net = torch.nn.Linear(2, 1)
+goal, other = net(torch.ones(1, 2)) + 1, net(torch.ones(1, 2)) + 2
+goal.detach(), other.detach()  # warning: [result-dropped]  # warning: [result-dropped]
+(net(torch.zeros(1, 2)) - goal - other).pow(2).sum().backward()
+```
+```python fixed
+import torch
+net = torch.nn.Linear(2, 1)
+goal, other = net(torch.ones(1, 2)) + 1, net(torch.ones(1, 2)) + 2
+goal, other = goal.detach(), other.detach()
+(net(torch.zeros(1, 2)) - goal - other).pow(2).sum().backward()
+```
 ## Not reported
 Nothing is done with what was not detached, and a norm changes nothing anyway.
 ```python

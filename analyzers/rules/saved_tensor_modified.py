@@ -40,6 +40,47 @@ mask = mask.clone()
 mask[0] = 0
 y.sum().backward()
 ```
+## A step between the two
+A step writes the parameters. What was computed with the old ones is computed again behind it.
+```python
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+one, other = torch.ones(1, 2), torch.zeros(1, 2)
+first = net(one).pow(2).mean()
+second = net(other).pow(2).mean()
+first.backward()
+opt.step()  # error: [saved-tensor-modified]
+second.backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+```python fixed
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+one, other = torch.ones(1, 2), torch.zeros(1, 2)
+first = net(one).pow(2).mean()
+first.backward()
+opt.step()
+second = net(other).pow(2).mean()
+second.backward()
+```
+## A part computed of another
+The product saves the part that is read, and the write comes after that.
+```python
+import torch
+w = torch.ones(4, requires_grad=True)
+z = w * 2
+z[2:] = z[2:] * z[:2].exp()  # error: [saved-tensor-modified]
+z.sum().backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+```python fixed
+import torch
+w = torch.ones(4, requires_grad=True)
+z = w * 2
+old_z, z = z, z.clone()
+z[2:] = old_z[2:] * old_z[:2].exp()
+z.sum().backward()
+```
 ## Not reported
 Addition saves neither operand, so its result may be overwritten.
 ```python

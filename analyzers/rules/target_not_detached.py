@@ -16,13 +16,13 @@ for step in range(3):
     torch.nn.functional.mse_loss(q(now), target).backward()
     opt.step()
 ```
-```python right
+```python fixed
 import torch
 q = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(q.parameters(), lr=0.1)
 for step in range(3):
     now, then = torch.ones(4, 3), torch.zeros(4, 3)
-    target = 1.0 + 0.9 * q(then).detach()
+    target = (1.0 + 0.9 * q(then)).detach()
     opt.zero_grad()
     torch.nn.functional.mse_loss(q(now), target).backward()
     opt.step()
@@ -40,15 +40,14 @@ for step in range(3):
     torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
     opt.step()
 ```
-```python right
+```python fixed
 import copy
 import torch
 q = torch.nn.Linear(3, 1)
 frozen = copy.deepcopy(q)
 opt = torch.optim.SGD(q.parameters(), lr=0.1)
 for step in range(3):
-    with torch.no_grad():
-        goal = frozen(torch.zeros(4, 3))
+    goal = frozen(torch.zeros(4, 3)).detach()
     opt.zero_grad()
     torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
     opt.step()
@@ -64,7 +63,23 @@ for step in range(3):
     dist = torch.distributions.Categorical(logits=actor(state))
     action = dist.sample()
     advantage = action.float() - critic(state).squeeze(-1)
-    loss = -(dist.log_prob(action) * advantage).mean()  # warning: [target-not-detached]
+    actor_loss = -(dist.log_prob(action) * advantage).mean()  # warning: [target-not-detached]
+    loss = actor_loss + advantage.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+```python fixed
+import torch
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for step in range(3):
+    state = torch.ones(4, 3)
+    dist = torch.distributions.Categorical(logits=actor(state))
+    action = dist.sample()
+    advantage = action.float() - critic(state).squeeze(-1)
+    actor_loss = -(dist.log_prob(action) * advantage.detach()).mean()
+    loss = actor_loss + advantage.pow(2).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()

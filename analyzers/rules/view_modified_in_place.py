@@ -11,6 +11,12 @@ h = torch.ones(2, 3, requires_grad=True) * 1
 for row in h:
     row.mul_(2)  # error: [view-modified-in-place]  # raises: RuntimeError "is a view and is being modified inplace"
 ```
+```python fixed
+import torch
+h = torch.ones(2, 3, requires_grad=True) * 1
+for i in range(len(h)):
+    h[i].mul_(2)
+```
 ## Not reported
 An indexed row is a view of its own.
 ```python

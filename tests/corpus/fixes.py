@@ -2,9 +2,10 @@
 
 Of every finding on a broken program the first safe fix, else the first, is applied to a copy, which torch runs and the
 analyzer reads again. The copy *runs* when it ends well, without an exception that the program did not have; where the
-finding tells of silent harm that shows in gradients or parameters, something else must be learnt as well. It is *clean*
-when the finding is gone and no other has come. It is *as meant* when it learns what the twin learns that a person set
-right: a fix may do well otherwise, so this is told and not asked for. On a right program a fix must change nothing.
+finding tells of silent harm that shows in gradients or parameters, something else must be learnt as well, unless all
+that learns is out of sight in functions. It is *clean* when the finding is gone and no other has come. It is *as meant*
+when it learns what the twin learns that a person set right: a fix may do well otherwise, so this is told and not asked
+for. On a right program a fix must change nothing.
 """
 
 from __future__ import annotations
@@ -241,9 +242,14 @@ def _fault(trial: Trial, before: Run, after: Run) -> str | None:
         return f"{after.outcome} {said or ''}"
     if Counter(item.message for item in after.caught) - Counter(item.message for item in before.caught):
         return "an exception is caught that was not there"
-    if trial.finding.effect in LEARNT and before.outcome == "ok" and before.learnt == after.learnt:
+    if trial.finding.effect in LEARNT and before.outcome == "ok" and before.learnt and _shown(before) == _shown(after):
         return "nothing else is learnt"
     return None
+
+
+def _shown(run: Run) -> tuple[object, ...]:
+    """What shows harm: what is learnt, and which names hold tensors, as one that held a missing gradient does not."""
+    return run.learnt, {(item.scope, item.name) for item in run.observations}
 
 
 def _unclean(trial: Trial, again: Analysis) -> str | None:
