@@ -709,9 +709,15 @@ class Positions:
     def chunk(self, loc: Loc) -> n.Chunk:
         return chunk(self.db, loc.module, loc.chunk)
 
+    def statements(self, path: str) -> Iterator[n.Chunk]:
+        return (chunk(self.db, path, reference.key) for reference in body(self.db, path))
+
+    def source(self, path: str) -> bytes:
+        return module(self.db, path).text
+
     def imported_as(self, path: str, dotted: str) -> str | None:
-        for reference in body(self.db, path):
-            for statement in chunk(self.db, path, reference.key).body:
+        for there in self.statements(path):
+            for statement in there.body:
                 if isinstance(statement, n.Import):
                     for alias in statement.names:
                         if alias.name == dotted and (alias.asname or "." not in dotted):

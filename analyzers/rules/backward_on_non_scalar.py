@@ -24,6 +24,20 @@ w = torch.ones(3, requires_grad=True)
 loss = w ** 2
 loss.sum().backward()
 ```
+## Complex numbers
+The square of a complex number is complex; the square of its magnitude is what errors are measured by.
+```python
+import torch
+wave = torch.ones(4, requires_grad=True)
+error = (torch.fft.fft(wave) ** 2).sum()
+error.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "created only for real"
+```
+```python fixed
+import torch
+wave = torch.ones(4, requires_grad=True)
+error = (torch.fft.fft(wave).abs() ** 2).sum()
+error.backward()
+```
 ## Not reported
 ```python
 import torch
@@ -34,11 +48,13 @@ w = torch.ones(1, 1, requires_grad=True)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from analyzers.domain.lineage import Lineage
 from analyzers.machine.events import NonScalar, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import before_dot, node_at
+from analyzers.rules.regrading import behind
 from analyzers.rules.trace import Note, callers, told
 from analyzers.syntax import nodes as n
 
@@ -59,11 +75,21 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
         related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
         related += [(s.loc, "computed here") for s in steps[:4] if s.loc is not None]
         message = f"`{cause.name}` is complex, and backward starts from real numbers: take `.abs()` or `.real` first"
-        return Draft(loc, message, event, related=told(related, besides=loc))
+        fixes = tuple(_magnitude(facts, steps))
+        return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)
     shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
     message = f"`{cause.name}` has the shape ({shape}): reduce it to one number, or hand `backward` a gradient"
     notes = told(related, callers(event.site.via), besides=loc)
     return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
+
+
+def _magnitude(facts: Facts, steps: Sequence[Lineage]) -> Iterator[FixDraft]:
+    """`z ** 2` becomes `z.abs() ** 2`."""
+    for step in steps:
+        match node_at(facts, step.loc) if step.loc is not None else None:
+            case n.BinOp(left=left, op="**") if step.loc is not None:
+                yield FixDraft("Square the magnitude", False, behind(step.loc, left, ".abs()"))
+                return
 
 
 def _fixes(facts: Facts, event: Raised) -> Iterator[FixDraft]:

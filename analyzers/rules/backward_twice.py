@@ -12,12 +12,40 @@ y.sum().backward()  # error: [backward-twice]
 y.mean().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
 ```
 ## Fixed
-Adding up the losses first and calling backward once is often better, so this is left to a person to accept.
+One backward over the sum leaves the same gradients, and builds nothing twice.
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+y = w ** 2
+
+(y.sum() + y.mean()).backward()
+```
+To keep the graph is left to a person to accept.
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
 y = w ** 2
 y.sum().backward(retain_graph=True)
+y.mean().backward()
+```
+## Gradients that are looked at one by one
+Here the graph has to be kept, and that is offered as safe.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+y = w ** 2
+y.sum().backward()  # error: [backward-twice]
+first = w.grad.clone()
+w.grad = None
+y.mean().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+y = w ** 2
+y.sum().backward(retain_graph=True)
+first = w.grad.clone()
+w.grad = None
 y.mean().backward()
 ```
 ## Not reported
@@ -38,7 +66,8 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, Freed, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, between, node_at
+from analyzers.rules.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
+from analyzers.rules.edits import add_argument, at, between, node_at
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -69,7 +98,8 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     related.append((again, "the second backward runs here"))
     message = f"{said(facts, first)} frees the graph behind {shared}, and a later backward goes through it again"
     notes = told(related, callers(node.freed_via), callers(event.site.via), besides=first)
-    fixes = (*_detach(facts, cause, taken), *keep_graph(facts, cause))
+    second = (again, *event.site.via)
+    fixes = (*_detach(facts, cause, taken), *_added_up(facts, first, second), *keep_graph(facts, cause, second))
     return Draft(first, message, event, related=notes, fixes=fixes)
 
 
@@ -101,14 +131,61 @@ def _detach(facts: Facts, cause: Freed, taken: Loc | None) -> Iterator[FixDraft]
             yield FixDraft(f"Hand over `{argument.id}` without its graph", False, ((spot, ".detach()"),))
 
 
-def keep_graph(facts: Facts, cause: Freed) -> Iterator[FixDraft]:
+def _added_up(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> Iterator[FixDraft]:
+    """`one.backward()` and `other.backward()`, but for other losses side by side, as `(one + other).backward()`."""
+    around = block_around(facts, first)
+    if around is None or first in second:
+        return
+    block, here = around
+    calls: dict[int, n.Expr] = {}
+    for index in range(here, len(block)):
+        match block[index][1]:
+            case n.ExprStmt(value=n.Call(func=n.Attribute(value=loss, attr="backward"), args=(), keywords=())):
+                calls[index] = loss
+            case statement if not plainly_bound(statement) or _asks_for_gradients(statement):
+                break
+    last = max(calls, default=here)
+    if len(calls) < 2 or not any(contains(block[i], place) for i in calls for place in second):
+        return
+    for index, loss in calls.items():
+        if any(names_in(loss) & plainly_bound(block[i][1]) for i in range(index + 1, last)):
+            return
+    if not all(is_alone_on_lines(facts, block[i]) for i in calls):
+        return
+    texts = [facts.text(at(block[i][0], loss)) for i, loss in calls.items()]
+    if any("\n" in text for text in texts) or len(set(texts)) < len(texts):
+        return
+    total = at(block[last][0], calls[last])
+    changes = tuple((block[i][0], "") for i in calls if i != last)
+    yield FixDraft("Run one backward over the sum", True, (*changes, (total, f"({' + '.join(texts)})")))
+
+
+def _asks_for_gradients(node: n.Node) -> bool:
+    return n.mentions(node, "grad", "step", "zero_grad", "backward")
+
+
+def _are_looked_at(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> bool:
+    """Whether the program reads the first backward's gradients before the second one, and no step is in between."""
+    around = block_around(facts, first)
+    if around is None or first in second:
+        return False
+    block, here = around
+    later = range(here + 1, len(block))
+    end = next((i for i in later if any(contains(block[i], place) for place in second)), here)
+    passed = tuple(statement for _, statement in block[here + 1 : end])
+    return n.mentions(passed, "grad") and not n.mentions(passed, "step")
+
+
+def keep_graph(facts: Facts, cause: Freed, second: tuple[Loc, ...] = ()) -> Iterator[FixDraft]:
+    """Safe where the gradients of each backward are looked at, one after the other."""
     first = cause.node.freed_at
     call = node_at(facts, first) if first is not None else None
     if first is None or not isinstance(call, n.Call) or any(k.arg == "retain_graph" for k in call.keywords):
         return
     if isinstance(call.func, n.Attribute) and call.func.attr in {"backward", "grad"}:
         change = add_argument(facts, first, call, "retain_graph=True")
-        yield FixDraft("Keep the graph in the first backward (`retain_graph=True`)", False, (change,))
+        safe = bool(second) and _are_looked_at(facts, first, second)
+        yield FixDraft("Keep the graph in the first backward (`retain_graph=True`)", safe, (change,))
 
 
 RULE = Rule("AG102", "backward-twice", "A second backward runs through a graph that was freed", check, __doc__ or "")

@@ -30,6 +30,67 @@ with torch.no_grad():
     loss = (w * 2).sum()  # error: [backward-without-graph]
 loss.backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+loss.backward()
+```
+## A scope that holds too much
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.tensor([1.0, 2.0, 3.0])
+with torch.no_grad():
+    x = x / x.max()
+    loss = (w * x).sum()  # error: [backward-without-graph]
+loss.backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.tensor([1.0, 2.0, 3.0])
+with torch.no_grad():
+    x = x / x.max()
+loss = (w * x).sum()
+loss.backward()
+```
+## A function without gradients
+Others may call it, and rely on that: the fix is not safe.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+@torch.no_grad()  # error: [backward-without-graph]
+def predict(x):
+    return (w * x).sum()
+predict(torch.ones(3)).backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+
+def predict(x):
+    return (w * x).sum()
+predict(torch.ones(3)).backward()
+```
+## An update that binds another tensor
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (w * w).sum().backward()  # raises: RuntimeError "element 0 of tensors does not require grad"
+    with torch.no_grad():
+        w = w - 0.1 * w.grad  # error: [backward-without-graph]
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (w * w).sum().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad = None
+```
 ## A number is no tensor
 ```python
 import torch
@@ -76,6 +137,21 @@ import torch
 w = torch.ones(3, requires_grad=True)
 w.sum().backward()
 ```
+Where the program asks for gradients by name, these are the ones to require grad.
+```python
+import torch
+w, b = torch.ones(3), torch.zeros(1)
+data = torch.tensor([1.0, 2.0, 3.0])
+((data * w).sum() + b).sum().backward()  # error: [backward-without-graph]  # raises: RuntimeError "not require grad"
+print(w.grad, b.grad)
+```
+```python fixed
+import torch
+w, b = torch.ones(3, requires_grad=True), torch.zeros(1, requires_grad=True)
+data = torch.tensor([1.0, 2.0, 3.0])
+((data * w).sum() + b).sum().backward()
+print(w.grad, b.grad)
+```
 ## Not reported
 `round` has a derivative, which is zero: the graph stays.
 ```python
@@ -92,8 +168,10 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import NoGraph, Plain, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, at, drop_suffix, node_at
-from analyzers.rules.trace import Note, callers, cuts, explain_cut, leaves, said, switched_off, told
+from analyzers.rules.edits import Change, add_argument, at, node_at
+from analyzers.rules.regrading import attach, behind
+from analyzers.rules.trace import FACTORIES, Note, callers, cuts, explain_cut, leaves, said, switched_off, told
+from analyzers.rules.training import trained_names
 from analyzers.syntax import nodes as n
 
 
@@ -118,7 +196,8 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     if not found:
         made = leaves(lineage)[:6]
         related = [(step.loc, "made here without `requires_grad=True`") for step in made if step.loc is not None]
-        fixes = tuple(fix for step in made[:1] if len(made) == 1 for fix in _require_grad(facts, step.loc))
+        alone = made[0].loc if len(made) == 1 else None
+        fixes = tuple(_trained(facts, lineage, event.site.loc.module)) or tuple(_require_grad(facts, alone))
         message = f"`{name}` has no graph: nothing that it is computed from requires grad"
         notes = told(related, callers(event.site.via), besides=event.site.loc)
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
@@ -148,17 +227,26 @@ def _number(facts: Facts, event: Raised, lineage: Lineage | None) -> Iterator[Dr
 
 def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:
     """Take the cut out, where it is a call or an attribute of its own."""
-    assert step.loc is not None
-    loc = step.loc
-    match node_at(facts, loc):
-        case n.Call(func=n.Attribute(attr="detach" | "item") as func, args=()) as whole:
-            return (FixDraft(f"Remove `.{func.attr}()`", only, (drop_suffix(facts, loc, func, whole),)),)
-        case n.Attribute(attr="data") as whole:
-            return (FixDraft("Remove `.data`", only, (drop_suffix(facts, loc, whole, whole),)),)
-        case n.Call(func=n.Attribute(attr="tensor") as func, args=(n.ListExpr() | n.Name(),), keywords=()):
-            stack = (at(loc, func), f"{facts.text(at(loc, func.value))}.stack")
-            return (FixDraft("Use `torch.stack`, which keeps the graph", only and bool(step.parents), (stack,)),)
-    return ()
+    attached = attach(facts, step)
+    return () if attached is None else (FixDraft(attached[0], only and attached[1], attached[2]),)
+
+
+def _trained(facts: Facts, lineage: Lineage | None, module: str) -> Iterator[FixDraft]:
+    """The tensors whose gradients the program asks for by name, as leaves that get some."""
+    steps = {id(step): step for step in (lineage.walk() if lineage is not None else ())}
+    wanted = trained_names(facts, module)
+    made = {b.name: steps[id(b.lineage)] for b in facts.run.bindings if b.name in wanted and id(b.lineage) in steps}
+    changes: list[Change] = []
+    for step in made.values():
+        call = node_at(facts, step.loc) if step.loc is not None else None
+        if step.loc is None or call is None:
+            return
+        if isinstance(call, n.Call) and step.what.removeprefix("torch.") in FACTORIES and not step.parents:
+            changes.append(add_argument(facts, step.loc, call, "requires_grad=True"))
+        else:
+            changes += behind(step.loc, call, ".requires_grad_()")
+    if changes:
+        yield FixDraft(f"Let {', '.join(f'`{name}`' for name in made)} require grad", True, tuple(changes))
 
 
 def _require_grad(facts: Facts, loc: Loc | None) -> Iterator[FixDraft]:

@@ -31,6 +31,12 @@ class Places(Protocol):
     def imported_as(self, module: str, dotted: str) -> str | None:
         """The name under which a file imports a module, at its top."""
 
+    def statements(self, module: str) -> Iterator[n.Chunk]:
+        """The chunks of the statements of a file, in their order."""
+
+    def source(self, module: str) -> bytes:
+        """The text of a file; whoever asks is asked anew after every edit of it."""
+
 
 class Run(Protocol):
     """One run of the machine, as rules see it."""

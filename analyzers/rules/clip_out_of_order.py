@@ -38,7 +38,7 @@ for step in range(3):
     opt.step()
     torch.nn.utils.clip_grad_norm_(net.parameters(), 0.1)  # warning: [clip-out-of-order]
 ```
-```python right
+```python fixed
 import torch
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -44,6 +44,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import HiddenWrite
 from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.rebuilding import compute_after
 from analyzers.rules.trace import callers, told
 
 
@@ -59,7 +60,13 @@ def check(facts: Facts) -> Iterator[Draft]:
         kept_here = [(kept, "kept for backward here"), *callers(event.node.via)] if kept is not None else []
         used_here = [(event.site.loc, "backward computes with the changed numbers here"), *callers(event.site.via)]
         written = callers(event.write.via)
-        yield Draft(loc, message, effect="wrong-gradient", related=told(kept_here, written, used_here, besides=loc))
+        saved = (*event.node.via, kept) if kept is not None else event.node.via
+        by_step = event.write.what == "step"
+        fix = compute_after(facts, saved, [(loc, event.write.via)], event.site) if by_step else None
+        yield Draft(
+            loc, message, effect="wrong-gradient", related=told(kept_here, written, used_here, besides=loc),
+            fixes=(fix,) if fix is not None else (),
+        )  # fmt: skip
 
 
 RULE = Rule(

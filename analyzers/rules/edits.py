@@ -95,6 +95,11 @@ def before_dot(facts: Facts, loc: Loc, attribute: n.Attribute) -> Loc:
     return between(loc, len(text), len(text))
 
 
+def is_bare(node: n.Node) -> bool:
+    """Whether `.method()` behind an expression is called on all of it."""
+    return isinstance(node, n.Name | n.Attribute | n.Call | n.Subscript | n.ListExpr)
+
+
 def drop_suffix(facts: Facts, loc: Loc, attribute: n.Attribute, whole: n.Node) -> Change:
     """Cut an attribute and what follows it: `x.detach()` becomes `x`."""
     return between(loc, before_dot(facts, loc, attribute).start, whole.end), ""
@@ -127,11 +132,12 @@ def indentation(facts: Facts, loc: Loc, statement: n.Node) -> str | None:
 
 
 def insert_before(facts: Facts, loc: Loc, statement: n.Node, text: str) -> Change | None:
-    """A line of its own before a statement."""
+    """Lines of their own before a statement."""
     indent = indentation(facts, loc, statement)
     if indent is None:
         return None
-    return between(loc, statement.start, statement.start), f"{text}\n{indent}"
+    lines = text.replace("\n", f"\n{indent}")
+    return between(loc, statement.start, statement.start), f"{lines}\n{indent}"
 
 
 def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
@@ -146,21 +152,13 @@ def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
     yield FixDraft(title, True, ((a, facts.text(b)), (b, facts.text(a))))
 
 
-def wrap_in_no_grad(facts: Facts, loc: Loc, statement: n.Node) -> Change | None:
-    """`with torch.no_grad():` around a statement of one line."""
-    indent = indentation(facts, loc, statement)
-    torch = facts.places.imported_as(loc.module, "torch")
-    text = facts.text(at(loc, statement))
-    if indent is None or torch is None or "\n" in text:
-        return None
-    return at(loc, statement), f"with {torch}.no_grad():\n{indent}    {text}"
-
-
 def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:
     """The write at `loc` as an assignment of a new tensor to the name; safe where no other name sees the write."""
     statement = statement_at(facts, loc)
+    if _is_given_by_loop(facts, loc, statement):
+        return None
     match statement:
-        case n.AugAssign(target=n.Name() | n.Attribute() as target, op=op, value=value):
+        case n.AugAssign(target=target, op=op, value=value) if is_variable(target):
             name = facts.text(at(loc, target))
             right = facts.text(at(loc, value))
             if isinstance(value, n.BinOp | n.IfExp | n.BoolOp | n.Compare | n.Lambda | n.UnaryOp | n.TupleExpr):
@@ -181,6 +179,16 @@ def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:
     return None
 
 
+def _is_given_by_loop(facts: Facts, loc: Loc, statement: n.Node | None) -> bool:
+    """Whether a write goes to what a loop hands out: another tensor under that name is no part of the whole."""
+    match statement:
+        case n.AugAssign(target=n.Name(id=name)) | n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=name)))):
+            loops = (node for node in path_to(facts, loc) if isinstance(node, n.For))
+            targets = (node for loop in loops for node in walk(loop.target))
+            return any(isinstance(node, n.Name) and node.id == name for node in targets)
+    return False
+
+
 def _without_underscores(facts: Facts, loc: Loc, call: n.Call) -> tuple[n.Node, str, str] | None:
     """`y.add_(1).mul_(2)`: the name, the same chain of out-of-place methods, and the last of them."""
     cuts: list[int] = []
@@ -195,7 +203,7 @@ def _without_underscores(facts: Facts, loc: Loc, call: n.Call) -> tuple[n.Node, 
         last = last or func.attr[:-1]
         cuts.append(func.end - 1)
         current = func.value
-    if not cuts or not isinstance(current, n.Name | n.Attribute):
+    if not cuts or not is_variable(current):
         return None
     raw = facts.places.chunk(loc).text
     pieces, begin = [], call.start
@@ -204,6 +212,16 @@ def _without_underscores(facts: Facts, loc: Loc, call: n.Call) -> tuple[n.Node, 
         begin = cut + 1
     pieces.append(raw[begin : call.end])
     return current, b"".join(pieces).decode("utf-8", "replace"), last
+
+
+def is_variable(node: n.Node) -> bool:
+    """A name, an attribute, or what a dict has under a key: what an assignment gives another value."""
+    match node:
+        case n.Subscript(value=owner, index=n.Constant(value=str())):
+            return is_variable(owner)
+        case n.Attribute(value=owner):
+            return is_variable(owner)
+    return isinstance(node, n.Name)
 
 
 _NEVER_OUT_OF_PLACE = {"zero", "fill", "normal", "uniform", "copy", "random", "exponential", "cauchy", "set"}
@@ -219,10 +237,19 @@ def _clone_before(facts: Facts, loc: Loc, call: n.Call, statement: n.Node) -> Fi
 def _clone(facts: Facts, loc: Loc, owner: n.Node, statement: n.Node) -> FixDraft | None:
     if not isinstance(owner, n.Name):
         return None
-    change = insert_before(facts, loc, statement, f"{owner.id} = {owner.id}.clone()")
+    name, old = owner.id, f"old_{owner.id}"
+    reads = walk(statement.value) if isinstance(statement, n.Assign) else ()
+    inside = [at(loc, node) for node in reads if isinstance(node, n.Name) and node.id == name]
+    chunks = (facts.places.chunk(loc), *facts.places.statements(loc.module))
+    if inside and any(old.encode() in chunk.text for chunk in chunks):
+        return None
+    # What the statement itself reads of the tensor may be saved too, so it is read from the old one.
+    text = f"{old}, {name} = {name}, {name}.clone()" if inside else f"{name} = {name}.clone()"
+    change = insert_before(facts, loc, statement, text)
     if change is None:
         return None
-    return FixDraft(f"Write to a copy: `{owner.id} = {owner.id}.clone()` first", owns(facts, loc, owner.id), (change,))
+    changes = (change, *((place, old) for place in inside))
+    return FixDraft(f"Write to a copy: `{name}.clone()`", owns(facts, loc, name), changes)
 
 
 def owns(facts: Facts, loc: Loc, name: str) -> bool:

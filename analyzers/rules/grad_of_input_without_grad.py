@@ -7,6 +7,12 @@ w = torch.ones(3, requires_grad=True)
 x = torch.ones(3)
 (w * x).sum().backward(inputs=[w, x])  # error: [grad-of-input-without-grad]  # raises: RuntimeError "can't retain_grad"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.ones(3, requires_grad=True)
+(w * x).sum().backward(inputs=[w, x])
+```
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)

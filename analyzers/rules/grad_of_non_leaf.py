@@ -11,7 +11,7 @@ w = torch.ones(3, requires_grad=True) * 0.1  # warning: [grad-of-non-leaf]
 w.sum().backward()
 g = w.grad
 ```
-```python right
+```python fixed
 import torch
 w = (torch.ones(3) * 0.1).requires_grad_()
 w.sum().backward()
@@ -23,6 +23,46 @@ import torch
 w = torch.ones(3, requires_grad=True) * 0.1  # error: [grad-of-non-leaf]
 w.sum().backward()
 w.grad.zero_()  # raises: AttributeError "'NoneType' object has no attribute 'zero_'"
+```
+```python fixed
+import torch
+w = (torch.ones(3) * 0.1).requires_grad_()
+w.sum().backward()
+w.grad.zero_()
+```
+## A result on the way
+What is no leaf keeps its gradient only when it is told to.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = w * 2  # warning: [grad-of-non-leaf]
+(h * h).sum().backward()
+w.grad = h.grad
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+h = w * 2
+h.retain_grad()
+(h * h).sum().backward()
+w.grad = h.grad
+```
+## A leaf for each round
+```python
+import torch
+x = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (x * x).sum().backward()
+    x = x + 0.1 * x.grad.sign()  # error: [grad-of-non-leaf]  # raises: AttributeError "'NoneType' object has no"
+    x.requires_grad_()
+```
+```python fixed
+import torch
+x = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (x * x).sum().backward()
+    x = (x + 0.1 * x.grad.sign()).detach()
+    x.requires_grad_()
 ```
 ## A detached copy got the gradient
 ```python
@@ -48,8 +88,12 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, FlagSet, GradRead, NoneGradUsed, Raised, Rewrapped
-from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.blocks import block_around
+from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at
+from analyzers.rules.regrading import attach, behind, leaf_of_result
 from analyzers.rules.trace import Note, callers, explain_cut, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -77,7 +121,8 @@ def _used(facts: Facts, event: Raised, cause: NoneGradUsed, made: Loc | None) ->
         return Draft(here, message, event, related=told(notes, callers(event.site.via), besides=here))
     message = f"{said(facts, made)} is no leaf, so its `.grad` stays None, and using it raises"
     notes = [*callers(cause.lineage.via), (here, f"`{name}.grad` is used here")]
-    return Draft(made, message, event, related=told(notes, callers(event.site.via), besides=made))
+    notes = [*notes, *callers(event.site.via)]
+    return Draft(made, message, event, related=told(notes, besides=made), fixes=_lasting(facts, made, safe=False))
 
 
 def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
@@ -90,13 +135,15 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
         return
     if read.tensor.is_leaf is False:
         message = f"{said(facts, made)} is no leaf, so `{read.name}.grad` stays None"
-        yield Draft(made, message, effect="grad-none", related=told(callers(trail.via), [here], besides=made))
+        notes = told(callers(trail.via), [here], besides=made)
+        yield Draft(made, message, effect="grad-none", related=notes, fixes=_lasting(facts, made, safe=True))
         return
     for copy in facts.of(Rewrapped):
         if any(step is trail for step in copy.lineage.walk(40)):
             loc = copy.site.loc
             message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and its `.grad` stays None"
-            yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc))
+            fixes = tuple(_read_there(facts, read, loc))
+            yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc), fixes=fixes)
             return
     yield from _never_arrives(facts, read, trail, here)
 
@@ -125,11 +172,50 @@ def _never_arrives(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> 
         if cut is not None and cut.loc is not None:
             message = f"{explain_cut(facts, cut)}: no gradient comes to `{read.name}`, and its `.grad` stays None"
             notes = told([here], callers(cut.via), besides=cut.loc)
-            yield Draft(cut.loc, message, effect="grad-none", related=notes)
+            fix = attach(facts, cut)
+            fixes = (FixDraft(*fix),) if fix is not None else ()
+            yield Draft(cut.loc, message, effect="grad-none", related=notes, fixes=fixes)
         elif flag is not None:
             message = f"{said(facts, flag.loc)} comes after `{read.name}` was used, so `{read.name}.grad` stays None"
             yield Draft(flag.loc, message, effect="grad-none", related=told([here], besides=flag.loc))
         return
+
+
+def _lasting(facts: Facts, made: Loc, *, safe: bool) -> tuple[FixDraft, ...]:
+    """Make the leaf of the result; or cut the result off, where its flag is set later; or have it keep its gradient."""
+    leaf = leaf_of_result(facts, made)
+    if leaf is not None:
+        return (leaf,)
+    around, node = block_around(facts, made), node_at(facts, made)
+    if around is None or node is None:
+        return ()
+    block, here = around
+    loc, statement = block[here]
+    indent = indentation(facts, loc, statement)
+    match statement:
+        case n.Assign(targets=(n.Name(id=name),), value=value) if value is node and indent is not None:
+            for _, later in block[here + 1 :]:
+                match later:
+                    case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=flagged), attr="requires_grad_"))):
+                        if flagged == name:
+                            return (FixDraft("Begin a new graph here", True, behind(loc, value, ".detach()")),)
+            line = (between(loc, statement.end, statement.end), f"\n{indent}{name}.retain_grad()")
+            return (FixDraft(f"Keep its gradient: `{name}.retain_grad()`", safe, (line,)),)
+    return ()
+
+
+def _read_there(facts: Facts, read: GradRead, copy: Loc) -> Iterator[FixDraft]:
+    """`x.grad` becomes `probe.grad`, where the gradient came to `probe`."""
+    match statement_at(facts, copy), node_at(facts, read.site.loc):
+        case n.Assign(targets=(n.Name(id=name),)), n.Attribute(value=value, attr="grad"):
+            if _function(facts, copy) == _function(facts, read.site.loc):
+                yield FixDraft(f"Read `{name}.grad`", True, ((at(read.site.loc, value), name),))
+
+
+def _function(facts: Facts, loc: Loc) -> tuple[str, str, int] | None:
+    """The innermost function around a place; None in the module itself."""
+    around = [node for node in path_to(facts, loc) if isinstance(node, n.FunctionDef)]
+    return (loc.module, loc.chunk, around[-1].start) if around else None
 
 
 RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read of a tensor that gets no gradient", check, __doc__ or "")

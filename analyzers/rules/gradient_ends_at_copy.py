@@ -27,6 +27,12 @@ with torch.no_grad():
     row = table[0]  # warning: [gradient-ends-at-copy]
 (row * row).sum().backward()
 ```
+```python fixed
+import torch
+table = torch.ones(3, 4, requires_grad=True)
+row = table[0]
+(row * row).sum().backward()
+```
 ## Not reported
 The gradient comes to the leaf by another way, and the view stands for what it was.
 ```python
@@ -46,6 +52,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.machine.events import BackwardCall, EndedAtCut
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, node_at
+from analyzers.rules.regrading import attach
 from analyzers.rules.trace import callers, said, switched_off, told
 from analyzers.syntax import nodes as n
 
@@ -77,6 +84,9 @@ def check(facts: Facts) -> Iterator[Draft]:
 def _clone(facts: Facts, event: EndedAtCut, loc: Loc) -> Iterator[FixDraft]:
     """`copy.copy(x)` becomes `x.clone()`."""
     if event.lineage.cut != "leaf-copy":
+        repair = attach(facts, event.lineage)
+        if repair is not None:
+            yield FixDraft(*repair)
         return
     match node_at(facts, loc):
         case n.Call(args=(value,), keywords=()) as call:

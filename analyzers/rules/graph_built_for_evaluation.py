@@ -75,7 +75,8 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import statement_at, wrap_in_no_grad
+from analyzers.rules.blocks import under_no_grad
+from analyzers.rules.edits import at, statement_at
 from analyzers.rules.trace import callers, said, told
 
 
@@ -97,9 +98,9 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 def _without_grad(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     statement = statement_at(facts, loc)
-    change = wrap_in_no_grad(facts, loc, statement) if statement is not None else None
-    if change is not None:
-        yield FixDraft("Run it under `torch.no_grad()`", False, (change,))
+    changes = under_no_grad(facts, [(at(loc, statement), statement)]) if statement is not None else None
+    if changes is not None:
+        yield FixDraft("Run it under `torch.no_grad()`", False, changes)
 
 
 RULE = Rule("AG403", "graph-built-for-evaluation", "Forward passes build graphs for nothing", check, __doc__ or "")

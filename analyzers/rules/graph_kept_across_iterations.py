@@ -33,6 +33,15 @@ for step in range(3):
     loss.backward()
     losses.append(loss)  # warning: [graph-kept-across-iterations]
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    losses.append(loss.detach())
+```
 ## What backward has gone through
 ```python
 import torch
@@ -43,6 +52,16 @@ for step in range(3):
     value = net(seen)
     value.pow(2).sum().backward()
     memory.append((seen, value))  # warning: [graph-kept-across-iterations]
+```
+```python fixed
+import torch
+net = torch.nn.Linear(2, 1)
+memory = []
+for step in range(3):
+    seen = torch.ones(1, 2)
+    value = net(seen)
+    value.pow(2).sum().backward()
+    memory.append((seen, value.detach()))
 ```
 ## Not reported
 One backward over a sum of losses.
@@ -65,7 +84,8 @@ from analyzers.domain.state import may_meet
 from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
 from analyzers.machine.growth import graph_trail
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, between, path_to, statement_at
+from analyzers.rules.edits import Change, path_to, statement_at
+from analyzers.rules.regrading import behind
 from analyzers.rules.trace import attached, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -107,14 +127,21 @@ def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
 
 
 def _detach(facts: Facts, event: GraphGrew, loc: Loc) -> Iterator[FixDraft]:
-    """`.detach()` behind what is added; of a plain assignment, behind its right side."""
+    """`.detach()` behind what is added; of a plain assignment, behind its right side; of a tuple, behind its parts."""
     call = path_to(facts, loc)[-1] if event.how == "appended" else statement_at(facts, loc)
     match call:
         case n.AugAssign(value=value) | n.Call(args=(value,)) | n.Assign(value=value):
-            text = facts.text(at(loc, value))
-            bare = isinstance(value, n.Name | n.Attribute | n.Call | n.Subscript)
-            change = (between(loc, value.start, value.end), f"{text}.detach()" if bare else f"({text}).detach()")
-            yield FixDraft("Keep it without its graph", True, (change,))
+            changes: tuple[Change, ...] = ()
+            if isinstance(value, n.TupleExpr | n.ListExpr | n.DictExpr):
+                graphs = {b.name for b in facts.run.bindings if b.lineage is not None and b.lineage.attached}
+                parts = value.values if isinstance(value, n.DictExpr) else value.elts
+                for part in parts:
+                    if isinstance(part, n.Name) and part.id in graphs:
+                        changes += behind(loc, part, ".detach()")
+            elif not isinstance(value, n.SetExpr | n.Starred | n.ListComp | n.GeneratorExp | n.DictComp):
+                changes = behind(loc, value, ".detach()")
+            if changes:
+                yield FixDraft("Keep it without its graph", True, changes)
 
 
 RULE = Rule(

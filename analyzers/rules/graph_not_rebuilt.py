@@ -13,7 +13,7 @@ for step in range(3):
     w.data -= 0.1 * w.grad
     w.grad.zero_()
 ```
-```python right
+```python fixed
 import torch
 w = torch.zeros(2, requires_grad=True)
 for step in range(3):
@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import HiddenWrite, Raised, StaleBackward
 from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.rebuilding import compute_in_loop
 from analyzers.rules.trace import callers, said, told
 
 
@@ -56,8 +57,11 @@ def check(facts: Facts) -> Iterator[Draft]:
         notes = [(place, text) for place, text in (
             (event.node.loc, "the graph was built here"), (event.write.loc, "this has changed a leaf since"),
         ) if place is not None]  # fmt: skip
+        built = event.node.loc
+        fix = compute_in_loop(facts, built, event.node.via, event.site) if built is not None else None
         yield Draft(
-            loc, message, effect="wrong-gradient", related=told(notes, callers(event.site.via), besides=loc)
+            loc, message, effect="wrong-gradient", related=told(notes, callers(event.site.via), besides=loc),
+            fixes=(fix,) if fix is not None else (),
         )  # fmt: skip
 
 

@@ -13,6 +13,15 @@ for x in torch.randn(2, 3):
     loss = (scale * x).sum()
     loss.backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+
+for x in torch.randn(2, 3):
+    scale = w.exp()
+    loss = (scale * x).sum()
+    loss.backward()
+```
 ## Carried along
 ```python
 import torch
@@ -30,6 +39,24 @@ for x in torch.randn(2, 3):
     h = h.detach()
     h = torch.tanh(h * w + x)
     h.sum().backward()
+```
+A state of several parts is not there before the first round, so it is cut at the end of each.
+```python
+import torch
+rnn = torch.nn.LSTM(2, 3)
+state = None
+for x in torch.randn(3, 4, 2):
+    out, state = rnn(x, state)  # error: [graph-reused-across-iterations]
+    out.sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+rnn = torch.nn.LSTM(2, 3)
+state = None
+for x in torch.randn(3, 4, 2):
+    out, state = rnn(x, state)
+    out.sum().backward()
+    state = tuple(part.detach() for part in state)
 ```
 ## Not reported
 ```python
@@ -50,7 +77,9 @@ from analyzers.domain.lineage import Loc
 from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, insert_before, node_at, path_to
+from analyzers.rules.carrying import detach_carried
+from analyzers.rules.edits import at, node_at
+from analyzers.rules.rebuilding import compute_in_loop
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -76,7 +105,11 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
         message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
     kept = list(_kept(facts, loc)) if carried else []
     notes = told(kept, related, callers(event.site.via), besides=loc)
-    fixes = tuple(_detach_on_the_way(facts, loc)) or tuple(_detach_kept(facts, kept)) if carried else ()
+    if carried:
+        fixes = tuple(detach_carried(facts, loc, node.via, event.site)) or tuple(_detach_kept(facts, kept))
+    else:
+        rebuilt = compute_in_loop(facts, loc, node.via, event.site)
+        fixes = (rebuilt,) if rebuilt is not None else ()
     # With a step in between, a kept graph would meet changed parameters.
     if not facts.of(StepCall):
         fixes += tuple(keep_graph(facts, cause))
@@ -98,21 +131,6 @@ def _detach_kept(facts: Facts, kept: list[Note]) -> Iterator[FixDraft]:
                 place = at(loc, value)
                 yield FixDraft("Detach what is kept", False, ((place, f"{facts.text(place)}.detach()"),))
                 return
-
-
-def _detach_on_the_way(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
-    """`h = h.detach()` at the top of the loop, for the name that takes the value into the next iteration."""
-    loop = next((node for node in reversed(path_to(facts, loc)) if isinstance(node, n.For | n.While)), None)
-    if loop is None:
-        return
-    made_here = {b.name for b in facts.run.bindings if b.lineage is not None and b.lineage.loc == loc}
-    for binding in facts.run.bindings:
-        there = binding.loc.module == loc.module and (binding.loc.chunk != loc.chunk or binding.loc.end <= loop.start)
-        if binding.name in made_here and there and binding.name.isidentifier():
-            change = insert_before(facts, loc, loop.body[0], f"{binding.name} = {binding.name}.detach()")
-            if change is not None:
-                yield FixDraft(f"Detach `{binding.name}` at the top of the loop", False, (change,))
-            return
 
 
 RULE = Rule(

@@ -11,6 +11,13 @@ with torch.inference_mode():
     features = torch.ones(3)
 y = w * features  # error: [inference-tensor-in-autograd]  # raises: RuntimeError "Inference tensors cannot"
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    features = torch.ones(3)
+y = w * features
+```
 ## Written outside the mode
 ```python
 import torch
@@ -37,13 +44,13 @@ y = w + features
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, node_at
+from analyzers.rules.edits import between
 from analyzers.rules.trace import callers, origin, said, switched_off, told
-from analyzers.syntax import nodes as n
 
 WHAT = {
     "Inference tensors cannot be saved": "has to save a tensor made in inference mode, which autograd cannot do",
@@ -75,10 +82,10 @@ def _mode(facts: Facts, made: Lineage | None) -> Loc | None:
 
 
 def _no_grad(facts: Facts, mode: Loc) -> Iterator[FixDraft]:
-    match node_at(facts, mode):
-        case n.Call(func=n.Attribute(attr="inference_mode", attr_start=start) as func, args=(), keywords=()):
-            change = (at(mode, n.Pass(start, func.end)), "no_grad")
-            yield FixDraft("Use `no_grad`, which makes ordinary tensors", True, (change,))
+    if re.fullmatch(r"(\w+\.)+inference_mode\(\)", facts.text(mode)):
+        end = mode.end - len("()")
+        change = (between(mode, end - len("inference_mode"), end), "no_grad")
+        yield FixDraft("Use `no_grad`, which makes ordinary tensors", True, (change,))
 
 
 RULE = Rule(

@@ -18,6 +18,33 @@ w = torch.ones(3, requires_grad=True)
 with torch.no_grad():
     w -= 0.1 * w.grad
 ```
+Writes of one kind that follow one another go under it together.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+w[0] = 0.0  # error: [leaf-modified-in-place]  # raises: RuntimeError "a view of a leaf Variable that requires grad"
+w[2] = 0.0
+(w * 2).sum().backward()
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    w[0] = 0.0
+    w[2] = 0.0
+(w * 2).sum().backward()
+```
+## Filled after it was made a leaf
+```python
+import torch
+w = torch.empty(3, requires_grad=True).fill_(0.1)  # error: [leaf-modified-in-place]  # raises: RuntimeError "a leaf"
+(w * 2).sum().backward()
+```
+```python fixed
+import torch
+w = torch.empty(3).fill_(0.1).requires_grad_()
+(w * 2).sum().backward()
+```
 ## A running total
 ```python
 import torch
@@ -58,7 +85,9 @@ from dataclasses import replace
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import LeafWritten, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import between, node_at, path_to, statement_at, walk, wrap_in_no_grad
+from analyzers.rules.blocks import Spot, block_around, under_no_grad
+from analyzers.rules.edits import between, node_at, path_to, statement_at, walk
+from analyzers.rules.regrading import leaf_of_result
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -100,6 +129,9 @@ def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
     statement = statement_at(facts, loc)
     if statement is None:
         return
+    if made is not None and (begun := _begun(facts, loc, made)) is not None:
+        yield begun
+        return
     updates = isinstance(statement, n.AugAssign | n.Assign) and any(
         isinstance(node, n.Attribute) and node.attr == "grad" for node in walk(statement)
     )
@@ -108,9 +140,45 @@ def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
     )
     if not updates and isinstance(statement, n.AugAssign) and made is not None:
         yield from _plain_total(facts, made)
-    change = wrap_in_no_grad(facts, loc, statement)
-    if change is not None and not (isinstance(statement, n.Assign) and not sets):
-        yield FixDraft("Write under `torch.no_grad()`", updates or sets, (change,))
+    changes = under_no_grad(facts, _writes(facts, loc))
+    if changes is not None and not (isinstance(statement, n.Assign) and not sets):
+        yield FixDraft("Write under `torch.no_grad()`", updates or sets, changes)
+
+
+def _begun(facts: Facts, loc: Loc, made: Loc) -> FixDraft | None:
+    """`torch.empty(3, requires_grad=True).normal_()` becomes `torch.empty(3).normal_().requires_grad_()`."""
+    whole = node_at(facts, loc)
+    inside = (loc.module, loc.chunk) == (made.module, made.chunk) and loc.start <= made.start < made.end <= loc.end
+    statement = statement_at(facts, loc)
+    if not inside or not isinstance(whole, n.Call) or isinstance(statement, n.ExprStmt):
+        return None
+    return leaf_of_result(facts, loc)
+
+
+def _writes(facts: Facts, loc: Loc) -> list[Spot]:
+    """The write, and those of its like right behind it: each would be refused in its turn."""
+    around = block_around(facts, loc)
+    if around is None:
+        return []
+    block, here = around
+    root, last = _written(block[here][1]), here + 1
+    while last < len(block) and root is not None and root == _written(block[last][1]):
+        last += 1
+    return block[here:last]
+
+
+def _written(node: n.Node) -> str | None:
+    """The name that a statement starts from to write in place: `w` in `w[0] = 1`, `self` in `self.w.zero_()`."""
+    match node:
+        case n.AugAssign(target=target) | n.Assign(targets=(n.Subscript() as target,)):
+            pass
+        case n.ExprStmt(value=n.Call(func=n.Attribute(attr=attr) as target)) if attr.endswith("_"):
+            pass
+        case _:
+            return None
+    while isinstance(target, n.Attribute | n.Subscript | n.Call):
+        target = target.func if isinstance(target, n.Call) else target.value
+    return target.id if isinstance(target, n.Name) else None
 
 
 def _plain_total(facts: Facts, made: Loc) -> Iterator[FixDraft]:

@@ -28,6 +28,13 @@ with torch.no_grad():
 loss.requires_grad_()  # warning: [loss-rewrapped]
 loss.backward()
 ```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+
+loss.backward()
+```
 ## Not reported
 A detached input is a leaf on purpose; its gradient is what is asked for.
 ```python
@@ -41,12 +48,14 @@ g = x.grad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, EndedAtCut, GradRead, GradTaken
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, before_dot, between, node_at
+from analyzers.rules.blocks import block_around, is_alone_on_lines
+from analyzers.rules.edits import Change, at, between, is_bare, node_at, statement_at
+from analyzers.rules.regrading import attach
 from analyzers.rules.trace import callers, cuts, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
@@ -83,15 +92,35 @@ def _draft(facts: Facts, call: BackwardCall, leaf: Lineage, loc: Loc) -> Draft:
         [(call.site.loc, "backward starts here, and ends at once")], callers(leaf.via), besides=loc,
     )  # fmt: skip
     message = f"{said(facts, loc)} makes a new leaf of a loss that lost its graph: backward reaches no parameter"
-    return Draft(loc, message, effect="no-gradient-flows", related=notes, fixes=tuple(_unwrap(facts, loc)))
+    return Draft(loc, message, effect="no-gradient-flows", related=notes, fixes=tuple(_unwrap(facts, loc, lost)))
 
 
-def _unwrap(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
-    """`torch.tensor(loss.item(), requires_grad=True)` becomes `loss`."""
+def _unwrap(facts: Facts, loc: Loc, lost: Sequence[Lineage]) -> Iterator[FixDraft]:
+    """`torch.tensor(loss.item(), requires_grad=True)` becomes `loss`; nothing else may have cut its graph."""
+    repairs = [attach(facts, step) for step in lost]
+    given = [repair for repair in repairs if repair is not None]
+    removed = tuple(_removed(facts, loc))
+    if not removed or not given or len(given) < len(repairs):
+        return
+    changes = dict.fromkeys((*removed, *(change for repair in given for change in repair[2])))
+    yield FixDraft("Use the loss itself", all(repair[1] for repair in given), tuple(changes))
+
+
+def _removed(facts: Facts, loc: Loc) -> Iterator[Change]:
+    """What makes the leaf, taken away: a call around the loss, or the statement that sets its flag."""
+    statement = statement_at(facts, loc)
     match node_at(facts, loc):
-        case n.Call(args=(n.Call(func=n.Attribute(attr="item") as func, args=()),)) as call:
-            inner = facts.text(between(loc, call.args[0].start, before_dot(facts, loc, func).start))
-            yield FixDraft("Use the loss itself", True, ((at(loc, call), inner),))
+        case n.Call(func=n.Attribute(value=n.Name(), attr="requires_grad_")) as call if isinstance(
+            statement, n.ExprStmt
+        ):
+            around = block_around(facts, loc)
+            spot = at(loc, statement), statement
+            if statement.value is call and around is not None and len(around[0]) > 1 and is_alone_on_lines(facts, spot):
+                yield spot[0], ""
+        case n.Call(args=(value,), keywords=keywords) as call if {k.arg for k in keywords} <= {"requires_grad"}:
+            whole = is_bare(value) or (isinstance(statement, n.Assign) and statement.value is call)
+            yield between(loc, call.start, value.start), "" if whole else "("
+            yield between(loc, value.end, call.end), "" if whole else ")"
 
 
 RULE = Rule("AG202", "loss-rewrapped", "Backward runs on a leaf made of a loss", check, __doc__ or "")

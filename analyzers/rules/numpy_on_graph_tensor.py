@@ -15,6 +15,21 @@ import torch
 w = torch.ones(3, requires_grad=True)
 y = (w * 2).detach().numpy()
 ```
+## A list of tensors
+```python
+import numpy as np
+import torch
+w = torch.ones(3, requires_grad=True)
+costs = [(w - k).square().sum() for k in range(4)]
+best = np.array(costs).argmin()  # error: [numpy-on-graph-tensor]  # raises: RuntimeError "Can't call numpy() on Tensor"
+```
+```python fixed
+import numpy as np
+import torch
+w = torch.ones(3, requires_grad=True)
+costs = [(w - k).square().sum() for k in range(4)]
+best = np.array([each.detach() for each in costs]).argmin()
+```
 ## Not reported
 ```python
 import torch
@@ -31,7 +46,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import GraphGrew, NumpyOnGraph, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import before_dot, between, node_at
+from analyzers.rules.edits import at, before_dot, between, node_at
 from analyzers.rules.trace import Note, callers, told
 from analyzers.syntax import nodes as n
 
@@ -48,7 +63,8 @@ def _draft(facts: Facts, event: Raised, cause: NumpyOnGraph) -> Draft:
     if cause.lineage is not None and cause.lineage.loc is not None:
         related.append((cause.lineage.loc, "its graph comes from here"))
         related += callers(cause.lineage.via)
-    fixes = tuple(_detach(facts, loc, cause.name)) or tuple(f for g in appended[:1] for f in _item(facts, g.site.loc))
+    fixes = tuple(f for g in appended[:1] for f in _item(facts, g.site.loc))
+    fixes = fixes or tuple(_detach(facts, loc, cause.name))
     message = f"`{cause.name}` requires grad: numpy takes it only after `detach()`"
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
 
@@ -59,6 +75,11 @@ def _detach(facts: Facts, loc: Loc, name: str) -> Iterator[FixDraft]:
             spot = before_dot(facts, loc, func)
         case n.Call(args=(n.Name(id=first) as argument, *_)) if first == name and not _is_list(facts, name):
             spot = between(loc, argument.end, argument.end)
+        case n.Call(args=(n.Name(id=first) as argument, *_)) if first == name:
+            each = "each" if name != "each" else "one"
+            text = f"[{each}.detach() for {each} in {name}]"
+            yield FixDraft("Detach its elements first", True, ((at(loc, argument), text),))
+            return
         case _:
             return
     yield FixDraft("Detach it first", True, ((spot, ".detach()"),))

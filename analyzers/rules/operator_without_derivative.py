@@ -10,6 +10,20 @@ x = torch.ones(3, requires_grad=True)
 out = torch.empty(3)
 torch.mul(x, 2, out=out)  # error: [operator-without-derivative]  # raises: RuntimeError "don't support automatic"
 ```
+## Division that rounds
+Without rounding the numbers are others, so this is for a person to accept.
+```python
+import torch
+w = torch.tensor(2.0, requires_grad=True)
+buckets = torch.tensor([1.0, 3.0, 5.0]) // w  # error: [operator-without-derivative]
+buckets.sum().backward()  # raises: RuntimeError "derivative for aten::floor_divide is not implemented"
+```
+```python fixed
+import torch
+w = torch.tensor(2.0, requires_grad=True)
+buckets = torch.tensor([1.0, 3.0, 5.0]) / w
+buckets.sum().backward()
+```
 ## Not reported
 ```python
 import torch
@@ -24,9 +38,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.domain.lineage import Loc
 from analyzers.machine.events import Raised
-from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import between, node_at
 from analyzers.rules.trace import callers, origin, said, told
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -44,7 +61,16 @@ def _draft(facts: Facts, event: Raised) -> Draft:
     loc = made.loc if made is not None and made.loc is not None else here
     what = "writes to `out=`, which autograd cannot record" if "out=" in event.message else "has no derivative"
     notes = told([(here, "backward needs its gradient here")], origin(made, ""), callers(event.site.via), besides=loc)
-    return Draft(loc, f"{said(facts, loc)} {what}", event, related=notes)
+    return Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=tuple(_true_division(facts, loc)))
+
+
+def _true_division(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`a // b` becomes `a / b`, which has a derivative and other numbers."""
+    match node_at(facts, loc):
+        case n.BinOp(left=left, op="//", right=right):
+            apart = between(loc, left.end, right.start)
+            if facts.text(apart).count("//") == 1 and "#" not in facts.text(apart):
+                yield FixDraft("Divide without rounding", False, ((apart, facts.text(apart).replace("//", "/")),))
 
 
 RULE = Rule(

@@ -9,6 +9,11 @@ import torch
 w = torch.zeros(3, requires_grad=True) + 1
 opt = torch.optim.SGD([w], lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: ValueError "can't optimize a non-leaf"
 ```
+```python fixed
+import torch
+w = (torch.zeros(3) + 1).requires_grad_()
+opt = torch.optim.SGD([w], lr=0.1)
+```
 ## Nothing to optimize
 ```python
 import torch
@@ -40,6 +45,7 @@ from collections.abc import Iterator
 
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, node_at
+from analyzers.rules.regrading import leaf_of_result
 from analyzers.rules.trace import callers, origin, said, told
 from analyzers.syntax import nodes as n
 
@@ -49,7 +55,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         message = f"{said(facts, loc)} is given a tensor computed from others, and an optimizer changes only leaves"
         notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
-        yield Draft(loc, message, event, related=notes)
+        fix = leaf_of_result(facts, made.loc) if made is not None and made.loc is not None else None
+        yield Draft(loc, message, event, related=notes, fixes=(fix,) if fix is not None else ())
     for event, _ in facts.saying("optimizer got an empty parameter list"):
         message = f"{said(facts, event.site.loc)} gets no parameters at all"
         yield Draft(event.site.loc, message, event, related=told(callers(event.site.via)))

@@ -35,7 +35,7 @@ for _ in range(3):
     head(seen).sum().backward()
     opt.step()
 ```
-```python right
+```python fixed
 import torch
 body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
@@ -97,9 +97,10 @@ from analyzers.machine.events import (
     OptimizerMade,
     OutputReplaced,
 )  # fmt: skip
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import at, node_at, walk
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import at, between, node_at, walk
 from analyzers.rules.gradients_zeroed_before_step import idle_steps
+from analyzers.rules.regrading import attach
 from analyzers.rules.trace import callers, explain_cut, origin, said, told
 from analyzers.syntax import nodes as n
 
@@ -166,7 +167,18 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         notes = [(step.loc, f"{said(facts, step.loc)} leaves them as they are")]
         made = [note for event in events for note in origin(event.lineage, "made here")]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
-        yield Draft(loc, message, effect="grad-none", related=related)
+        repair = attach(facts, cut) if cut is not None else None
+        fixes = (FixDraft(*repair),) if repair is not None else tuple(_only_look(facts, loc))
+        yield Draft(loc, message, effect="grad-none", related=related, fixes=fixes)
+
+
+def _only_look(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`return self.store(out)` becomes `self.store(out)`, in a hook."""
+    match node_at(facts, loc):
+        case n.Return(value=n.Call() as value):
+            yield FixDraft(
+                "Return nothing, which leaves the output", True, ((between(loc, loc.start, value.start), ""),)
+            )
 
 
 def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Draft]:

@@ -36,6 +36,21 @@ goal = net(torch.ones(1, 2)) + 1
 goal = goal.detach()
 (net(torch.zeros(1, 2)) - goal).pow(2).sum().backward()
 ```
+Several at once:
+```python
+import torch
+net = torch.nn.Linear(2, 1)
+goal, other = net(torch.ones(1, 2)) + 1, net(torch.ones(1, 2)) + 2
+goal.detach(), other.detach()  # warning: [result-dropped]  # warning: [result-dropped]
+(net(torch.zeros(1, 2)) - goal - other).pow(2).sum().backward()
+```
+```python fixed
+import torch
+net = torch.nn.Linear(2, 1)
+goal, other = net(torch.ones(1, 2)) + 1, net(torch.ones(1, 2)) + 2
+goal, other = goal.detach(), other.detach()
+(net(torch.zeros(1, 2)) - goal - other).pow(2).sum().backward()
+```
 ## Not reported
 Nothing is done with what was not detached, and a norm changes nothing anyway.
 ```python
@@ -104,6 +119,15 @@ def _fixes(facts: Facts, event: Dropped, loc: Loc) -> Iterator[FixDraft]:
         if alone and isinstance(func.value, n.Name | n.Attribute):
             name = facts.text(at(loc, func.value))
             yield FixDraft("Bind the detached tensor", True, ((between(loc, call.start, call.start), f"{name} = "),))
+        elif isinstance(statement, n.ExprStmt) and isinstance(statement.value, n.TupleExpr):
+            names = [
+                facts.text(at(loc, part.func.value)) for part in statement.value.elts
+                if isinstance(part, n.Call) and isinstance(part.func, n.Attribute) and part.func.attr == "detach"
+                and isinstance(part.func.value, n.Name | n.Attribute)
+            ]  # fmt: skip
+            if len(names) == len(statement.value.elts) > 1:
+                start = between(loc, statement.start, statement.start)
+                yield FixDraft("Bind the detached tensors", True, ((start, f"{', '.join(names)} = "),))
     elif not isinstance(func.value, n.Call):
         plain = between(loc, func.end, func.end)
         yield FixDraft(f"Write in place: `{func.attr}_`", True, ((plain, "_"),))

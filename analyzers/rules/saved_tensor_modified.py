@@ -40,6 +40,47 @@ mask = mask.clone()
 mask[0] = 0
 y.sum().backward()
 ```
+## A step between the two
+A step writes the parameters. What was computed with the old ones is computed again behind it.
+```python
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+one, other = torch.ones(1, 2), torch.zeros(1, 2)
+first = net(one).pow(2).mean()
+second = net(other).pow(2).mean()
+first.backward()
+opt.step()  # error: [saved-tensor-modified]
+second.backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+```python fixed
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+one, other = torch.ones(1, 2), torch.zeros(1, 2)
+first = net(one).pow(2).mean()
+first.backward()
+opt.step()
+second = net(other).pow(2).mean()
+second.backward()
+```
+## A part computed of another
+The product saves the part that is read, and the write comes after that.
+```python
+import torch
+w = torch.ones(4, requires_grad=True)
+z = w * 2
+z[2:] = z[2:] * z[:2].exp()  # error: [saved-tensor-modified]
+z.sum().backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+```python fixed
+import torch
+w = torch.ones(4, requires_grad=True)
+z = w * 2
+old_z, z = z, z.clone()
+z[2:] = old_z[2:] * old_z[:2].exp()
+z.sum().backward()
+```
 ## Not reported
 Addition saves neither operand, so its result may be overwritten.
 ```python
@@ -57,8 +98,9 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Write
 from analyzers.machine.events import Modified, Raised
-from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import VIEWS, out_of_place, statement_at
+from analyzers.rules.rebuilding import compute_after
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -92,7 +134,12 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     else:
         message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it unchanged"
     alone = len({_statement(facts, w) for w in writes}) == 1
-    fix = out_of_place(facts, loc) if alone and write is not None and write.what != "step" else None
+    fix: FixDraft | None = None
+    if any(w.what == "step" for w in writes):
+        saved = (*node.via, node.loc) if node.loc is not None else node.via
+        fix = compute_after(facts, saved, [(w.loc, w.via) for w in writes if w.loc is not None], event.site)
+    elif alone and write is not None:
+        fix = out_of_place(facts, loc)
     return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
 
 

@@ -16,13 +16,13 @@ for step in range(3):
     torch.nn.functional.mse_loss(q(now), target).backward()
     opt.step()
 ```
-```python right
+```python fixed
 import torch
 q = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(q.parameters(), lr=0.1)
 for step in range(3):
     now, then = torch.ones(4, 3), torch.zeros(4, 3)
-    target = 1.0 + 0.9 * q(then).detach()
+    target = (1.0 + 0.9 * q(then)).detach()
     opt.zero_grad()
     torch.nn.functional.mse_loss(q(now), target).backward()
     opt.step()
@@ -40,15 +40,14 @@ for step in range(3):
     torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
     opt.step()
 ```
-```python right
+```python fixed
 import copy
 import torch
 q = torch.nn.Linear(3, 1)
 frozen = copy.deepcopy(q)
 opt = torch.optim.SGD(q.parameters(), lr=0.1)
 for step in range(3):
-    with torch.no_grad():
-        goal = frozen(torch.zeros(4, 3))
+    goal = frozen(torch.zeros(4, 3)).detach()
     opt.zero_grad()
     torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
     opt.step()
@@ -64,7 +63,23 @@ for step in range(3):
     dist = torch.distributions.Categorical(logits=actor(state))
     action = dist.sample()
     advantage = action.float() - critic(state).squeeze(-1)
-    loss = -(dist.log_prob(action) * advantage).mean()  # warning: [target-not-detached]
+    actor_loss = -(dist.log_prob(action) * advantage).mean()  # warning: [target-not-detached]
+    loss = actor_loss + advantage.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+```python fixed
+import torch
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for step in range(3):
+    state = torch.ones(4, 3)
+    dist = torch.distributions.Categorical(logits=actor(state))
+    action = dist.sample()
+    advantage = action.float() - critic(state).squeeze(-1)
+    actor_loss = -(dist.log_prob(action) * advantage.detach()).mean()
+    loss = actor_loss + advantage.pow(2).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()
@@ -120,8 +135,9 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, Compared, Dropped, FollowerReached, GradTaken, HandStep, StepCall
 from analyzers.report import Effect
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import path_to
+from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import node_at, path_to
+from analyzers.rules.regrading import behind
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.rules.training import held
 from analyzers.syntax import nodes as n
@@ -141,13 +157,47 @@ def check(facts: Facts) -> Iterator[Draft]:
     seen = {event.site.loc for event in facts.of(Dropped) if event.source == "graph"}
     if seen:
         return
-    for loc, message, effect, notes in (*_compared(facts), *_followers(facts), *_weights(facts)):
+    for loc, message, effect, notes, target in (*_compared(facts), *_followers(facts), *_weights(facts)):
         if loc not in seen:
             seen.add(loc)
-            yield Draft(loc, message, effect=effect, related=told(notes, besides=loc))
+            yield Draft(loc, message, effect=effect, related=told(notes, besides=loc), fixes=_detach(target))
 
 
-_Said = tuple[Loc, str, Effect, list[Note]]
+Target = tuple[Loc, n.Node] | None
+_Said = tuple[Loc, str, Effect, list[Note], Target]
+
+
+def _detach(target: Target) -> tuple[FixDraft, ...]:
+    return (FixDraft("Detach it", True, behind(*target, ".detach()")),) if target is not None else ()
+
+
+def _expression(facts: Facts, loc: Loc) -> Target:
+    node = node_at(facts, loc)
+    return (loc, node) if isinstance(node, n.Call | n.BinOp | n.Name) else None
+
+
+def _second(facts: Facts, loc: Loc) -> Target:
+    """The target of a loss that is called with the prediction first."""
+    match node_at(facts, loc):
+        case n.Call(args=(_, target)) if not isinstance(target, n.Starred):
+            return loc, target
+    return None
+
+
+def _factor(facts: Facts, loc: Loc, weight: Lineage, picked: Lineage) -> Target:
+    """The factor that is the weight: the other one holds the log-probability, or this one has its name."""
+    node = node_at(facts, loc)
+    if not isinstance(node, n.BinOp):
+        return None
+    named = {b.name for b in facts.run.bindings if b.lineage is weight}
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        place = picked.loc
+        holds = place is not None and (place.module, place.chunk) == (loc.module, loc.chunk)
+        if holds and place is not None and other.start <= place.start and place.end <= other.end:
+            return loc, side
+        if isinstance(side, n.Name) and side.id in named:
+            return loc, side
+    return None
 
 
 def _compared(facts: Facts) -> Iterator[_Said]:
@@ -160,13 +210,13 @@ def _compared(facts: Facts) -> Iterator[_Said]:
         notes: list[Note] = [*callers(event.node.via), (event.site.loc, "this backward goes through it")]
         if event.how == "discounted":
             message = f"{said(facts, loc)} is a target made by the network in training, and it gets gradient itself"
-            yield loc, message, "wrong-gradient", notes
+            yield loc, message, "wrong-gradient", notes, _expression(facts, loc)
         elif event.how == "branches":
             message = f"{said(facts, loc)} pulls both branches of one network together, as neither is detached"
-            yield loc, message, "wrong-gradient", notes
+            yield loc, message, "wrong-gradient", notes, None
         elif own and event.leaves.isdisjoint(own | following) and not _looked_at(facts, event.leaves):
             message = f"the target in {said(facts, loc)} gets gradient, which adds up in parameters that nobody trains"
-            yield loc, message, "grad-accumulates", notes
+            yield loc, message, "grad-accumulates", notes, _second(facts, loc)
 
 
 def _followers(facts: Facts) -> Iterator[_Said]:
@@ -179,7 +229,8 @@ def _followers(facts: Facts) -> Iterator[_Said]:
             continue
         loc = _outermost(facts, event.node.loc, event.node.via)
         message = f"{said(facts, loc)} is computed by a copy that nobody trains, and backward adds gradients to that"
-        yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")]
+        target = _expression(facts, loc) if loc == event.node.loc else None
+        yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")], target
 
 
 def _looked_at(facts: Facts, leaves: frozenset[int]) -> bool:
@@ -207,7 +258,8 @@ def _weights(facts: Facts) -> Iterator[_Said]:
                     message = f"{said(facts, step.loc)} weights a log-probability by what gets gradient from it"
                     notes: list[Note] = [(picked.loc, "the log-probability is taken here")] if picked.loc else []
                     notes += [*callers(step.via), (backward.site.loc, "this backward goes through both")]
-                    yield step.loc, message, "wrong-gradient", notes
+                    target = _factor(facts, step.loc, weight, picked)
+                    yield step.loc, message, "wrong-gradient", notes, target
 
 
 def _attached(lineage: Lineage | None, limit: int) -> Iterator[Lineage]:

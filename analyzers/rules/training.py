@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from analyzers.machine.events import OptimizerMade, StepCall
 from analyzers.report import Effect
 from analyzers.rules.base import Facts
+from analyzers.rules.blocks import module_block
+from analyzers.rules.edits import walk
+from analyzers.syntax import nodes as n
 
 
 def trained(facts: Facts) -> frozenset[int]:
@@ -18,6 +21,30 @@ def trained(facts: Facts) -> frozenset[int]:
 def held(facts: Facts) -> frozenset[int]:
     """The parameters of all optimizers."""
     return frozenset(p for made in facts.of(OptimizerMade) for p in made.parameters)
+
+
+def trained_names(facts: Facts, module: str) -> set[str]:
+    """The names in a file whose gradients it reads, alone or in a loop over a list of them."""
+    tree = [node for _, statement in module_block(facts, module) for node in walk(statement)]
+    names: set[str] = set()
+    lists: set[str] = set()
+    for node in tree:
+        match node:
+            case n.Attribute(attr="grad", value=n.Name(id=name)):
+                names.add(name)
+    for node in tree:
+        match node:
+            case (
+                n.For(target=n.Name(id=name), iter=n.Name(id=several))
+                | n.Comprehension(target=n.Name(id=name), iter=n.Name(id=several))
+            ) if name in names:
+                lists.add(several)
+    for node in tree:
+        match node:
+            case n.Assign(targets=(n.Name(id=name),), value=n.ListExpr(elts=parts) | n.TupleExpr(elts=parts)):
+                if name in lists:
+                    names |= {part.id for part in parts if isinstance(part, n.Name)}
+    return names
 
 
 def effect_on(leaves: Iterable[int], trained: frozenset[int]) -> Effect:

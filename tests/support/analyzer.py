@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -55,7 +55,7 @@ class Raises:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding, by line; `fixes` are the edits of each fix, best first."""
+    """A finding, by line; `fixes` are the edits of each fix, best first, and `safe` says which of them are."""
 
     code: str
     name: str
@@ -66,6 +66,7 @@ class Finding:
     effect: str | None
     related: tuple[Line, ...]
     fixes: tuple[tuple[Edit, ...], ...]
+    safe: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,14 @@ class Sources:
     def of_text(cls, text: str) -> Sources:
         """A program that no disk holds."""
         return cls(Path("/nowhere"), {"program.py": text}, on_disk=False)
+
+    def edited(self, edits: Iterable[Edit]) -> Mapping[str, str]:
+        """The texts after some edits."""
+        texts = dict(self.texts)
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
+            text = texts[edit.file]
+            texts[edit.file] = text[: edit.start] + edit.text + text[edit.end :]
+        return texts
 
     def relative(self, path: str) -> str:
         """`path` below `root`; itself where it lies elsewhere."""
@@ -210,6 +219,7 @@ def _finding(lines: _Lines, finding: Any) -> Finding:
         effect=finding.effect,
         related=tuple(lines.line(related.place) for related in finding.related),
         fixes=tuple(tuple(lines.edit(edit) for edit in fix.edits) for fix in finding.fixes),
+        safe=tuple(fix.safe for fix in finding.fixes),
     )
 
 
@@ -284,6 +294,7 @@ def _json_finding(sources: Sources, path: str, item: dict[str, Any]) -> Finding:
         effect=item["effect"],
         related=tuple(line(related["path"], related["line"]) for related in item["related"]),
         fixes=tuple(tuple(edit(data) for data in fix["edits"]) for fix in item["fixes"]),
+        safe=tuple(fix["safe"] for fix in item["fixes"]),
     )
 
 
