@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
@@ -58,6 +58,8 @@ from analyzers.syntax.split import Module, split
 if TYPE_CHECKING:
     from analyzers.rules.base import Judgement
     from analyzers.rules.suppression import Comments, Use
+
+T = TypeVar("T")
 
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 
@@ -734,6 +736,11 @@ class Snapshot:
     def _held(self) -> Iterator[World]:
         with self._host.lock, self._host.world.snapshot(self._token):
             yield self._host.world
+
+    def ask(self, question: Callable[[World], T]) -> T:
+        """What `analyzers.views` makes of the queries here."""
+        with self._held() as db:
+            return question(db)
 
     def source(self, path: str) -> bytes | None:
         """A file as the analysis saw it; None if there is none."""

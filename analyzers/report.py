@@ -116,6 +116,30 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf tensor by the name that it has in its module, or as a variable; `place` is where it was made."""
+
+    name: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which leaves the backward at `place` gives gradients to, of those that are trained together.
+
+    `sometimes` holds those that some of its calls reach and others do not; `frozen` counts those that require no grad.
+    `besides` are reached too, and belong to no module and no optimizer.
+    """
+
+    place: Place
+    always: tuple[Leaf, ...]
+    sometimes: tuple[Leaf, ...]
+    never: tuple[Leaf, ...]
+    besides: tuple[Leaf, ...]
+    frozen: int
+
+
+@dataclass(frozen=True, slots=True)
 class GraphNode:
     """`kind`: `tensor` (the one asked for), `operator`, `leaf` (a leaf's gradient accumulator), `cut` or `unknown`."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
@@ -11,14 +12,16 @@ from typing import TYPE_CHECKING, TypeVar
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsError
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
 from analyzers.queries.engine import Cancelled
 from analyzers.report import Sighting
 from autograd_lsp import __version__
-from autograd_lsp.config import ConfigError, Configuration
+from autograd_lsp.config import ConfigError, Configuration, is_below
 from autograd_lsp.positions import without_lone_surrogates
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
+from autograd_lsp.server.open_notebooks import SYNC, OpenNotebook, open_notebook
 from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
 from autograd_lsp.server.worker import Worker
@@ -39,7 +42,7 @@ class AutogradServer(LanguageServer):
 
     def __init__(self, make_host: Callable[[], Host], configuration: Configuration) -> None:
         """`configuration` is the one that the host asks."""
-        super().__init__("autograd-lsp", __version__, protocol_cls=Protocol)
+        super().__init__("autograd-lsp", __version__, protocol_cls=Protocol, notebook_document_sync=SYNC)
         self._make_host = make_host
         self._making_host = threading.Lock()
         self._host: Host | None = None
@@ -51,6 +54,11 @@ class AutogradServer(LanguageServer):
         """Counts every change that the analyzer was told of."""
         self._remembered = 0
         """Answers given since the analyzer has forgotten."""
+        self.notebooks: dict[str, OpenNotebook] = {}
+        """The open ones, by path."""
+        self.when_changed: list[Callable[[], None]] = []
+        """Who wants to hear of every change that the analyzer was told of."""
+        self._waiting: list[asyncio.Future[None]] = []
         self._worker = Worker()
         self.work = Progress(self)
 
@@ -82,7 +90,27 @@ class AutogradServer(LanguageServer):
         return document if isinstance(document, Document) and document.version is not None else None
 
     def open_documents(self) -> Iterable[Document]:
-        return [document for document in self.workspace.text_documents.values() if isinstance(document, Document)]
+        """Those that are files of their own: the cells of notebooks are not."""
+        documents = [one for one in self.workspace.text_documents.values() if isinstance(one, Document)]
+        return [document for document in documents if not self._is_cell(document.uri)]
+
+    def path(self, uri: str) -> str:
+        """The path that the analyzer knows a document by; of a cell, that of its notebook."""
+        notebook = self.workspace.get_notebook_document(cell_uri=uri)
+        return path_of(notebook.uri if notebook is not None else uri)
+
+    def open_paths(self) -> list[str]:
+        """Open files and notebooks."""
+        return [*(document.key for document in self.open_documents()), *self.notebooks]
+
+    def shown_as(self, path: str) -> list[str]:
+        """The URIs of the open documents that show the file at `path`; of a notebook, of its cells."""
+        if path in self.notebooks:
+            return list(self.notebooks[path].uris)
+        return [document.uri for document in self.open_documents() if document.key == path]
+
+    def _is_cell(self, uri: str) -> bool:
+        return self.workspace.get_notebook_document(cell_uri=uri) is not None
 
     def version_of(self, uri: str) -> int | None:
         document = self.open_document(uri)
@@ -99,6 +127,22 @@ class AutogradServer(LanguageServer):
     def tell_closed(self, uri: str) -> None:
         self._tell(lambda: self.host.close(path_of(uri)))
         self._tell_which_are_open()
+
+    def tell_notebook(self, uri: str) -> None:
+        """A notebook was opened, or is other than it was."""
+        document = self.workspace.get_notebook_document(notebook_uri=uri)
+        if document is None:
+            return
+        path = path_of(uri)
+        is_new = path not in self.notebooks
+        notebook = self.notebooks[path] = open_notebook(document, self.workspace)
+        self._tell(lambda: self.host.set_text(path, notebook.program.text))
+        if is_new:
+            self._tell_which_are_open()
+
+    def tell_notebook_closed(self, uri: str) -> None:
+        self.notebooks.pop(path_of(uri), None)
+        self.tell_closed(uri)
 
     def tell_disk_changed(self, uri: str) -> None:
         self._tell(lambda: self.host.file_changed(path_of(uri)))
@@ -163,6 +207,27 @@ class AutogradServer(LanguageServer):
             raise JsonRpcContentModified
         return answer
 
+    async def beside(self, job: Callable[[], T]) -> T:
+        """What takes too long for the thread that talks with the client."""
+        return await self._worker.run(job)
+
+    async def next_change(self) -> None:
+        """Until the analyzer is told of a change."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        await waiting
+
+    def folders(self) -> list[str]:
+        """Those of the workspace that lie on the disk, none within another."""
+        uris = [folder.uri for folder in self.workspace.folders.values()]
+        roots = {path for uri in uris or [self.workspace.root_uri or ""] if (path := to_fs_path(uri)) is not None}
+        paths = sorted(os.path.normpath(path) for path in roots if path)
+        return [one for one in paths if not any(one != other and is_below(one, other) for other in paths)]
+
+    def forget_if_large(self) -> None:
+        """On the worker thread, by those who ask about one file after the other."""
+        self.host.forget_if_large()
+
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
         """Into the log. A message box in the middle of someone's typing helps nobody."""
         logger.error("%s: %s", source.__name__, error)
@@ -171,13 +236,14 @@ class AutogradServer(LanguageServer):
         """On the worker thread."""
         snapshot = self.host.snapshot()
         uris = {document.key: document.uri for document in self.open_documents()}
+        notebooks = dict(self.notebooks)
         self._remembered += 1
         if self._remembered > _ANSWERS_TO_REMEMBER and self.host.forget_if_large():
             self._remembered = 0
-        return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris))
+        return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris, notebooks))
 
     def _tell_which_are_open(self) -> None:
-        self._tell(lambda: self.host.look_at_together([document.key for document in self.open_documents()]))
+        self._tell(lambda: self.host.look_at_together(self.open_paths()))
 
     def _tell(self, change: Callable[[], object]) -> None:
         self.revision += 1
@@ -185,3 +251,9 @@ class AutogradServer(LanguageServer):
             change()
         except Exception:
             logger.exception("the analyzer did not take a change")
+        for tell in self.when_changed:
+            tell()
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if not one.done():
+                one.set_result(None)

@@ -10,7 +10,6 @@ from analyzers.report import Fact, Graph
 from autograd_lsp.render.tensor import hover_markdown, hover_plaintext
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
-from autograd_lsp.server.documents import path_of
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -25,7 +24,7 @@ def register(server: AutogradServer) -> None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> types.Hover | None:
-            path, offset = path_of(uri), converter.offset(uri, params.position)
+            path, offset = converter.path(uri), converter.offset(uri, params.position)
             graph = snapshot.graph(path, offset, None)
             fact = _fact_at(snapshot.facts(path), offset, graph)
             if graph is None and fact is None:

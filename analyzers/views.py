@@ -1,0 +1,249 @@
+"""What an editor shows of a whole file, beyond its findings: which parameters each backward reaches.
+
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()                 reaches 12 of 14 parameters: not `head.weight`, `head.bias`
+
+What a backward reached is in the run's events; which parameters there are, and what they are called, in the memory that
+the run left behind. A run of a function leaves none, so that one is run again, once, if it knows what it reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import DictObj, Env, HeapObject, Instance, Tensor
+from analyzers.domain.state import State
+from analyzers.domain.values import Const, Ref, Value
+from analyzers.host import (
+    WHOLE,
+    Positions,
+    Program,
+    Snapshot,
+    function_run,
+    later_run,
+    looked_at_together,
+    made_for,
+    module_run,
+    reach,
+    uncalled,
+)
+from analyzers.machine.core import Machine
+from analyzers.machine.events import BackwardCall, Event, OptimizerMade
+from analyzers.machine.runs import run_unknown
+from analyzers.queries.engine import Database, query
+from analyzers.report import Leaf, Place, Reach
+
+MOST_EVENTS = 200
+"""Backwards of one run that are looked at."""
+
+
+def reaches(snapshot: Snapshot, path: str) -> tuple[Reach, ...]:
+    """What the backwards in a file reach, as far as that is known; of one that is called for several models, each."""
+    return snapshot.ask(lambda db: _reaches(db, path))
+
+
+@query
+def _reaches(db: Database, path: str) -> tuple[Reach, ...]:
+    """As seen by the file's own runs, and by those that are looked at with it and import it."""
+    importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
+    found = dict.fromkeys(one for there in (path, *importers) for one in _reaches_of_runs(db, there))
+    return tuple(sorted((one for one in found if one.place.path == path), key=lambda one: one.place))
+
+
+@query
+def _reaches_of_runs(db: Database, path: str) -> tuple[Reach, ...]:
+    """What the backwards reach that a file's runs call, in whichever file."""
+    runs = (WHOLE, *uncalled(db, path, False))
+    return tuple(one for index in runs for one in _reaches_of_run(db, path, index))
+
+
+@query
+def _reaches_of_run(db: Database, path: str, index: int) -> tuple[Reach, ...]:
+    run = module_run(db, path) if index == WHOLE else function_run(db, path, index)
+    called = [event for event in run.events if isinstance(event, BackwardCall)]
+    unknown = {event.site.loc for event in called if event.unknown}
+    known = [event for event in called if event.reached and event.site.loc not in unknown][:MOST_EVENTS]
+    if run.out_of_fuel or not known:
+        return ()
+    made = [event for event in run.events if isinstance(event, OptimizerMade)]
+    heaps = [module_run(db, path).state] if index == WHOLE else _states_after(db, path, index)
+    names = Names(heaps)
+    places = Positions(db)
+    by_model: dict[tuple[Loc, frozenset[int]], list[BackwardCall]] = {}
+    for event in known:
+        trained = names.trained_with(event.reached, made)
+        if trained is not None:
+            by_model.setdefault((event.site.loc, frozenset(trained)), []).append(event)
+    return tuple(
+        found
+        for (loc, trained), events in by_model.items()
+        if (found := _reach(places, names, loc, trained, [frozenset(event.reached) for event in events])) is not None
+    )
+
+
+def _reach(
+    places: Positions, names: Names, loc: Loc, trained: frozenset[int], reached: Sequence[frozenset[int]]
+) -> Reach | None:
+    """None where not everything has a name, or is known to require grad or not."""
+    ever = frozenset().union(*reached)
+    always = frozenset.intersection(*reached)
+    frozen = {ident for ident in trained - ever if names.tensor(ident).requires_grad is False}
+    asked = (trained | ever) - frozen
+    if any(ident not in names.by_id or names.tensor(ident).requires_grad is not True for ident in asked):
+        return None
+
+    def leaves(idents: Iterable[int]) -> tuple[Leaf, ...]:
+        return tuple(
+            Leaf(names.by_id[ident], _made_at(places, names.tensor(ident))) for ident in sorted(idents, key=names.rank)
+        )
+
+    return Reach(
+        places.place(loc),
+        always=leaves(trained & always),
+        sometimes=leaves(trained & ever - always),
+        never=leaves(trained - ever - frozen),
+        besides=leaves(ever - trained),
+        frozen=len(frozen),
+    )
+
+
+def _made_at(places: Positions, tensor: Tensor) -> Place | None:
+    loc = tensor.lineage.loc if tensor.lineage is not None else None
+    return places.place(loc) if loc is not None and not loc.module.startswith("<") else None
+
+
+def _states_after(db: Database, path: str, index: int) -> list[State]:
+    """The memory after each backward of a function's run, and at its end."""
+    module = later_run(db, path)
+    func = module.functions[index]
+    watch = _Watch()
+    run_unknown(Program(db), module, func, made_for(db, path, func), probe=watch)
+    return [*watch.states.values(), *([watch.machine.st] if watch.machine is not None else [])]
+
+
+@dataclass
+class _Watch:
+    """Keeps the memory as it is when the first value is seen after a backward, for each place the last time."""
+
+    machine: Machine | None = None
+    states: dict[Loc, State] = field(default_factory=dict)
+    _seen: int = 0
+
+    def __call__(self, machine: Machine, node: object, value: Value) -> None:
+        del node, value
+        self.machine = machine
+        news: Sequence[Event] = machine.events[self._seen :]
+        self._seen = len(machine.events)
+        for event in news:
+            if isinstance(event, BackwardCall):
+                self.states[event.site.loc] = machine.st.fork()
+
+
+class Names:
+    """What the leaves are called that the memory holds, and which of them are trained together.
+
+    A parameter has the name that it has in the outermost module that holds it; any other leaf that of a variable.
+    """
+
+    def __init__(self, states: Sequence[State]) -> None:
+        self.by_id: dict[int, str] = {}
+        self._tensors: dict[int, Tensor] = {}
+        self._models: list[frozenset[int]] = []
+        self._rank: dict[int, int] = {}
+        self._partly_known: set[int] = set()
+        for state in reversed(states):
+            self._read(state)
+
+    def tensor(self, ident: int) -> Tensor:
+        return self._tensors[ident]
+
+    def rank(self, ident: int) -> int:
+        """Parameters in the order of their modules."""
+        return self._rank.get(ident, len(self._rank))
+
+    def trained_with(self, reached: Iterable[int], made: Sequence[OptimizerMade]) -> set[int] | None:
+        """The parameters of the models that are reached, and those of their optimizers; None where that is not known."""
+        leaves = set(reached)
+        groups = [*self._models, *(frozenset(event.parameters) for event in made)]
+        found = {ident for group in groups if group & leaves for ident in group}
+        unknown = any(not event.known and leaves.intersection(event.parameters) for event in made)
+        if unknown or found & self._partly_known or not (found | leaves) <= self._tensors.keys():
+            return None
+        return found
+
+    def _read(self, state: State) -> None:
+        objects = dict(_everything(state))
+        modules = {ident: found for ident, found in objects.items() if _is_module(found)}
+        held: set[int] = set()
+        for found in modules.values():
+            held.update(child for _, child in _members(state, found, "_modules"))
+        for ident, found in objects.items():
+            if isinstance(found, Tensor):
+                self._tensors.setdefault(ident, found)
+        for ident in modules:
+            if ident not in held:
+                self._read_model(state, ident)
+        for found in objects.values():
+            if isinstance(found, Env):
+                for name, value in found.vars.items():
+                    if isinstance(value, Ref) and value.id in self._tensors:
+                        self.by_id.setdefault(value.id, name)
+
+    def _read_model(self, state: State, root: int) -> None:
+        seen: set[int] = set()
+        mine: dict[int, str] = {}
+        is_known = True
+        stack: list[tuple[str, int]] = [("", root)]
+        while stack:
+            prefix, ident = stack.pop()
+            found = state.find(ident)
+            if ident in seen or not isinstance(found, Instance) or not _is_module(found):
+                continue
+            seen.add(ident)
+            for name, child in _members(state, found, "_parameters"):
+                mine.setdefault(child, prefix + name)
+            stack += [(f"{prefix}{name}.", child) for name, child in reversed([*_members(state, found, "_modules")])]
+            is_known = is_known and all(_is_whole(state, found, table) for table in ("_parameters", "_modules"))
+        if frozenset(mine) in self._models:
+            return
+        self._models.append(frozenset(mine))
+        for ident, name in mine.items():
+            self.by_id.setdefault(ident, name)
+            self._rank.setdefault(ident, len(self._rank))
+        if not is_known:
+            self._partly_known.update(mine)
+
+
+def _everything(state: State) -> Iterator[tuple[int, HeapObject]]:
+    for block in state.frozen.values():
+        yield from block.items()
+    yield from state.heap.items()
+
+
+def _is_module(found: HeapObject) -> bool:
+    return isinstance(found, Instance) and "_modules" in found.attrs and "_parameters" in found.attrs
+
+
+def _members(state: State, owner: HeapObject, table: str) -> Iterator[tuple[str, int]]:
+    entries = _table(state, owner, table)
+    for key in entries.order if entries is not None else ():
+        value = entries.items.get(key) if entries is not None else None
+        if isinstance(key, Const) and isinstance(key.value, str) and isinstance(value, Ref):
+            yield key.value, value.id
+
+
+def _is_whole(state: State, owner: HeapObject, table: str) -> bool:
+    """Whether nothing stands in a module's table but what is known."""
+    entries = _table(state, owner, table)
+    if entries is None or entries.rest is not None:
+        return False
+    return all(isinstance(value, Ref) or value == Const(None) for value in entries.items.values())
+
+
+def _table(state: State, owner: HeapObject, table: str) -> DictObj | None:
+    held = owner.attrs.get(table) if isinstance(owner, Instance) else None
+    found = state.find(held.id) if isinstance(held, Ref) else None
+    return found if isinstance(found, DictObj) else None
