@@ -116,6 +116,16 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A fact with the place of the name that is bound, where its statement has one; `says_grad`: the statement itself
+    asks for `requires_grad`."""
+
+    fact: Fact
+    place: Place
+    says_grad: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """A leaf tensor by the name that it has in its module, or as a variable; `place` is where it was made."""
 

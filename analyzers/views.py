@@ -1,4 +1,4 @@
-"""What an editor shows of a whole file, beyond its findings: which parameters each backward reaches.
+"""What an editor shows of a whole file, beyond its findings: where its facts hold, and what each backward reaches.
 
     for x, y in loader:
         loss = criterion(model(x), y)
@@ -6,6 +6,8 @@
 
 What a backward reached is in the run's events; which parameters there are, and what they are called, in the memory that
 the run left behind. A run of a function leaves none, so that one is run again, once, if it knows what it reached.
+
+A fact is about a statement; which of its words is the name that it binds is in the syntax tree.
 """
 
 from __future__ import annotations
@@ -22,19 +24,23 @@ from analyzers.host import (
     Positions,
     Program,
     Snapshot,
+    chunk,
+    facts,
     function_run,
     later_run,
     looked_at_together,
     made_for,
     module_run,
     reach,
+    texts,
     uncalled,
 )
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, Event, OptimizerMade
 from analyzers.machine.runs import run_unknown
 from analyzers.queries.engine import Database, query
-from analyzers.report import Leaf, Place, Reach
+from analyzers.report import Bound, Leaf, Place, Reach
+from analyzers.syntax import nodes as n
 
 MOST_EVENTS = 200
 """Backwards of one run that are looked at."""
@@ -43,6 +49,71 @@ MOST_EVENTS = 200
 def reaches(snapshot: Snapshot, path: str) -> tuple[Reach, ...]:
     """What the backwards in a file reach, as far as that is known; of one that is called for several models, each."""
     return snapshot.ask(lambda db: _reaches(db, path))
+
+
+def bound(snapshot: Snapshot, path: str) -> tuple[Bound, ...]:
+    """The facts of a file, at the names that are bound."""
+    return snapshot.ask(lambda db: _bound(db, path))
+
+
+@query
+def _bound(db: Database, path: str) -> tuple[Bound, ...]:
+    targets: dict[tuple[Place, str], tuple[Place, bool]] = {}
+    for statement, target, says_grad in _targets(db, path):
+        name, place = target
+        targets.setdefault((statement, name), (place, says_grad))
+    known = ((fact, targets.get((fact.place, fact.name))) for fact in facts(db, path))
+    return tuple(Bound(fact, *target) for fact, target in known if target is not None)
+
+
+@query
+def _targets(db: Database, path: str) -> tuple[tuple[Place, tuple[str, Place], bool], ...]:
+    """Each statement of a file that binds, with what it binds as the source has it."""
+    places = Positions(db)
+    found: list[tuple[Place, tuple[str, Place], bool]] = []
+    for key in texts(db, path):
+        for node in n.walk(chunk(db, path, key).body):
+            for target, value in _bindings_of(node):
+                name = places.text(loc := Loc(path, key, target.start, target.end))
+                statement = places.place(Loc(path, key, node.start, node.end))
+                found.append((statement, (name, places.place(loc)), _says_grad(value)))
+    return tuple(found)
+
+
+def _bindings_of(node: n.Node) -> Iterator[tuple[n.Node, n.Node | None]]:
+    """What a statement binds, each with what is bound to it."""
+    match node:
+        case n.Assign(targets=targets, value=value):
+            yield from ((name, value) for target in targets for name in _names_in(target))
+        case n.AugAssign(target=target, value=value) | n.AnnAssign(target=target, value=value):
+            yield target, value
+        case n.NamedExpr(target=target, value=value):
+            yield target, value
+        case n.For(target=target):
+            yield from ((name, None) for name in _names_in(target))
+        case n.With(items=items):
+            yield from ((name, None) for item in items if item.target is not None for name in _names_in(item.target))
+
+
+def _names_in(target: n.Node) -> Iterator[n.Node]:
+    match target:
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
+            for element in elts:
+                yield from _names_in(element)
+        case n.Starred(value=value):
+            yield from _names_in(value)
+        case _:
+            yield target
+
+
+def _says_grad(value: n.Node | None) -> bool:
+    for node in n.walk([value] if value is not None else []):
+        match node:
+            case n.Keyword(arg="requires_grad", value=n.Constant(value=True)):
+                return True
+            case n.Attribute(attr="requires_grad_" | "Parameter") | n.Name(id="Parameter"):
+                return True
+    return False
 
 
 @query
@@ -165,7 +236,7 @@ class Names:
         return self._rank.get(ident, len(self._rank))
 
     def trained_with(self, reached: Iterable[int], made: Sequence[OptimizerMade]) -> set[int] | None:
-        """The parameters of the models that are reached, and those of their optimizers; None where that is not known."""
+        """The parameters of the models that are reached, and of their optimizers; None where that is not known."""
         leaves = set(reached)
         groups = [*self._models, *(frozenset(event.parameters) for event in made)]
         found = {ident for group in groups if group & leaves for ident in group}

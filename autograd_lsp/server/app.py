@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +21,7 @@ from analyzers.queries.engine import Cancelled
 from analyzers.report import Sighting
 from autograd_lsp import __version__
 from autograd_lsp.config import ConfigError, Configuration, is_below
+from autograd_lsp.config.display import Display
 from autograd_lsp.positions import without_lone_surrogates
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
@@ -56,8 +60,13 @@ class AutogradServer(LanguageServer):
         """Answers given since the analyzer has forgotten."""
         self.notebooks: dict[str, OpenNotebook] = {}
         """The open ones, by path."""
-        self.when_changed: list[Callable[[], None]] = []
-        """Who wants to hear of every change that the analyzer was told of."""
+        self.display = Display()
+        self.durations: deque[float] = deque(maxlen=100)
+        """Seconds that the last answers took."""
+        self.counts: dict[str, int] = {}
+        """Findings of each file that was asked about, when it was last."""
+        self.when_changed: list[Callable[[bool], None]] = []
+        """Who wants to hear of every change that the analyzer was told of, and whether it is one to an open text."""
         self._waiting: list[asyncio.Future[None]] = []
         self._worker = Worker()
         self.work = Progress(self)
@@ -77,6 +86,7 @@ class AutogradServer(LanguageServer):
     def use_own_documents(self, params: types.InitializeParams) -> None:
         """Called while initializing: pygls has made its workspace and not yet used it."""
         self._loop = asyncio.get_running_loop()
+        self.protocol.trace = params.trace or types.TraceValue.Off
         workspace = self.protocol.workspace
         self.protocol._workspace = Documents(
             workspace.root_uri,
@@ -118,7 +128,7 @@ class AutogradServer(LanguageServer):
 
     def tell_text(self, document: Document) -> None:
         text = without_lone_surrogates(document.source)
-        self._tell(lambda: self.host.set_text(document.key, text))
+        self._tell(lambda: self.host.set_text(document.key, text), by_edit=True)
 
     def tell_opened(self, document: Document) -> None:
         self.tell_text(document)
@@ -136,7 +146,7 @@ class AutogradServer(LanguageServer):
         path = path_of(uri)
         is_new = path not in self.notebooks
         notebook = self.notebooks[path] = open_notebook(document, self.workspace)
-        self._tell(lambda: self.host.set_text(path, notebook.program.text))
+        self._tell(lambda: self.host.set_text(path, notebook.program.text), by_edit=True)
         if is_new:
             self._tell_which_are_open()
 
@@ -156,6 +166,9 @@ class AutogradServer(LanguageServer):
         self.configuration.forget()
         self._tell(self.host.choices_changed)
 
+    def tell_display_changed(self) -> None:
+        self._say_changed(by_edit=False)
+
     def tell_bad_configuration(self, error: ConfigError) -> None:
         """To the user, once, from whichever thread. What is wrong counts as if it were not there."""
         message = str(error)
@@ -169,12 +182,14 @@ class AutogradServer(LanguageServer):
         excludes = self.configuration.excludes
         if excludes(path):
             return []
-        return [one for one in snapshot.sightings(path) if not excludes(one.finding.place.path)]
+        found = [one for one in snapshot.sightings(path) if not excludes(one.finding.place.path)]
+        self.counts[path] = len(found)
+        return found
 
     async def ask(self, question: Callable[[Snapshot, Converter], T]) -> T:
         """The answer for the newest texts: a question that a change cuts short, or overtakes, is asked again."""
         while True:
-            revision = self.revision
+            revision, began = self.revision, time.monotonic()
             try:
                 answer = await self._worker.run(lambda: self._answer(question))
             except Cancelled:
@@ -182,6 +197,7 @@ class AutogradServer(LanguageServer):
                     raise
             else:
                 if self.revision == revision:
+                    self._note_answer(question, time.monotonic() - began)
                     return answer
 
     async def ask_about(self, uri: str, question: Callable[[Snapshot, Converter], T], otherwise: T) -> T:
@@ -191,6 +207,7 @@ class AutogradServer(LanguageServer):
         """
         version = self.version_of(uri)
 
+        @functools.wraps(question)
         def guarded(snapshot: Snapshot, converter: Converter) -> T:
             if self.version_of(uri) != version:
                 raise JsonRpcContentModified
@@ -232,6 +249,15 @@ class AutogradServer(LanguageServer):
         """Into the log. A message box in the middle of someone's typing helps nobody."""
         logger.error("%s: %s", source.__name__, error)
 
+    def _note_answer(self, question: Callable[..., object], seconds: float) -> None:
+        self.durations.append(seconds)
+        if self.protocol.trace != types.TraceValue.Off:
+            feature = question.__module__.rpartition(".")[2]
+            verbose = f"revision {self.revision}, {len(self.open_paths())} open"
+            is_verbose = self.protocol.trace == types.TraceValue.Verbose
+            message = f"{feature}: answered in {1000 * seconds:.0f} ms"
+            self.log_trace(types.LogTraceParams(message, verbose if is_verbose else None))
+
     def _answer(self, question: Callable[[Snapshot, Converter], T]) -> T:
         """On the worker thread."""
         snapshot = self.host.snapshot()
@@ -245,15 +271,18 @@ class AutogradServer(LanguageServer):
     def _tell_which_are_open(self) -> None:
         self._tell(lambda: self.host.look_at_together(self.open_paths()))
 
-    def _tell(self, change: Callable[[], object]) -> None:
+    def _tell(self, change: Callable[[], object], *, by_edit: bool = False) -> None:
         self.revision += 1
         try:
             change()
         except Exception:
             logger.exception("the analyzer did not take a change")
-        for tell in self.when_changed:
-            tell()
+        self._say_changed(by_edit=by_edit)
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             if not one.done():
                 one.set_result(None)
+
+    def _say_changed(self, *, by_edit: bool) -> None:
+        for tell in self.when_changed:
+            tell(by_edit)

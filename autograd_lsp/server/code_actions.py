@@ -36,7 +36,11 @@ def register(server: AutogradServer) -> None:
                 actions.extend(action for sighting in near for action in build.quick_fixes(sighting))
                 actions.extend(action for sighting in near for action in build.ignore(sighting))
             if _wanted(params.context, FIX_ALL, unasked=False):
-                actions.extend(build.fix_all([s.finding for s in sightings if s.place == s.finding.place and converter.is_in(uri, s.place)]))
+                actions.extend(
+                    build.fix_all(
+                        [s.finding for s in sightings if s.place == s.finding.place and converter.is_in(uri, s.place)]
+                    )
+                )
             return actions
 
         return await server.ask_about(uri, answer, [])

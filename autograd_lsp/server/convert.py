@@ -67,9 +67,7 @@ class Converter:
     def range(self, place: Place) -> types.Range:
         """In the document that `uri_at` names."""
         index = self.index(place.path)
-        (line, start), (last, end) = (
-            index.lsp_position(offset, self._encoding) for offset in (place.start, place.end)
-        )
+        (line, start), (last, end) = (index.lsp_position(offset, self._encoding) for offset in (place.start, place.end))
         cell = self._cell_at(place)
         if cell is not None:
             line, start = max((line - cell.first_line, start), (0, 0))

@@ -16,7 +16,7 @@ from autograd_lsp.notebooks import Cell, Notebook, program_of
 from autograd_lsp.positions import without_lone_surrogates
 
 SYNC = types.NotebookDocumentSyncOptions(
-    [types.NotebookDocumentFilterWithCells([types.NotebookCellLanguage("python")])]
+    [types.NotebookDocumentFilterWithNotebook("*", [types.NotebookCellLanguage("python")])]
 )
 
 

@@ -115,9 +115,7 @@ def _register_pull(server: AutogradServer) -> Callable[[], None]:
     return lambda: _ask_to_pull_again(server)
 
 
-def _follow(
-    server: AutogradServer, changed: Callable[..., None], closed: Callable[[str, Iterable[str]], None]
-) -> None:
+def _follow(server: AutogradServer, changed: Callable[..., None], closed: Callable[[str, Iterable[str]], None]) -> None:
     """Tell the analyzer of every text, and `changed` and `closed` of the file or the notebook that it belongs to, with
     the documents that are no longer shown."""
 

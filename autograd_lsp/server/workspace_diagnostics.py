@@ -1,8 +1,8 @@
 """`workspace/diagnostic`: the findings of every file of the workspace, open or not, for a client that pulls them.
 
-One file is asked about after the other, so what the user does meanwhile waits for one file at most, and of what was told
-only result ids are kept. A client that has the newest of everything is answered once something changes. Notebooks are
-left out: where one is open, its cells are asked about.
+One file is asked about after the other, so what the user does meanwhile waits for one file at most, and of what was
+told only result ids are kept. A client that has the newest of everything is answered once something changes. Notebooks
+are left out: where one is open, its cells are asked about.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class Answer:
                     progress.report(work, types.WorkDoneProgressReport(message=message, percentage=share))
                 await self._look_at(path)
             for gone in self.known.keys() - set(paths):
-                self._tell(gone, [])
+                if self._server.open_document(self.known[gone][0]) is None:
+                    self._tell(gone, [])
         finally:
             if work is not None:
                 progress.end(work, types.WorkDoneProgressEnd())
@@ -111,7 +112,7 @@ class Answer:
             return
         self.known[path] = (uri, result_id)
         self.has_news = True
-        report = Full(uri, diagnostics, self._server.version_of(uri), result_id)
+        report = Full(uri, diagnostics, self._server.version_of(uri), result_id=result_id)
         if self._partial is None:
             self._news[path] = report
         else:
