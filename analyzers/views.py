@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj, Env, HeapObject, Instance, Tensor
@@ -38,6 +39,7 @@ from analyzers.host import (
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, Event, OptimizerMade
 from analyzers.machine.runs import run_unknown
+from analyzers.program.prelude import is_prelude
 from analyzers.queries.engine import Database, query
 from analyzers.report import Bound, Leaf, Place, Reach
 from analyzers.syntax import nodes as n
@@ -120,19 +122,41 @@ def _says_grad(value: n.Node | None) -> bool:
 def _reaches(db: Database, path: str) -> tuple[Reach, ...]:
     """As seen by the file's own runs, and by those that are looked at with it and import it."""
     importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
-    found = dict.fromkeys(one for there in (path, *importers) for one in _reaches_of_runs(db, there))
-    return tuple(sorted((one for one in found if one.place.path == path), key=lambda one: one.place))
+    places = Positions(db)
+    found: dict[Reach, None] = {}
+    for there in (path, *importers):
+        for index in (WHOLE, *uncalled(db, there, False)):
+            found.update((_placed(places, one), None) for one in _reached(db, there, index) if one.loc.module == path)
+    return tuple(sorted(found, key=lambda one: one.place))
+
+
+_Leaves: TypeAlias = tuple[tuple[str, Loc | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A `Reach` in the machine's own places, which text that only moves leaves as they are."""
+
+    loc: Loc
+    always: _Leaves
+    sometimes: _Leaves
+    never: _Leaves
+    besides: _Leaves
+    frozen: int
+
+
+def _placed(places: Positions, found: _Reached) -> Reach:
+    def leaves(mine: _Leaves) -> tuple[Leaf, ...]:
+        return tuple(Leaf(name, places.place(loc) if loc is not None else None) for name, loc in mine)
+
+    always, sometimes = leaves(found.always), leaves(found.sometimes)
+    never, besides = leaves(found.never), leaves(found.besides)
+    return Reach(places.place(found.loc), always, sometimes, never, besides, found.frozen)
 
 
 @query
-def _reaches_of_runs(db: Database, path: str) -> tuple[Reach, ...]:
-    """What the backwards reach that a file's runs call, in whichever file."""
-    runs = (WHOLE, *uncalled(db, path, False))
-    return tuple(one for index in runs for one in _reaches_of_run(db, path, index))
-
-
-@query
-def _reaches_of_run(db: Database, path: str, index: int) -> tuple[Reach, ...]:
+def _reached(db: Database, path: str, index: int) -> tuple[_Reached, ...]:
+    """What the backwards reach that one run of a file calls, in whichever file."""
     run = module_run(db, path) if index == WHOLE else function_run(db, path, index)
     called = [event for event in run.events if isinstance(event, BackwardCall)]
     unknown = {event.site.loc for event in called if event.unknown}
@@ -140,50 +164,43 @@ def _reaches_of_run(db: Database, path: str, index: int) -> tuple[Reach, ...]:
     if run.out_of_fuel or not known:
         return ()
     made = [event for event in run.events if isinstance(event, OptimizerMade)]
-    heaps = [module_run(db, path).state] if index == WHOLE else _states_after(db, path, index)
-    names = Names(heaps)
-    places = Positions(db)
-    by_model: dict[tuple[Loc, frozenset[int]], list[BackwardCall]] = {}
+    names = Names([module_run(db, path).state] if index == WHOLE else _states_after(db, path, index))
+    by_model: dict[tuple[Loc, frozenset[int]], list[frozenset[int]]] = {}
     for event in known:
         trained = names.trained_with(event.reached, made)
         if trained is not None:
-            by_model.setdefault((event.site.loc, frozenset(trained)), []).append(event)
-    return tuple(
-        found
-        for (loc, trained), events in by_model.items()
-        if (found := _reach(places, names, loc, trained, [frozenset(event.reached) for event in events])) is not None
-    )
+            by_model.setdefault((event.site.loc, frozenset(trained)), []).append(frozenset(event.reached))
+    found = (_sorted_out(names, loc, trained, reached) for (loc, trained), reached in by_model.items())
+    return tuple(one for one in found if one is not None)
 
 
-def _reach(
-    places: Positions, names: Names, loc: Loc, trained: frozenset[int], reached: Sequence[frozenset[int]]
-) -> Reach | None:
+def _sorted_out(names: Names, loc: Loc, trained: frozenset[int], reached: Sequence[frozenset[int]]) -> _Reached | None:
     """None where not everything has a name, or is known to require grad or not."""
-    ever = frozenset().union(*reached)
+    ever = frozenset[int]().union(*reached)
     always = frozenset.intersection(*reached)
     frozen = {ident for ident in trained - ever if names.tensor(ident).requires_grad is False}
     asked = (trained | ever) - frozen
     if any(ident not in names.by_id or names.tensor(ident).requires_grad is not True for ident in asked):
         return None
 
-    def leaves(idents: Iterable[int]) -> tuple[Leaf, ...]:
-        return tuple(
-            Leaf(names.by_id[ident], _made_at(places, names.tensor(ident))) for ident in sorted(idents, key=names.rank)
-        )
+    def leaves(idents: Iterable[int]) -> _Leaves:
+        ordered = sorted(idents, key=lambda ident: (names.rank(ident), ident))
+        return tuple((names.by_id[ident], _made_at(names.tensor(ident))) for ident in ordered)
 
-    return Reach(
-        places.place(loc),
-        always=leaves(trained & always),
-        sometimes=leaves(trained & ever - always),
-        never=leaves(trained - ever - frozen),
-        besides=leaves(ever - trained),
-        frozen=len(frozen),
+    never = trained - ever - frozen
+    return _Reached(
+        loc,
+        leaves(trained & always),
+        leaves(trained & ever - always),
+        leaves(never),
+        leaves(ever - trained),
+        len(frozen),
     )
 
 
-def _made_at(places: Positions, tensor: Tensor) -> Place | None:
+def _made_at(tensor: Tensor) -> Loc | None:
     loc = tensor.lineage.loc if tensor.lineage is not None else None
-    return places.place(loc) if loc is not None and not loc.module.startswith("<") else None
+    return loc if loc is not None and not is_prelude(loc.module) else None
 
 
 def _states_after(db: Database, path: str, index: int) -> list[State]:
@@ -257,11 +274,12 @@ class Names:
         for ident in modules:
             if ident not in held:
                 self._read_model(state, ident)
-        for found in objects.values():
-            if isinstance(found, Env):
-                for name, value in found.vars.items():
-                    if isinstance(value, Ref) and value.id in self._tensors:
-                        self.by_id.setdefault(value.id, name)
+        # The variables of a module before those of functions, which may hold it under another name for a while.
+        environments = [found for found in objects.values() if isinstance(found, Env) and _is_of_the_user(state, found)]
+        for found in sorted(environments, key=lambda env: env.module is None):
+            for name, value in found.vars.items():
+                if isinstance(value, Ref) and value.id in self._tensors:
+                    self.by_id.setdefault(value.id, name)
 
     def _read_model(self, state: State, root: int) -> None:
         seen: set[int] = set()
@@ -292,6 +310,14 @@ def _everything(state: State) -> Iterator[tuple[int, HeapObject]]:
     for block in state.frozen.values():
         yield from block.items()
     yield from state.heap.items()
+
+
+def _is_of_the_user(state: State, env: Env) -> bool:
+    """Whether these are variables of a file, and not of what stands for torch's own Python."""
+    at: HeapObject | None = env
+    while isinstance(at, Env) and at.module is None and at.parent is not None:
+        at = state.find(at.parent)
+    return isinstance(at, Env) and at.module is not None and not is_prelude(at.module)
 
 
 def _is_module(found: HeapObject) -> bool:
