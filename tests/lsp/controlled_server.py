@@ -33,6 +33,9 @@ class ControlledHost:
     def look_at_together(self, paths: Iterable[str]) -> None:
         pass
 
+    def forget_if_large(self) -> bool:
+        return False
+
     def snapshot(self) -> ControlledSnapshot:
         return ControlledSnapshot(self)
 
@@ -53,6 +56,9 @@ class ControlledSnapshot:
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         return ()
+
+    def ask(self, question: object) -> object:
+        raise ValueError("there is nothing to ask but texts")
 
     def graph(self, path: str, offset: int, name: str | None) -> Graph | None:
         self.behave(self.text(path))
