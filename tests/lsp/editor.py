@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.protocol import default_converter
@@ -55,6 +56,8 @@ class Editor(LanguageClient):
         self.refreshed: list[str] = []
         """What the server asked to be asked about again."""
         self.traced: list[str] = []
+        self.parts: list[dict[str, Any]] = []
+        """Partial results."""
         self._news = asyncio.Condition()
 
         async def on_published(params: types.PublishDiagnosticsParams) -> None:
@@ -62,8 +65,15 @@ class Editor(LanguageClient):
                 self.published.append(params)
                 self._news.notify_all()
 
+        def on_progress(params: types.ProgressParams) -> None:
+            if isinstance(params.value, dict) and "items" in params.value:
+                self.parts.append(params.value)
+            else:
+                DEFAULT_CLIENT_FEATURES[types.PROGRESS](self, params)
+
         handlers = {
             **DEFAULT_CLIENT_FEATURES,
+            types.PROGRESS: on_progress,
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: on_published,
             types.WORKSPACE_INLAY_HINT_REFRESH: lambda _: self.refreshed.append("hints"),
             types.WORKSPACE_CODE_LENS_REFRESH: lambda _: self.refreshed.append("lenses"),

@@ -101,9 +101,10 @@ async def test_leaving_and_cancelling_do_not_wait_for_a_change(project: Path) ->
 
 async def test_results_come_one_by_one_with_their_progress(project: Path) -> None:
     async with editing(PULL_CLIENT, folders=[project.as_uri()]) as editor:
+        editor.progress_reports["work"] = []
         report = await pull_all(editor, partial_result_token="parts", work_done_token="work")
         assert list(report.items) == []
-        told_of = [part.items[0].uri.rpartition("/")[2] for part in editor.progress_reports["parts"]]
+        told_of = [part["items"][0]["uri"].rpartition("/")[2] for part in editor.parts]
         assert told_of == ["fine.py", "train.py"]
         kinds = [value.kind for value in editor.progress_reports["work"]]
         assert kinds == ["begin", "report", "report", "end"]
