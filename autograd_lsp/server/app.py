@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsErro
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from analyzers.queries.engine import Cancelled
+from analyzers.queries.engine import Cancelled, CancelToken
 from analyzers.report import Sighting
 from autograd_lsp import __version__
 from autograd_lsp.config import ConfigError, Configuration, is_below
@@ -68,6 +68,10 @@ class AutogradServer(LanguageServer):
         self.when_changed: list[Callable[[bool], None]] = []
         """Who wants to hear of every change that the analyzer was told of, and whether it is one to an open text."""
         self._waiting: list[asyncio.Future[None]] = []
+        self._urgent = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+        self._leisurely: list[CancelToken] = []
         self._worker = Worker()
         self.work = Progress(self)
 
@@ -188,12 +192,38 @@ class AutogradServer(LanguageServer):
 
     async def ask(self, question: Callable[[Snapshot, Converter], T]) -> T:
         """The answer for the newest texts: a question that a change cuts short, or overtakes, is asked again."""
+        self._urgent += 1
+        self._is_quiet.clear()
+        for token in self._leisurely:
+            token.cancel()
+        try:
+            return await self._ask(question, CancelToken())
+        finally:
+            self._urgent -= 1
+            if not self._urgent:
+                self._is_quiet.set()
+
+    async def ask_at_leisure(self, question: Callable[[Snapshot, Converter], T]) -> T:
+        """The same for one of many questions that nobody waits for: it makes way for `ask`, and is asked again then."""
+        while True:
+            await self._is_quiet.wait()
+            token = CancelToken()
+            self._leisurely.append(token)
+            try:
+                return await self._ask(question, token)
+            except Cancelled:
+                if not token.is_cancelled:
+                    raise
+            finally:
+                self._leisurely.remove(token)
+
+    async def _ask(self, question: Callable[[Snapshot, Converter], T], token: CancelToken) -> T:
         while True:
             revision, began = self.revision, time.monotonic()
             try:
-                answer = await self._worker.run(lambda: self._answer(question))
+                answer = await self._worker.run(lambda: self._answer(question, token))
             except Cancelled:
-                if self.revision == revision:
+                if self.revision == revision or token.is_cancelled:
                     raise
             else:
                 if self.revision == revision:
@@ -258,9 +288,10 @@ class AutogradServer(LanguageServer):
             message = f"{feature}: answered in {1000 * seconds:.0f} ms"
             self.log_trace(types.LogTraceParams(message, verbose if is_verbose else None))
 
-    def _answer(self, question: Callable[[Snapshot, Converter], T]) -> T:
+    def _answer(self, question: Callable[[Snapshot, Converter], T], token: CancelToken) -> T:
         """On the worker thread."""
-        snapshot = self.host.snapshot()
+        token.check()
+        snapshot = self.host.snapshot(token)
         uris = {document.key: document.uri for document in self.open_documents()}
         notebooks = dict(self.notebooks)
         self._remembered += 1

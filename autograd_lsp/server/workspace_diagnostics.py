@@ -1,8 +1,8 @@
 """`workspace/diagnostic`: the findings of every file of the workspace, open or not, for a client that pulls them.
 
-One file is asked about after the other, so what the user does meanwhile waits for one file at most, and of what was
-told only result ids are kept. A client that has the newest of everything is answered once something changes. Notebooks
-are left out: where one is open, its cells are asked about.
+One file is asked about after the other, each makes way for what the user asks meanwhile, and of what was told only
+result ids are kept. A client that has the newest of everything is answered once something changes. Notebooks are left
+out: where one is open, its cells are asked about.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Answer:
             return converter.diagnostics(sightings, converter.uri(path))
 
         try:
-            self._tell(path, await server.ask(answer))
+            self._tell(path, await server.ask_at_leisure(answer))
         except Cancelled:
             raise
         except Exception:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from analyzers.host import Cancelled
+from analyzers.host import Cancelled, CancelToken
 from analyzers.report import Fact, Finding, Graph, Place, Sighting
 from autograd_lsp.config import Configuration
 from autograd_lsp.server.features import create_server
@@ -36,13 +36,14 @@ class ControlledHost:
     def forget_if_large(self) -> bool:
         return False
 
-    def snapshot(self) -> ControlledSnapshot:
-        return ControlledSnapshot(self)
+    def snapshot(self, token: CancelToken) -> ControlledSnapshot:
+        return ControlledSnapshot(self, token)
 
 
 class ControlledSnapshot:
-    def __init__(self, host: ControlledHost) -> None:
+    def __init__(self, host: ControlledHost, token: CancelToken) -> None:
         self.host = host
+        self.token = token
         self.revision = host.revision
 
     def text(self, path: str) -> str:
@@ -68,6 +69,7 @@ class ControlledSnapshot:
         if "FAIL" in text:
             raise ValueError("told to fail")
         while "SLOW" in text:
+            self.token.check()
             if self.revision != self.host.revision:
                 raise Cancelled
             time.sleep(0.005)

@@ -11,6 +11,8 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from analyzers.report import Leaf, Place, Reach
+from autograd_lsp.server.code_lens import reach_words
 from tests.lsp.editor import BROKEN, PATIENCE, PULL_CLIENT, Editor, editing, with_encodings
 
 URI = "file:///project/train.py"
@@ -228,3 +230,30 @@ async def test_a_failure_of_the_analyzer_shows_nothing() -> None:
         assert await editor.lenses(URI) == []
         assert await highlights(editor, 0, 0) is None
     assert editor.messages == []
+
+
+def leaves(*names: str) -> tuple[Leaf, ...]:
+    return tuple(Leaf(name, None) for name in names)
+
+
+FOUR = leaves("a.weight", "a.bias", "b.weight", "b.bias")
+LAYERS = leaves(*(f"body.{layer}.{name}" for layer in range(3) for name in ("weight", "bias")))
+
+
+@pytest.mark.parametrize(
+    ("always", "sometimes", "never", "besides", "words"),
+    [
+        (FOUR, (), (), (), "reaches all 4 parameters"),
+        (FOUR[:1], (), (), (), "reaches `a.weight`"),
+        (FOUR, (), (), leaves("x"), "reaches all 4 parameters and `x`"),
+        ((), (), (), leaves("x", "y"), "reaches `x`, `y`"),
+        (FOUR[:2], FOUR[2:], (), (), "reaches 2 to 4 of 4 parameters: not always `b.weight`, `b.bias`"),
+        (FOUR[:1], FOUR[1:2], FOUR[2:], (), "reaches 1 to 2 of 4 parameters: not `b.weight`, `b.bias`"),
+        (FOUR, (), LAYERS, (), "reaches 4 of 10 parameters: not `body.*`"),
+        (LAYERS[:2], (), LAYERS[2:], (), "reaches 2 of 6 parameters: not `body.1.*`, `body.2.*`"),
+        ((), (), LAYERS, leaves("x"), "reaches 0 of 6 parameters and `x`: not `body.*`"),
+        (FOUR, (), leaves("p", "q", "r", "s", "t"), (), "reaches 4 of 9 parameters: not `p`, `q`, `r` and 2 more"),
+    ],
+)
+def test_the_words_of_a_lens(always, sometimes, never, besides, words: str) -> None:
+    assert reach_words(Reach(Place("/p.py", 0, 1), always, sometimes, never, besides, 0)) == words

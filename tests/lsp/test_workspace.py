@@ -138,6 +138,37 @@ async def test_a_change_in_the_middle_is_in_the_answer() -> None:
         ]
 
 
+async def test_what_the_user_asks_does_not_wait_for_the_workspace() -> None:
+    slow, other = "file:///project/a.py", "file:///project/b.py"
+    async with editing(PULL_CLIENT, CONTROLLED) as editor:
+        editor.open(slow, "SLOW")
+        editor.open(other, "fine")
+        waiting = asyncio.ensure_future(pull_all(editor))
+        await asyncio.sleep(0.3)
+        report = await asyncio.wait_for(editor.pull(other), PATIENCE)
+        assert [d.message for d in report.items] == ["fine"]
+        assert not waiting.done()
+        editor.edit(slow, 2, (0, 0), (0, 4), "done")
+        report = await asyncio.wait_for(waiting, PATIENCE)
+        assert [one.items[0].message for one in report.items] == ["done", "fine"]
+
+
+async def test_the_user_can_stop_it_by_its_progress() -> None:
+    slow, other = "file:///project/a.py", "file:///project/b.py"
+    async with editing(PULL_CLIENT, CONTROLLED) as editor:
+        editor.open(slow, "SLOW")
+        editor.open(other, "fine")
+        editor.progress_reports["work"] = []
+        waiting = asyncio.ensure_future(pull_all(editor, work_done_token="work"))
+        await asyncio.sleep(0.3)
+        editor.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams("work"))
+        editor.edit(slow, 2, (0, 0), (0, 4), "done")
+        with pytest.raises(JsonRpcException) as refusal:
+            await asyncio.wait_for(waiting, PATIENCE)
+        assert refusal.value.code == types.LSPErrorCodes.RequestCancelled
+        assert editor.progress_reports["work"][-1].kind == "end"
+
+
 async def test_only_a_client_that_pulls_can_ask_for_all() -> None:
     async with editing(PUSH_CLIENT) as editor:
         assert editor.offer.diagnostic_provider is None
