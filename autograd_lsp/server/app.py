@@ -105,7 +105,7 @@ class AutogradServer(LanguageServer):
 
     def open_documents(self) -> Iterable[Document]:
         """Those that are files of their own: the cells of notebooks are not."""
-        documents = [one for one in self.workspace.text_documents.values() if isinstance(one, Document)]
+        documents = [one for one in list(self.workspace.text_documents.values()) if isinstance(one, Document)]
         return [document for document in documents if not self._is_cell(document.uri)]
 
     def path(self, uri: str) -> str:
@@ -122,9 +122,6 @@ class AutogradServer(LanguageServer):
         if path in self.notebooks:
             return list(self.notebooks[path].uris)
         return [document.uri for document in self.open_documents() if document.key == path]
-
-    def _is_cell(self, uri: str) -> bool:
-        return self.workspace.get_notebook_document(cell_uri=uri) is not None
 
     def version_of(self, uri: str) -> int | None:
         document = self.open_document(uri)
@@ -266,7 +263,7 @@ class AutogradServer(LanguageServer):
 
     def folders(self) -> list[str]:
         """Those of the workspace that lie on the disk, none within another."""
-        uris = [folder.uri for folder in self.workspace.folders.values()]
+        uris = [folder.uri for folder in list(self.workspace.folders.values())]
         roots = {path for uri in uris or [self.workspace.root_uri or ""] if (path := to_fs_path(uri)) is not None}
         paths = sorted(os.path.normpath(path) for path in roots if path)
         return [one for one in paths if not any(one != other and is_below(one, other) for other in paths)]
@@ -278,6 +275,9 @@ class AutogradServer(LanguageServer):
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
         """Into the log. A message box in the middle of someone's typing helps nobody."""
         logger.error("%s: %s", source.__name__, error)
+
+    def _is_cell(self, uri: str) -> bool:
+        return self.workspace.get_notebook_document(cell_uri=uri) is not None
 
     def _note_answer(self, question: Callable[..., object], seconds: float) -> None:
         self.durations.append(seconds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import version
 from typing import Any
 
 from lsprotocol import types
@@ -33,6 +32,8 @@ def register(server: AutogradServer, environment: Environment | None) -> None:
 
 def _status(server: AutogradServer, environment: Environment | None) -> dict[str, Any]:
     """Sizes are in megabytes, durations in milliseconds."""
+    from importlib.metadata import version
+
     last = [round(1000 * seconds, 1) for seconds in server.durations]
     return {
         "version": __version__,
