@@ -1,4 +1,4 @@
-"""What an editor shows beside findings, as its user wants it."""
+"""What an editor shows, beyond the findings of what is open, as its user wants it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from autograd_lsp.config.layer import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """Hints behind the names that a line binds, and a lens over each backward."""
+    """Hints behind the names that a line binds, a lens over each backward, and findings of what is not open."""
 
     requires_grad: bool = True
     grad_fn: bool = True
     shape: bool = False
     reach: bool = True
+    workspace: bool = True
 
     @property
     def has_hints(self) -> bool:
@@ -28,6 +29,7 @@ _KEYS = {
     ("inlayHints", "gradFn"): "grad_fn",
     ("inlayHints", "shape"): "shape",
     ("codeLens", "reach"): "reach",
+    ("diagnostics", "workspace"): "workspace",
 }
 
 

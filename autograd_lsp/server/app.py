@@ -168,6 +168,7 @@ class AutogradServer(LanguageServer):
         self._tell(self.host.choices_changed)
 
     def tell_display_changed(self) -> None:
+        """The user wants to see more, or less, of what the analyzer says."""
         self._say_changed(by_edit=False)
 
     def tell_bad_configuration(self, error: ConfigError) -> None:
@@ -256,7 +257,7 @@ class AutogradServer(LanguageServer):
         return await self._worker.run(job)
 
     async def next_change(self) -> None:
-        """Until the analyzer is told of a change."""
+        """Until the analyzer is told of a change, or something else is to be shown."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         await waiting
@@ -309,11 +310,11 @@ class AutogradServer(LanguageServer):
         except Exception:
             logger.exception("the analyzer did not take a change")
         self._say_changed(by_edit=by_edit)
-        waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if not one.done():
-                one.set_result(None)
 
     def _say_changed(self, *, by_edit: bool) -> None:
         for tell in self.when_changed:
             tell(by_edit)
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if not one.done():
+                one.set_result(None)

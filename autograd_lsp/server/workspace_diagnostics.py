@@ -73,8 +73,9 @@ class Answer:
                     message = f"{os.path.basename(path)} ({number + 1} of {len(paths)})"
                     share = 100 * number // len(paths)
                     progress.report(work, types.WorkDoneProgressReport(message=message, percentage=share))
-                await self._look_at(path)
-            for gone in self.known.keys() - set(paths):
+                if self._server.display.workspace or self._server.shown_as(path):
+                    await self._look_at(path)
+            for gone in self.known.keys() - set(paths if self._server.display.workspace else self._server.open_paths()):
                 if self._server.open_document(self.known[gone][0]) is None:
                     self._tell(gone, [])
         finally:
@@ -123,7 +124,7 @@ class Answer:
 def _files(server: AutogradServer) -> list[str]:
     """The open ones first: somebody looks at them."""
     paths = dict.fromkeys(document.key for document in server.open_documents())
-    for folder in server.folders():
+    for folder in server.folders() if server.display.workspace else ():
         below = files_below(folder, server.configuration, (".py",))
         paths.update(dict.fromkeys(islice(below, MOST_FILES - len(paths))))
     return list(paths)

@@ -251,7 +251,6 @@ LAYERS = leaves(*(f"body.{layer}.{name}" for layer in range(3) for name in ("wei
         (FOUR[:1], FOUR[1:2], FOUR[2:], (), "reaches 1 to 2 of 4 parameters: not `b.weight`, `b.bias`"),
         (FOUR, (), LAYERS, (), "reaches 4 of 10 parameters: not `body.*`"),
         (LAYERS[:2], (), LAYERS[2:], (), "reaches 2 of 6 parameters: not `body.1.*`, `body.2.*`"),
-        ((), (), LAYERS, leaves("x"), "reaches 0 of 6 parameters and `x`: not `body.*`"),
         (FOUR, (), leaves("p", "q", "r", "s", "t"), (), "reaches 4 of 9 parameters: not `p`, `q`, `r` and 2 more"),
     ],
 )

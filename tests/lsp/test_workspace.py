@@ -196,6 +196,20 @@ async def test_each_folder_has_its_own_files_and_settings(tmp_path: Path) -> Non
         assert told(report, tmp_path) == {"a/train.py": None, "b/train.py": ["AG206"], "b/gone.py": []}
 
 
+async def test_the_user_may_want_to_hear_of_open_files_alone(project: Path) -> None:
+    settings: dict[str, object] = {"autograd-lsp": {"diagnostics": {"workspace": False}}}
+    async with editing(ASKED_CLIENT, settings=settings, folders=[project.as_uri()]) as editor:
+        editor.open((project / "train.py").as_uri(), BROKEN)
+        report = await pull_all(editor)
+        report = await pull_all(editor) if len(report.items) > 1 else report  # the settings came later
+        assert told(report, project) == {"train.py": ["AG104"]}
+        waiting = asyncio.ensure_future(pull_all(editor, report))
+        editor.set_configuration({"diagnostics": {"workspace": True}}, section="autograd-lsp")
+        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        report = await asyncio.wait_for(waiting, PATIENCE)
+        assert told(report, project) == {"fine.py": [], "train.py": None}
+
+
 async def test_folders_come_and_go(tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
     for folder in (a, b):
