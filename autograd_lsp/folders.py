@@ -20,14 +20,15 @@ def files_below(folder: str, configuration: Configuration | None, suffixes: tupl
         folders[:] = sorted(
             name
             for name in folders
-            if not (_skipped(here, name) or _excluded(configuration, here, name, is_folder=True))
+            if not (is_skipped(here, name) or _excluded(configuration, here, name, is_folder=True))
         )
         for name in sorted(files):
             if name.endswith(suffixes) and not _excluded(configuration, here, name, is_folder=False):
                 yield os.path.normpath(os.path.join(here, name))
 
 
-def _skipped(here: str, name: str) -> bool:
+def is_skipped(here: str, name: str) -> bool:
+    """Whether nobody wrote what lies in the folder `name`."""
     is_environment = os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
     return name.startswith(".") or name in _SKIPPED or is_environment
 
