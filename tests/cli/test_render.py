@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from analyzers.report import Fact, Graph, GraphEdge, GraphNode, Place
+from dataclasses import replace
+
+from analyzers.report import Card, Fact, Graph, GraphEdge, GraphNode, Place
 from autograd_lsp.cli.excerpt import Mark, excerpt
 from autograd_lsp.positions import LineIndex
+from autograd_lsp.render.card import card_markdown, card_plaintext
 from autograd_lsp.render.dot import render_dot
 from autograd_lsp.render.mermaid import render_mermaid
-from autograd_lsp.render.tensor import hover_markdown, hover_plaintext
 from autograd_lsp.render.tree import render_tree
 
 
@@ -31,6 +33,10 @@ DIAMOND = Graph(
     edges("loss>Mul", "Mul>Exp", "Mul>x", "Exp>x"),
     ("cut at a loop",),
 )
+
+
+def where(place: Place) -> str:
+    return f"line {place.start}"
 
 
 def test_a_tree_prints_a_shared_node_once() -> None:
@@ -67,9 +73,9 @@ def test_quotes_and_keywords_are_safe_in_a_picture() -> None:
 
 def test_a_hover_says_only_what_is_known() -> None:
     fact = Fact(Place("a.py", 0, 1), "<module>", "y", True, None, ("A", "B"), (3, None), None)
-    text = hover_plaintext(None, fact)
-    assert text == "y: tensor\nrequires_grad=True, grad_fn=A | B, shape=[3, ?]"
-    assert "```text\nloss" in hover_markdown(DIAMOND, None)
+    card = Card("tensor", "y", fact.place, None, fact)
+    assert card_plaintext(card, (), where) == "y: tensor\nrequires_grad=True, grad_fn=A | B, shape=[3, ?]"
+    assert "```text\nloss" in card_markdown(replace(card, graph=DIAMOND), (), where)
 
 
 def test_an_excerpt_puts_carets_under_what_is_seen() -> None:
