@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
-from analyzers.graph.cards import card_at, graph_of_spot, name_at
+from analyzers.graph.cards import bound_at, card_at, graph_of_spot, name_at
 from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.machine.core import ModuleRun
 from analyzers.machine.events import Binding
@@ -828,28 +828,34 @@ class Snapshot:
             return next((card for card in cards if card is not None), None)
 
     def graph(self, path: str, offset: int, name: str | None = None) -> Graph | None:
-        """The graph of the tensor named at `offset`, or of the last `name` on that line."""
+        """The graph of the tensor named at `offset`, or of `name` as it is on that line."""
         with self._held() as db:
             return graph(db, path, offset, name)
 
 
 def graph(db: Database, path: str, offset: int, name: str | None) -> Graph | None:
-    text = source(db, path) or b""
-    for at in (offset,) if name is None else _last_first(text, offset, name.encode()):
-        for recording, key, inside in recorded_at(db, path, at):
-            spot = name_at(recording, key, inside)
-            found = None if spot is None else graph_of_spot(recording, spot, Positions(db))
+    """Of what is bound to `name` on the line, the last; else of what it is when it is read there last."""
+    places = Positions(db)
+    offsets = [offset] if name is None else _last_first(source(db, path) or b"", offset, name.encode())
+    recorded = [found for at in offsets for found in recorded_at(db, path, at)]
+    for get in (name_at,) if name is None else (bound_at, name_at):
+        for recording, key, inside in recorded:
+            spot = get(recording, key, inside)
+            found = None if spot is None else graph_of_spot(recording, spot, places)
             if found is not None and name in {None, found.name}:
                 return found
     return None
 
 
-def _last_first(text: bytes, offset: int, name: bytes) -> Iterator[int]:
+def _last_first(text: bytes, offset: int, name: bytes) -> list[int]:
     """Where `name` stands on the line of `offset`."""
     start, end = text.rfind(b"\n", 0, offset) + 1, text.find(b"\n", offset)
-    at = len(text) if end < 0 else end
-    while name and (at := text.rfind(name, start, at + len(name) - 1)) >= 0:
-        yield at
+    found: list[int] = []
+    at = text.find(name, start) if name else -1
+    while 0 <= at < (len(text) if end < 0 else end):
+        found.append(at)
+        at = text.find(name, at + 1)
+    return found[::-1]
 
 
 class Host:

@@ -68,6 +68,11 @@ def name_at(recording: Recording, chunk: str, offset: int) -> Spot | None:
     return read if read.node.end - read.node.start < bound.node.end - bound.node.start else bound
 
 
+def bound_at(recording: Recording, chunk: str, offset: int) -> Spot | None:
+    """The target at a place."""
+    return recording.around(chunk, "bound", offset)
+
+
 def _call_of(recording: Recording, spot: Spot) -> Spot | None:
     """The call whose function a name is."""
     calls = recording.spots.get((spot.chunk, "call"), {}).values()

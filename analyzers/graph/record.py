@@ -10,7 +10,7 @@ last that is known well. A round of a loop that stands for many others is less w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -19,7 +19,7 @@ from analyzers.domain.join import join_shapes
 from analyzers.domain.objects import VERSION_BASE, Counter, Shape, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import NONE, Func, Ref, Unknown, Value
+from analyzers.domain.values import NONE, Builtin, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Frame, Limits, Machine, ModuleRun, Path, Probe, Program
 from analyzers.machine.loops import BLURRED
 from analyzers.machine.runs import Made, run_module, run_unknown
@@ -102,6 +102,10 @@ class Recording:
         yield m
 
 
+UNCOUNTED = frozenset({"torch.autograd.grad", "copy.copy", "copy.deepcopy"})
+"""What torch may have written by the time it gives it, so that nobody knows its version."""
+
+
 class Recorder(Probe):
     """Writes down what a run comes by in one file."""
 
@@ -110,6 +114,8 @@ class Recorder(Probe):
         self.recording = Recording()
         self.kept = 0
         self.begun: dict[tuple[int, int, int], tuple[State, Value]] = {}
+        self.uncounted: set[int] = set()
+        """The version counters of which nobody knows where they stand."""
 
     def read(self, m: Machine, node: n.Node, value: Value) -> None:
         self._name(m, "read", node, value)
@@ -118,20 +124,27 @@ class Recorder(Probe):
         self._name(m, "bound", target, value)
 
     def calls(self, m: Machine, node: n.Call, func: Value) -> None:
-        if self._is_here(m):
+        here = self._is_here(m)
+        if here or (isinstance(func, Builtin) and func.name in UNCOUNTED):
+            self.begun[len(m.frames), node.start, node.end] = m.st.fork(), func
+        if here:
             begun = m.st.fork()
-            self.begun[len(m.frames), node.start, node.end] = begun, func
             spot = self._spot(m, "call", node)
             if spot.moment is None:
                 self._keep(m, spot, LOWEST, Moment(begun, m.frame.env, m.frame.qualname, NONE, func))
 
     def called(self, m: Machine, node: n.Call, result: Value) -> None:
         begun = self.begun.pop((len(m.frames), node.start, node.end), None)
-        if begun is None or not self._is_here(m):
+        if begun is None:
+            return
+        before, func = begun
+        if isinstance(func, Builtin) and func.name in UNCOUNTED:
+            values = result.items if isinstance(result, Tup) else (result,)
+            self.uncounted.update(found.counter for found in map(m.tensor, values) if found is not None)
+        if not self._is_here(m):
             return
         spot = self._spot(m, "call", node)
         self._note(m, spot, result)
-        before, func = begun
         after = Moment(m.st.fork(), m.frame.env, m.frame.qualname, result, func, before)
         self._keep(m, spot, (True, _is_real(m), True), after)
 
@@ -170,7 +183,7 @@ class Recorder(Probe):
         spot.moment, spot.rank = moment, rank
 
     def _note(self, m: Machine, spot: Spot, value: Value) -> Facts | None:
-        known = facts_of(m, value)
+        known = facts_of(m, value, self.uncounted)
         if known is None:
             if isinstance(value, Unknown) and value.type is None:
                 spot.known = NOTHING
@@ -190,7 +203,7 @@ def _is_real(m: Machine) -> bool:
     return BLURRED not in m.iterations
 
 
-def facts_of(m: Machine, value: Value) -> Facts | None:
+def facts_of(m: Machine, value: Value, uncounted: Container[int]) -> Facts | None:
     """What is known of a tensor now; None of anything else. A look leaves the state as it was."""
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
@@ -199,15 +212,16 @@ def facts_of(m: Machine, value: Value) -> Facts | None:
     if tensor.base is not None:
         m.st, m.path = state.fork(), Path(())
     try:
-        return _facts(m, refreshed(m, value.id))
+        return _facts(m, refreshed(m, value.id), uncounted)
     finally:
         m.st, m.path = state, path
 
 
-def _facts(m: Machine, tensor: Tensor) -> Facts:
+def _facts(m: Machine, tensor: Tensor, uncounted: Container[int]) -> Facts:
     counter = m.st.get(tensor.counter)
     version = counter.version if isinstance(counter, Counter) else None
-    if version is not None and (version >= VERSION_BASE or tensor.inference is not False):
+    is_counted = tensor.counter not in uncounted and tensor.inference is False
+    if version is not None and (version >= VERSION_BASE or not is_counted):
         version = None
     names = grad_fn_names(m, tensor)
     return tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype, version

@@ -52,7 +52,7 @@ text { fill: #f3f4f6 }
 def render_svg(graph: Graph, where: Callable[[Place], str] = nowhere) -> str:
     """`where` names a place, as `line 3`."""
     lines = {node.id: _lines(node, where) for node in graph.nodes}
-    sizes = {ident: _size(texts) for ident, texts in lines.items()}
+    sizes = {node.id: _size(node, lines[node.id]) for node in graph.nodes}
     layout = lay_out(sizes, [(edge.source, edge.target) for edge in graph.edges], _GAP)
     cuts = {node.id for node in graph.nodes if node.kind == "cut"}
     width = max([layout.size.width, *(_CHARACTER * len(note) for note in graph.notes)]) + 2 * _MARGIN
@@ -84,8 +84,11 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
-def _size(lines: tuple[str, ...]) -> Size:
-    return Size(round(max(map(len, lines)) * _CHARACTER + 2 * _PADDING), len(lines) * _LINE + _PADDING)
+def _size(node: GraphNode, lines: tuple[str, ...]) -> Size:
+    """What is round at its ends is wider."""
+    height = len(lines) * _LINE + _PADDING
+    ends = height / 2 if node.kind == "leaf" else 2 * _PADDING
+    return Size(round(max(map(len, lines)) * _CHARACTER + ends), height)
 
 
 def _node(node: GraphNode, lines: tuple[str, ...], centre: tuple[float, float], size: Size) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -46,6 +47,15 @@ class Converter:
 
     def location(self, place: Place) -> types.Location:
         return types.Location(self.uri(place.path), self.range(place))
+
+    def namer(self, path: str) -> Callable[[Place], str]:
+        """What calls places by their lines, from 1 as editors show them, with the file where that is not `path`."""
+
+        def where(place: Place) -> str:
+            line = f"line {self.range(place).start.line + 1}"
+            return line if place.path == path else f"{os.path.basename(place.path)} {line}"
+
+        return where
 
     def diagnostics(self, sightings: Sequence[Sighting]) -> list[types.Diagnostic]:
         return [self.diagnostic(sighting) for sighting in sightings]

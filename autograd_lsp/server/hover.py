@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -32,7 +31,7 @@ def register(server: AutogradServer) -> None:
             findings = _findings_on(server.sightings(snapshot, path), path, params.position.line, converter)
             if card is None and not findings:
                 return None
-            contents = types.MarkupContent(kind, render(card, findings, _namer(path, converter)))
+            contents = types.MarkupContent(kind, render(card, findings, converter.namer(path)))
             return types.Hover(contents, converter.range(card.place) if card is not None else None)
 
         return await server.ask_about(uri, answer, None)
@@ -58,13 +57,3 @@ def _findings_on(sightings: Sequence[Sighting], path: str, line: int, converter:
         if is_here(place) or is_here(raised):
             found.append(finding)
     return found
-
-
-def _namer(path: str, converter: Converter) -> Callable[[Place], str]:
-    """Lines as an editor shows them, from 1, with the file where that is another."""
-
-    def where(place: Place) -> str:
-        line = f"line {converter.range(place).start.line + 1}"
-        return line if place.path == path else f"{os.path.basename(place.path)} {line}"
-
-    return where
