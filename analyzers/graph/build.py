@@ -23,6 +23,8 @@ MOST_STEPS = 600
 class Places(Protocol):
     def place(self, loc: Loc) -> Place: ...
 
+    def text(self, loc: Loc) -> str: ...
+
 
 def place_of(places: Places, loc: Loc | None) -> Place | None:
     """None for what lies in no file of the user's."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Instance, Tensor
 from analyzers.domain.values import NONE, BoundBuiltin, Builtin, Ref, Tup, Value
 from analyzers.graph.build import Places, graph_of
@@ -16,7 +16,7 @@ from analyzers.graph.names import names_at
 from analyzers.graph.record import Moment, Recording, Spot
 from analyzers.machine.contexts import mode_of
 from analyzers.machine.core import Machine
-from analyzers.machine.events import OptimizerMade
+from analyzers.machine.events import BackwardCall, OptimizerMade
 from analyzers.machine.prelude_calls import members
 from analyzers.machine.tensors import refreshed
 from analyzers.machine.training import all_known, parameters_of
@@ -33,7 +33,7 @@ def card_at(recording: Recording, chunk: str, offset: int, places: Places) -> Ca
     """What is known at a place in a chunk; None where there is nothing to say."""
     spot = name_at(recording, chunk, offset)
     if spot is None or spot.moment is None:
-        return None
+        return None if spot is None else _bare_card(recording, spot, places)
     with recording.at(spot, spot.moment) as m:
         card = _Reader(m, places, names_at(m), spot, spot.moment).card()
     if card is None:
@@ -91,6 +91,15 @@ def _is_cut_by_mode(trail: Lineage) -> bool:
     return any(step.cut in {"no-grad", "inference"} for step in trail.walk(MOST_STEPS))
 
 
+def _bare_card(recording: Recording, spot: Spot, places: Places) -> Card | None:
+    """Of a spot of which no moment was kept."""
+    if spot.known is None:
+        return None
+    loc = Loc(recording.path, spot.chunk, spot.node.start, spot.node.end)
+    place, name = places.place(loc), places.text(loc)
+    return Card("tensor", name, place, None, Fact(place, spot.scope, name, *spot.known), tuple(sorted(spot.differs)))
+
+
 @dataclass(slots=True)
 class _Reader:
     """A moment under the lens: the machine in its state, and what things are called there."""
@@ -132,20 +141,21 @@ class _Reader:
         loc = self.m.loc_of(self.m.frame, self.spot.node)
         backward = last_backward(self.m, loc) if returned else None
         if backward is not None:
-            card = replace(card, changes=(*changes, *unreached(self.m, backward, self.names, self.places)))
+            missed = tuple(unreached(self.m, backward, self.names, self.places))
+            card = replace(card, changes=(*changes, *missed), remarks=tuple(self.beyond(backward)))
         receiver = self.moment.func.receiver if isinstance(self.moment.func, BoundBuiltin) else NONE
         if isinstance(receiver, Ref) and (card.changes or not returned):
             subject = name.node.value if isinstance(name.node, n.Attribute) else name.node
             card = replace(card, graph=self.graph(receiver, self.text(subject)))
         if self.moment.func == Builtin("torch.autograd.grad"):
-            card = replace(card, remarks=tuple(self.differentiated()))
+            card = replace(card, remarks=(*card.remarks, *self.differentiated()))
         return card if card.changes or card.remarks or not returned else None
 
     def of_tensor(self, card: Card, value: Ref) -> Card:
         graph = self.graph(value, card.name)
         fact = None
         if self.spot.known is not None:
-            fact = Fact(card.place, self.m.frame.qualname, card.name, *self.spot.known)
+            fact = Fact(card.place, self.spot.scope, card.name, *self.spot.known)
         remarks = tuple(self.remarks(value, graph))
         return replace(card, fact=fact, differs=tuple(sorted(self.spot.differs)), graph=graph, remarks=remarks)
 
@@ -200,6 +210,14 @@ class _Reader:
     def changes(self) -> tuple[Change, ...]:
         before = self.moment.before
         return () if before is None else changes_between(before, self.moment.state, self.names)
+
+    def beyond(self, backward: BackwardCall) -> Iterator[Remark]:
+        """What a backward reaches, or may, and no name tells of."""
+        nameless = sum(ident not in self.names for ident in backward.reached)
+        if nameless:
+            yield Remark(f"reaches leaves that no variable here leads to: {nameless}")
+        if backward.unknown:
+            yield Remark("goes through what is not known, and may reach and free more")
 
     def differentiated(self) -> Iterator[Remark]:
         """What `torch.autograd.grad` gives, which adds to no `.grad`."""

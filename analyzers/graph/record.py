@@ -54,7 +54,6 @@ class Moment:
 
     state: State
     env: int
-    qualname: str
     value: Value
     func: Value | None = None
     before: State | None = None
@@ -67,6 +66,7 @@ class Spot:
 
     node: n.Node
     chunk: str
+    scope: str
     known: Facts | None = None
     differs: frozenset[str] = frozenset()
     moment: Moment | None = None
@@ -76,8 +76,9 @@ class Spot:
 
 @dataclass(slots=True, eq=False)
 class Recording:
-    """What one run came by, by chunk and kind; the machine that made it reads its moments."""
+    """What one run came by in the file `path`, by chunk and kind; the machine that made it reads its moments."""
 
+    path: str
     machine: Machine | None = None
     spots: dict[tuple[str, Kind], dict[tuple[int, int], Spot]] = field(default_factory=dict)
 
@@ -96,8 +97,7 @@ class Recording:
         m = self.machine
         assert m is not None
         m.st = moment.state.fork()
-        module = m.frames[0].module
-        m.frames = [Frame(module, spot.chunk, moment.qualname, moment.env, None, False, spot.node, spot.node)]
+        m.frames = [Frame(self.path, spot.chunk, spot.scope, moment.env, None, False, spot.node, spot.node)]
         m.path = Path(())
         yield m
 
@@ -111,7 +111,7 @@ class Recorder(Probe):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.recording = Recording()
+        self.recording = Recording(path)
         self.kept = 0
         self.begun: dict[tuple[int, int, int], tuple[State, Value]] = {}
         self.uncounted: set[int] = set()
@@ -125,33 +125,34 @@ class Recorder(Probe):
 
     def calls(self, m: Machine, node: n.Call, func: Value) -> None:
         here = self._is_here(m)
-        if here or (isinstance(func, Builtin) and func.name in UNCOUNTED):
-            self.begun[len(m.frames), node.start, node.end] = m.st.fork(), func
+        if not here and not _is_uncounted(func):
+            return
+        begun = m.st.fork()
+        self.begun[len(m.frames), node.start, node.end] = begun, func
         if here:
-            begun = m.st.fork()
             spot = self._spot(m, "call", node)
             if spot.moment is None:
-                self._keep(m, spot, LOWEST, Moment(begun, m.frame.env, m.frame.qualname, NONE, func))
+                self._keep(m, spot, LOWEST, Moment(begun, m.frame.env, NONE, func))
 
     def called(self, m: Machine, node: n.Call, result: Value) -> None:
         begun = self.begun.pop((len(m.frames), node.start, node.end), None)
         if begun is None:
             return
         before, func = begun
-        if isinstance(func, Builtin) and func.name in UNCOUNTED:
+        if _is_uncounted(func):
             values = result.items if isinstance(result, Tup) else (result,)
             self.uncounted.update(found.counter for found in map(m.tensor, values) if found is not None)
         if not self._is_here(m):
             return
         spot = self._spot(m, "call", node)
         self._note(m, spot, result)
-        after = Moment(m.st.fork(), m.frame.env, m.frame.qualname, result, func, before)
+        after = Moment(m.st.fork(), m.frame.env, result, func, before)
         self._keep(m, spot, (True, _is_real(m), True), after)
 
     def done(self, m: Machine, statement: n.Node, before: State) -> None:
         if self._is_here(m) and before.log is not m.st.log:
             spot = self._spot(m, "statement", statement)
-            now = Moment(m.st.fork(), m.frame.env, m.frame.qualname, NONE, None, before)
+            now = Moment(m.st.fork(), m.frame.env, NONE, None, before)
             self._keep(m, spot, (True, _is_real(m), True), now)
 
     def _is_here(self, m: Machine) -> bool:
@@ -164,14 +165,14 @@ class Recorder(Probe):
         known = self._note(m, spot, value)
         rank = (known is not None, _is_real(m), known is not None and known[0] is not False)
         if rank >= spot.rank:
-            self._keep(m, spot, rank, Moment(m.st.fork(), m.frame.env, m.frame.qualname, value))
+            self._keep(m, spot, rank, Moment(m.st.fork(), m.frame.env, value))
 
     def _spot(self, m: Machine, kind: Kind, node: n.Node) -> Spot:
         spots = self.recording.spots.setdefault((m.frame.chunk, kind), {})
         key = (node.start, node.end)
         found = spots.get(key)
         if found is None:
-            found = spots[key] = Spot(node, m.frame.chunk)
+            found = spots[key] = Spot(node, m.frame.chunk, m.frame.qualname)
         found.modes.add(mode_in(m.st))
         return found
 
@@ -191,6 +192,10 @@ class Recorder(Probe):
         spot.known, differing = (known, ()) if spot.known is None else _joined(spot.known, known)
         spot.differs |= frozenset(differing)
         return known
+
+
+def _is_uncounted(func: Value) -> bool:
+    return isinstance(func, Builtin) and func.name in UNCOUNTED
 
 
 def mode_in(state: State) -> Mode:
