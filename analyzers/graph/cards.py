@@ -35,18 +35,18 @@ def card_at(recording: Recording, chunk: str, offset: int, places: Places) -> Ca
     if spot is None or spot.moment is None:
         return None if spot is None else _bare_card(recording, spot, places)
     with recording.at(spot, spot.moment) as m:
-        card = _Reader(m, places, names_at(m), spot, spot.moment).card()
+        card = _Reader(recording, m, places, names_at(m), spot, spot.moment).card()
     if card is None:
         call = _call_of(recording, spot)
         if call is None or call.moment is None:
             return None
         with recording.at(call, call.moment) as m:
-            return _Reader(m, places, names_at(m), call, call.moment).call(spot)
+            return _Reader(recording, m, places, names_at(m), call, call.moment).call(spot)
     done = _statement_around(recording, spot)
     if done is None or done.moment is None:
         return card
     with recording.at(done, done.moment) as m:
-        return replace(card, changes=_Reader(m, places, names_at(m), done, done.moment).changes())
+        return replace(card, changes=_Reader(recording, m, places, names_at(m), done, done.moment).changes())
 
 
 def graph_of_spot(recording: Recording, spot: Spot, places: Places) -> Graph | None:
@@ -104,6 +104,7 @@ def _bare_card(recording: Recording, spot: Spot, places: Places) -> Card | None:
 class _Reader:
     """A moment under the lens: the machine in its state, and what things are called there."""
 
+    recording: Recording
     m: Machine
     places: Places
     names: Mapping[int, str]
@@ -167,7 +168,8 @@ class _Reader:
             if known:
                 yield Remark(f"{known} (`.grad` is {'a tensor' if isinstance(held, Ref) else 'None'})")
         yield from self.shared(value, tensor)
-        yield from keepers(self.m, value.id, tensor, self.names, self.places)
+        at_version = self.recording.is_counted(tensor)
+        yield from keepers(self.m, value.id, tensor, self.names, self.places, at_version=at_version)
         freed = {node.freed_at for node in graph.nodes if node.freed and node.freed_at} if graph is not None else ()
         yield from (Remark("a part of its graph was freed here", place) for place in sorted(freed))
 
@@ -209,7 +211,9 @@ class _Reader:
 
     def changes(self) -> tuple[Change, ...]:
         before = self.moment.before
-        return () if before is None else changes_between(before, self.moment.state, self.names)
+        if before is None:
+            return ()
+        return changes_between(before, self.moment.state, self.names, self.recording.is_counted)
 
     def beyond(self, backward: BackwardCall) -> Iterator[Remark]:
         """What a backward reaches, or may, and no name tells of."""

@@ -8,7 +8,7 @@ and nodes that were freed are all there is to see, whoever did it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from analyzers.domain.lineage import Loc
@@ -28,6 +28,7 @@ class _Difference:
 
     before: State
     after: State
+    is_counted: Callable[[Tensor], bool]
     tensors: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
     counters: dict[int, tuple[Counter, Counter]] = field(default_factory=dict)
     storages: dict[int, tuple[Storage, Storage]] = field(default_factory=dict)
@@ -45,9 +46,14 @@ class _Difference:
                 self.nodes.append((old, new))
 
 
-def changes_between(before: State, after: State, names: Mapping[int, str]) -> tuple[Change, ...]:
-    """What is different in the state after; tensors without a name are left out."""
-    found = _Difference(before, after)
+def changes_between(
+    before: State, after: State, names: Mapping[int, str], is_counted: Callable[[Tensor], bool]
+) -> tuple[Change, ...]:
+    """What is different in the state after; tensors without a name are left out.
+
+    Of tensors that are counted as torch does, the versions are told.
+    """
+    found = _Difference(before, after, is_counted)
     for ident in sorted(touched(before, after)):
         old, new = before.find(ident), after.find(ident)
         if old is not None and new is not None and old is not new:
@@ -107,7 +113,7 @@ def _writes(found: _Difference, names: Mapping[int, str]) -> Iterator[_Row]:
             continue
         counters, storages = found.counters.get(tensor.counter), found.storages.get(tensor.storage)
         if counters is not None and counters[0] != counters[1]:
-            yield "written", True, _versions(*counters), name
+            yield "written", True, _versions(*counters) if found.is_counted(tensor) else "", name
         elif storages is not None and storages[0].count != storages[1].count:
             yield "hidden-write", True, "", name
 

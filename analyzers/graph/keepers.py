@@ -17,10 +17,12 @@ MOST_NODES = 3_000
 """Nodes that are gone through."""
 
 
-def keepers(m: Machine, ident: int, tensor: Tensor, names: Mapping[int, str], places: Places) -> Iterator[Remark]:
+def keepers(
+    m: Machine, ident: int, tensor: Tensor, names: Mapping[int, str], places: Places, *, at_version: bool
+) -> Iterator[Remark]:
     """The nodes that have saved a tensor, or one that shares its versions, and that somebody can still reach.
 
-    What only a variable of another function holds is not looked for.
+    `at_version`: say at which version. What only a variable of another function holds is not looked for.
     """
     counter = m.st.get(tensor.counter)
     now = counter.version if isinstance(counter, Counter) else None
@@ -35,7 +37,8 @@ def keepers(m: Machine, ident: int, tensor: Tensor, names: Mapping[int, str], pl
             same = versions_equal(saved.version, now)
             label = " | ".join(node.names) or node.what
             since = "" if same else ": written since, so its backward raises" if same is False else ""
-            at = "" if saved.version is None or saved.version >= VERSION_BASE else f" at version {saved.version}"
+            is_known = at_version and saved.version is not None and saved.version < VERSION_BASE
+            at = f" at version {saved.version}" if is_known else ""
             yield Remark(f"`{label}` saved it as `{saved.name}`{at}{since}", place_of(places, node.loc))
             break
 

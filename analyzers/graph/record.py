@@ -10,7 +10,7 @@ last that is known well. A round of a loop that stands for many others is less w
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -20,6 +20,7 @@ from analyzers.domain.objects import VERSION_BASE, Counter, Shape, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Builtin, Func, Ref, Tup, Unknown, Value
+from analyzers.graph.counting import counts_as_torch
 from analyzers.machine.core import Frame, Limits, Machine, ModuleRun, Path, Probe, Program
 from analyzers.machine.loops import BLURRED
 from analyzers.machine.runs import Made, run_module, run_unknown
@@ -76,11 +77,21 @@ class Spot:
 
 @dataclass(slots=True, eq=False)
 class Recording:
-    """What one run came by in the file `path`, by chunk and kind; the machine that made it reads its moments."""
+    """What one run came by in the file `path`, by chunk and kind; the machine that made it reads its moments.
+
+    `counted` is by version counter.
+    """
 
     path: str
     machine: Machine | None = None
     spots: dict[tuple[str, Kind], dict[tuple[int, int], Spot]] = field(default_factory=dict)
+    counted: dict[int, bool] = field(default_factory=dict)
+
+    def is_counted(self, tensor: Tensor) -> bool:
+        """Whether torch's version of a tensor is the machine's."""
+        if tensor.counter not in self.counted:
+            self.counted[tensor.counter] = tensor.inference is False and counts_as_torch(tensor.lineage)
+        return self.counted[tensor.counter]
 
     def around(self, chunk: str, kind: Kind, offset: int) -> Spot | None:
         """The narrowest spot at a place in a chunk."""
@@ -114,8 +125,6 @@ class Recorder(Probe):
         self.recording = Recording(path)
         self.kept = 0
         self.begun: dict[tuple[int, int, int], tuple[State, Value]] = {}
-        self.uncounted: set[int] = set()
-        """The version counters of which nobody knows where they stand."""
 
     def read(self, m: Machine, node: n.Node, value: Value) -> None:
         self._name(m, "read", node, value)
@@ -141,7 +150,9 @@ class Recorder(Probe):
         before, func = begun
         if _is_uncounted(func):
             values = result.items if isinstance(result, Tup) else (result,)
-            self.uncounted.update(found.counter for found in map(m.tensor, values) if found is not None)
+            self.recording.counted.update(
+                {found.counter: False for found in map(m.tensor, values) if found is not None}
+            )
         if not self._is_here(m):
             return
         spot = self._spot(m, "call", node)
@@ -184,8 +195,9 @@ class Recorder(Probe):
         spot.moment, spot.rank = moment, rank
 
     def _note(self, m: Machine, spot: Spot, value: Value) -> Facts | None:
-        known = facts_of(m, value, self.uncounted)
+        known = facts_of(m, value, self.recording.is_counted)
         if known is None:
+            # On this visit it may be anything.
             if isinstance(value, Unknown) and value.type is None:
                 spot.known = NOTHING
             return None
@@ -208,7 +220,7 @@ def _is_real(m: Machine) -> bool:
     return BLURRED not in m.iterations
 
 
-def facts_of(m: Machine, value: Value, uncounted: Container[int]) -> Facts | None:
+def facts_of(m: Machine, value: Value, is_counted: Callable[[Tensor], bool]) -> Facts | None:
     """What is known of a tensor now; None of anything else. A look leaves the state as it was."""
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
@@ -217,16 +229,15 @@ def facts_of(m: Machine, value: Value, uncounted: Container[int]) -> Facts | Non
     if tensor.base is not None:
         m.st, m.path = state.fork(), Path(())
     try:
-        return _facts(m, refreshed(m, value.id), uncounted)
+        return _facts(m, refreshed(m, value.id), is_counted)
     finally:
         m.st, m.path = state, path
 
 
-def _facts(m: Machine, tensor: Tensor, uncounted: Container[int]) -> Facts:
+def _facts(m: Machine, tensor: Tensor, is_counted: Callable[[Tensor], bool]) -> Facts:
     counter = m.st.get(tensor.counter)
     version = counter.version if isinstance(counter, Counter) else None
-    is_counted = tensor.counter not in uncounted and tensor.inference is False
-    if version is not None and (version >= VERSION_BASE or not is_counted):
+    if version is not None and (version >= VERSION_BASE or not is_counted(tensor)):
         version = None
     names = grad_fn_names(m, tensor)
     return tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype, version
