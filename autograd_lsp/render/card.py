@@ -117,7 +117,8 @@ def _held(held: Sequence[Held], where: Where) -> Iterator[str]:
     settled = all(one.settled for one in held)
     homeless = [one.name for one in trained if one.optimizer is None]
     frozen = [one.name for one in held if one.requires_grad is False]
-    yield f"parameters: {len(held)}, of which {len(trained)} require grad"
+    unknown = sum(one.requires_grad is None for one in held)
+    yield f"parameters: {len(held)}, of which {len(trained)} require grad" + f" and {unknown} may" * bool(unknown)
     if frozen:
         yield f"frozen: {_list(frozen)}"
     if settled and homeless:
