@@ -36,7 +36,7 @@ from analyzers.host import (
     texts,
     uncalled,
 )
-from analyzers.machine.core import Machine
+from analyzers.machine.core import Machine, Probe
 from analyzers.machine.events import BackwardCall, Event, OptimizerMade
 from analyzers.machine.runs import run_unknown
 from analyzers.program.prelude import is_prelude
@@ -213,21 +213,21 @@ def _states_after(db: Database, path: str, index: int) -> list[State]:
 
 
 @dataclass
-class _Watch:
+class _Watch(Probe):
     """Keeps the memory as it is when the first value is seen after a backward, for each place the last time."""
 
     machine: Machine | None = None
     states: dict[Loc, State] = field(default_factory=dict)
     _seen: int = 0
 
-    def __call__(self, machine: Machine, node: object, value: Value) -> None:
+    def read(self, m: Machine, node: n.Node, value: Value) -> None:
         del node, value
-        self.machine = machine
-        news: Sequence[Event] = machine.events[self._seen :]
-        self._seen = len(machine.events)
+        self.machine = m
+        news: Sequence[Event] = m.events[self._seen :]
+        self._seen = len(m.events)
         for event in news:
             if isinstance(event, BackwardCall):
-                self.states[event.site.loc] = machine.st.fork()
+                self.states[event.site.loc] = m.st.fork()
 
 
 class Names:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -97,6 +98,15 @@ class Converter:
 
     def location(self, place: Place) -> types.Location:
         return types.Location(self.uri_at(place), self.range(place))
+
+    def namer(self, path: str) -> Callable[[Place], str]:
+        """What calls places by their lines, from 1 as editors show them, with the file where that is not `path`."""
+
+        def where(place: Place) -> str:
+            line = f"line {self.range(place).start.line + 1}"
+            return line if place.path == path else f"{os.path.basename(place.path)} {line}"
+
+        return where
 
     def diagnostics(self, sightings: Sequence[Sighting], uri: str) -> list[types.Diagnostic]:
         """Those that the document `uri` shows, of the sightings of its file or of its notebook."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 
 from analyzers.host import Cancelled, CancelToken
-from analyzers.report import Fact, Finding, Graph, Place, Sighting
+from analyzers.report import Card, Finding, Place, Sighting
 from autograd_lsp.config import Configuration
 from autograd_lsp.server.features import create_server
 
@@ -55,15 +55,12 @@ class ControlledSnapshot:
         place = Place(path, 0, 1)
         return (Sighting(Finding("AG000", "first-line", "warning", text.partition("\n")[0], place), place),)
 
-    def facts(self, path: str) -> tuple[Fact, ...]:
-        return ()
-
     def ask(self, question: object) -> object:
         raise ValueError("there is nothing to ask but texts")
 
-    def graph(self, path: str, offset: int, name: str | None) -> Graph | None:
+    def card(self, path: str, offset: int) -> Card | None:
         self.behave(self.text(path))
-        return Graph("t")
+        return Card("tensor", "t", Place(path, 0, 1), None)
 
     def behave(self, text: str) -> None:
         if "FAIL" in text:

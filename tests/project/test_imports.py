@@ -18,7 +18,7 @@ ALLOWED = {
     "domain": set(),
     "program": {"syntax"},
     "machine": {"domain", "ops", "syntax"},
-    "graph": {"domain", "machine", "report", "syntax"},
+    "graph": {"domain", "machine", "ops", "report", "syntax"},
     "rules": {"domain", "machine", "report", "syntax"},
     "report": set(),
     "host": {"domain", "graph", "machine", "program", "queries", "report", "rules", "syntax"},
