@@ -21,12 +21,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
-from analyzers.graph.build import GraphProbe
-from analyzers.machine.core import Limits, ModuleRun, whole
+from analyzers.graph.cards import bound_at, card_at, graph_of_spot, name_at
+from analyzers.graph.record import Recording, record_function, record_module
+from analyzers.machine.core import ModuleRun
 from analyzers.machine.events import Binding
 from analyzers.machine.frameworks import DRIVEN
 from analyzers.machine.havoc import names_from_outside
@@ -46,7 +47,7 @@ from analyzers.program import imports, prelude
 from analyzers.program.disk import read_from_disk
 from analyzers.queries.engine import Cancelled, CancelToken, Database, Input, query
 from analyzers.queries.origins import Origins
-from analyzers.report import Choice, Edit, Fact, Finding, Graph, Place, Sighting
+from analyzers.report import Card, Choice, Edit, Fact, Finding, Graph, Place, Sighting
 from analyzers.syntax import comments, relevance
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower, lower_head
@@ -59,10 +60,15 @@ if TYPE_CHECKING:
     from analyzers.rules.base import Judgement
     from analyzers.rules.suppression import Comments, Use
 
+T = TypeVar("T")
+
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
+
+KEPT_RECORDINGS, KEPT_FUNCTION_RECORDINGS = 2, 24
+"""Runs that are kept with what each name in them came to, for those who point at it."""
 
 KEPT_TREES, KEPT_CHUNKS = 400, 6_000
 """Files whose syntax tree is kept, and chunks that are kept lowered."""
@@ -644,6 +650,38 @@ def facts(db: Database, path: str) -> tuple[Fact, ...]:
     return tuple(sorted(out, key=lambda f: (f.place, f.name)))
 
 
+@query(capacity=KEPT_RECORDINGS)
+def recorded_module(db: Database, path: str) -> Recording:
+    return record_module(Program(db), path)
+
+
+@query(capacity=KEPT_FUNCTION_RECORDINGS)
+def recorded_function(db: Database, path: str, index: int) -> Recording:
+    run = later_run(db, path)
+    func = run.functions[index]
+    return record_function(Program(db), run, func, made_for(db, path, func))
+
+
+def recorded_at(db: Database, path: str, offset: int) -> Iterator[tuple[Recording, str, int]]:
+    """The runs that came by a place, recorded, with the chunk and the place in it: the script's own run first."""
+    located = module(db, path).locate(offset)
+    if located is None or is_too_large(db, path):
+        return
+    key, inside = located
+    run = module_run(db, path)
+    own = [index for index, func in enumerate(run.functions) if (func.module, func.chunk) == (path, key)]
+    if not own or _enters(run.entered, path, key):
+        yield recorded_module(db, path), key, inside
+        return
+    callers = [i for i in uncalled(db, path, False) if _enters(function_run(db, path, i).entered, path, key)]
+    for index in callers or own:
+        yield recorded_function(db, path, index), key, inside
+
+
+def _enters(entered: Iterable[tuple[str, str, str]], path: str, key: str) -> bool:
+    return any((file, chunk) == (path, key) for file, chunk, _ in entered)
+
+
 class Program:
     """The machine's view of the world, through queries, so that what a run reads is known."""
 
@@ -741,6 +779,11 @@ class Snapshot:
         with self._host.lock, self._host.world.snapshot(self._token):
             yield self._host.world
 
+    def ask(self, question: Callable[[World], T]) -> T:
+        """What `analyzers.views` makes of the queries here."""
+        with self._held() as db:
+            return question(db)
+
     def source(self, path: str) -> bytes | None:
         """A file as the analysis saw it; None if there is none."""
         with self._held() as db:
@@ -790,25 +833,42 @@ class Snapshot:
         with self._held() as db:
             return tuple(f for f in facts(db, path) if f.place.path == path)
 
+    def card(self, path: str, offset: int) -> Card | None:
+        """What there is to say to a reader who points at `offset`."""
+        with self._held() as db:
+            places = Positions(db)
+            cards = (card_at(recording, key, at, places) for recording, key, at in recorded_at(db, path, offset))
+            return next((card for card in cards if card is not None), None)
+
     def graph(self, path: str, offset: int, name: str | None = None) -> Graph | None:
         """The graph of the tensor named at `offset`, or of `name` as it is on that line."""
         with self._held() as db:
             return graph(db, path, offset, name)
 
 
-def graph(db: World, path: str, offset: int, name: str | None) -> Graph | None:
-    """Run the file again with a probe at the place asked for: a run is cheaper than keeping every graph there was."""
+def graph(db: Database, path: str, offset: int, name: str | None) -> Graph | None:
+    """Of what is bound to `name` on the line, the last; else of what it is when it is read there last."""
     places = Positions(db)
-    probe = GraphProbe(places, path, offset, name, source(db, path) or b"")
-    run = module_run(db, path)
-    run_module(Program(db), path, main=True, limits=Limits(), probe=probe)
-    if probe.graph is None:
-        for func in run.functions:
-            node = whole(Program(db), func)
-            spot = places.place(Loc(func.module, func.chunk, node.start, node.end))
-            if spot.path == path and spot.start <= offset <= spot.end:
-                run_unknown(Program(db), run, func, made_for(db, path, func), probe=probe)
-    return probe.graph
+    offsets = [offset] if name is None else _last_first(source(db, path) or b"", offset, name.encode())
+    recorded = [found for at in offsets for found in recorded_at(db, path, at)]
+    for get in (name_at,) if name is None else (bound_at, name_at):
+        for recording, key, inside in recorded:
+            spot = get(recording, key, inside)
+            found = None if spot is None else graph_of_spot(recording, spot, places)
+            if found is not None and name in {None, found.name}:
+                return found
+    return None
+
+
+def _last_first(text: bytes, offset: int, name: bytes) -> list[int]:
+    """Where `name` stands on the line of `offset`."""
+    start, end = text.rfind(b"\n", 0, offset) + 1, text.find(b"\n", offset)
+    found: list[int] = []
+    at = text.find(name, start) if name else -1
+    while 0 <= at < (len(text) if end < 0 else end):
+        found.append(at)
+        at = text.find(name, at + 1)
+    return found[::-1]
 
 
 class Host:

@@ -113,11 +113,49 @@ class Fact:
     grad_fn: tuple[str, ...] | None
     shape: tuple[int | None, ...] | None
     dtype: str | None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A fact with the place of the name that is bound, where its statement has one; `says_grad`: the statement itself
+    asks for `requires_grad`."""
+
+    fact: Fact
+    place: Place
+    says_grad: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf tensor by the name that it has in its module, or as a variable; `place` is where it was made."""
+
+    name: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which leaves the backward at `place` gives gradients to, of those that are trained together.
+
+    `sometimes` holds those that some of its calls reach and others do not; `frozen` counts those that require no grad.
+    `besides` are reached too, and belong to no module and no optimizer.
+    """
+
+    place: Place
+    always: tuple[Leaf, ...]
+    sometimes: tuple[Leaf, ...]
+    never: tuple[Leaf, ...]
+    besides: tuple[Leaf, ...]
+    frozen: int
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """`kind`: `tensor` (the one asked for), `operator`, `leaf` (a leaf's gradient accumulator), `cut` or `unknown`."""
+    """`kind`: `tensor` (the one asked for), `operator`, `leaf` (a leaf's gradient accumulator), `cut` or `unknown`.
+
+    `freed_at` is the backward that freed it.
+    """
 
     id: str
     kind: Literal["tensor", "operator", "leaf", "cut", "unknown"]
@@ -127,6 +165,7 @@ class GraphNode:
     saved: tuple[str, ...]
     freed: bool | None
     place: Place | None
+    freed_at: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +184,78 @@ class Graph:
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+
+ChangeKind: TypeAlias = Literal[
+    "gradient",
+    "accumulated",
+    "cleared",
+    "gradient-written",
+    "written",
+    "hidden-write",
+    "requires-grad",
+    "requires-no-grad",
+    "attached",
+    "freed",
+    "unreached",
+    "grad-on",
+    "grad-off",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call or a statement did, to tensors or graph nodes as they are called there.
+
+    `how` is what wrote them, or from which version to which; `place` the optimizer that holds what is `unreached`.
+    """
+
+    kind: ChangeKind
+    subjects: tuple[str, ...]
+    sure: bool = True
+    how: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to know of a tensor, and where in the program it comes from."""
+
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A parameter of a module or an optimizer.
+
+    `optimizer` is where one was made that holds it; None where none does, or, unless `settled`, where none is seen to.
+    """
+
+    name: str
+    shape: tuple[int | None, ...] | None
+    requires_grad: bool | None
+    optimizer: Place | None
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is known where a reader points: of a tensor, a module, an optimizer, a grad mode, or of what a call does.
+
+    A `fact` holds over all visits, and `differs` are its attributes that are now this and now that; all else is of the
+    last visit that is known well. `mode` is the grad mode: `on`, `off`, `inference`, or None. `returned` says that a
+    call has.
+    """
+
+    kind: Literal["tensor", "module", "optimizer", "mode", "call"]
+    name: str
+    place: Place
+    mode: Literal["on", "off", "inference"] | None
+    fact: Fact | None = None
+    differs: tuple[str, ...] = ()
+    graph: Graph | None = None
+    remarks: tuple[Remark, ...] = ()
+    changes: tuple[Change, ...] = ()
+    held: tuple[Held, ...] = ()
+    returned: bool = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,10 +68,11 @@ def read_notebook(data: str) -> Notebook | None:
         raise NotANotebookError(f"not valid JSON: {error}") from error
     except (AttributeError, KeyError, TypeError) as error:
         raise NotANotebookError("not a notebook") from error
-    return _joined(cells)
+    return program_of(cells)
 
 
-def _joined(sources: list[tuple[int, str]]) -> Notebook:
+def program_of(sources: Iterable[tuple[int, str]]) -> Notebook:
+    """The program that code cells make, each with its number."""
     parts = [_BUILTINS]
     cells: list[Cell] = []
     line = 1

@@ -1,87 +1,57 @@
-"""From a tensor in the machine's memory to its graph as data.
-
-The machine runs once more with a *probe*: when it comes by the name asked for, the graph that the tensor has at that
-moment is written down. The last visit counts.
-"""
+"""From a tensor in the machine's memory to its graph as data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Edge, Node, Tensor
-from analyzers.domain.values import Value
 from analyzers.machine.core import Machine
 from analyzers.machine.tensors import refreshed
 from analyzers.report import Graph, GraphEdge, GraphNode, Place
-from analyzers.syntax import nodes as n
 
 MOST = 400
 """Nodes shown; a graph that a long loop has grown is cut there, with a note."""
+
+MOST_CUTS = 6
+MOST_STEPS = 600
+"""Cuts shown, and steps of a trail that are searched for them."""
 
 
 class Places(Protocol):
     def place(self, loc: Loc) -> Place: ...
 
-
-class GraphProbe:
-    """Catches the tensor that `name` (or whatever stands at `offset`) holds when the machine comes by.
-
-    With a `name`, the last binding or use of that name on the line of `offset` counts.
-    """
-
-    def __init__(self, places: Places, path: str, offset: int, name: str | None, text: bytes) -> None:
-        self.places = places
-        self.path = path
-        self.offset = offset
-        self.name = name
-        start = text.rfind(b"\n", 0, offset) + 1
-        end = text.find(b"\n", offset)
-        self.line = (start, len(text) if end < 0 else end)
-        self.graph: Graph | None = None
-        self.best: tuple[int, int] | None = None
-
-    def __call__(self, m: Machine, node: n.Node, value: Value) -> None:
-        if m.frame.library or m.frame.module != self.path:
-            return
-        place = self.places.place(m.loc_of(m.frame, node))
-        if self.name is not None:
-            if not (self.line[0] <= place.start < self.line[1]) or m.source(node) != self.name:
-                return
-            rank = (0, -place.start)
-        else:
-            if not (place.start <= self.offset <= place.end):
-                return
-            rank = (place.end - place.start, 0)
-        if self.best is not None and rank > self.best:
-            return
-        if m.tensor(value) is None:
-            return
-        self.best = rank
-        self.graph = graph_of(m, value, m.source(node), self.places)
+    def text(self, loc: Loc) -> str: ...
 
 
-def graph_of(m: Machine, value: Value, name: str, places: Places) -> Graph:
-    from analyzers.domain.values import Ref
+def place_of(places: Places, loc: Loc | None) -> Place | None:
+    """None for what lies in no file of the user's."""
+    return None if loc is None or loc.module.startswith("<") else places.place(loc)
 
-    assert isinstance(value, Ref)
-    tensor = refreshed(m, value.id)
-    builder = _Builder(m, places)
-    builder.start(value.id, tensor, name)
+
+def graph_of(m: Machine, ident: int, name: str, places: Places, names: Mapping[int, str]) -> Graph:
+    """The graph above a tensor as it is now; `names` are what the program calls its tensors."""
+    builder = _Builder(m, places, names)
+    builder.start(ident, refreshed(m, ident), name)
     return Graph(name, tuple(builder.nodes.values()), tuple(builder.edges), tuple(builder.notes))
 
 
 class _Builder:
-    def __init__(self, m: Machine, places: Places) -> None:
+    def __init__(self, m: Machine, places: Places, names: Mapping[int, str]) -> None:
         self.m = m
         self.places = places
+        self.names = names
         self.nodes: dict[str, GraphNode] = {}
         self.edges: list[GraphEdge] = []
         self.notes: list[str] = []
+        self.made_at: dict[Loc, str] = {}
+        """By where in the program it was made, the first of the nodes; rather one to which an operand gave no edge."""
+        self.leaf_trails: set[int] = set()
 
     def place(self, loc: Loc | None) -> Place | None:
-        return None if loc is None or loc.module.startswith("<") else self.places.place(loc)
+        return place_of(self.places, loc)
 
     def start(self, ident: int, tensor: Tensor, name: str) -> None:
         root = "tensor"
@@ -89,22 +59,23 @@ class _Builder:
         self.nodes[root] = GraphNode(
             root, "tensor", name, tensor.requires_grad, tensor.is_leaf, (), None, self.place(where)
         )
-        if tensor.requires_grad is False:
-            self.cuts(root, tensor.lineage)
-            return
-        queue: list[tuple[str, Edge | None]] = [(root, tensor.edge if tensor.edge else Edge(leaf=ident))]
-        for source, edge in queue:
-            target = self.follow(edge)
+        if tensor.requires_grad is not False:
+            self.walk(root, tensor.edge if tensor.edge else Edge(leaf=ident), name)
+        self.cuts(root, tensor.lineage)
+
+    def walk(self, root: str, edge: Edge, name: str) -> None:
+        queue: list[tuple[str, Edge | None]] = [(root, edge)]
+        for source, onward in queue:
+            target = self.follow(onward)
             if target is None:
                 continue
             known = target in self.nodes
-            self.edges.append(GraphEdge(source, target))
-            if known:
-                continue
-            if len(self.nodes) >= MOST:
+            if not known and len(self.nodes) >= MOST:
                 self.notes.append(f"only the {MOST} nodes nearest to `{name}` are shown")
                 return
-            queue += [(target, e) for e in self.add(target, edge)]
+            self.edges.append(GraphEdge(source, target))
+            if not known:
+                queue += [(target, e) for e in self.add(target, onward)]
 
     def follow(self, edge: Edge | None) -> str | None:
         if edge is None:
@@ -118,21 +89,28 @@ class _Builder:
         if edge.node is not None:
             node = self.m.node(edge.node)
             label = " | ".join(node.names) or node.what or "?"
-            kind = "unknown" if node.kind == "unknown" else "operator"
             saved = tuple(self.saved(node))
-            self.nodes[target] = GraphNode(target, kind, label, True, False, saved, node.freed, self.place(node.loc))  # type: ignore[arg-type]
+            freed_at = self.place(node.freed_at) if node.freed is not False else None
+            self.nodes[target] = GraphNode(
+                target, "unknown" if node.kind == "unknown" else "operator", label, True, False, saved, node.freed,
+                self.place(node.loc), freed_at,
+            )  # fmt: skip
+            if node.loc is not None and (None in node.edges or node.loc not in self.made_at):
+                self.made_at[node.loc] = target
             return tuple(e for e in node.edges if e is not None)
         if edge.leaf is not None:
             leaf = self.m.st.get(edge.leaf)
             assert isinstance(leaf, Tensor)
+            if leaf.lineage is not None:
+                self.leaf_trails.add(id(leaf.lineage))
             place = self.place(leaf.lineage.loc if leaf.lineage else None)
-            label = self.leaf_name(leaf, place)
+            label = self.names.get(edge.leaf) or self.leaf_name(leaf)
             self.nodes[target] = GraphNode(target, "leaf", label, leaf.requires_grad, True, (), None, place)
             return ()
         self.nodes[target] = GraphNode(target, "unknown", "not known", None, None, (), None, None)
         return ()
 
-    def leaf_name(self, leaf: Tensor, place: Place | None) -> str:
+    def leaf_name(self, leaf: Tensor) -> str:
         for binding in self.m.bindings.values():
             if binding.lineage is not None and binding.lineage is leaf.lineage:
                 return binding.name
@@ -145,18 +123,30 @@ class _Builder:
                 out.append(f"{saved.name or 'a copy'} (private)")
                 continue
             counter = self.m.st.get(saved.counter)
-            assert isinstance(counter, Counter)
-            same = versions_equal(saved.version, counter.version)
+            same = versions_equal(saved.version, counter.version) if isinstance(counter, Counter) else None
             state = "" if same else " (modified since)" if same is False else " (perhaps modified)"
             out.append(f"{saved.name}{state}")
         return out
 
     def cuts(self, root: str, lineage: Lineage | None) -> None:
-        """Where the graph of what this was made of ended."""
-        for index, step in enumerate(lineage.walk(400) if lineage is not None else ()):
-            if step.cut is not None:
-                name = f"cut{index}"
-                self.nodes[name] = GraphNode(
-                    name, "cut", f"{step.what} ({step.cut})", False, None, (), None, self.place(step.loc)
-                )
-                self.edges.append(GraphEdge(root, name))
+        """Where the graph of what this was made of ended; what lies behind a cut, or makes a leaf, is not looked at."""
+        seen: set[tuple[Loc | None, str]] = set()
+        met: set[int] = set()
+        queue = [] if lineage is None else [(lineage, root)]
+        for step, below in queue:
+            if id(step) in met or id(step) in self.leaf_trails or len(met) > MOST_STEPS or len(seen) >= MOST_CUTS:
+                continue
+            met.add(id(step))
+            if step.cut is None:
+                here = self.made_at.get(step.loc, below) if step.loc is not None else below
+                queue += [(parent, here) for parent in step.parents]
+            elif (step.loc, step.cut) not in seen:
+                seen.add((step.loc, step.cut))
+                name = f"cut{len(seen)}"
+                self.nodes[name] = GraphNode(name, "cut", cut_label(step), False, None, (), None, self.place(step.loc))
+                self.edges.append(GraphEdge(below, name))
+
+
+def cut_label(step: Lineage) -> str:
+    """`detach`, `mul (no-grad)`: what was done there, and how that ended the graph."""
+    return step.what if step.what.strip("_.") == step.cut else f"{step.what} ({step.cut})"

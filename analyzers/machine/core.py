@@ -92,6 +92,25 @@ class Program(Protocol):
     def block(self, path: str, main: bool) -> int: ...
 
 
+class Probe:
+    """Is shown what a run comes by, and changes nothing; this one looks at none of it."""
+
+    def read(self, m: Machine, node: n.Node, value: Value) -> None:
+        """What a name or an attribute gives."""
+
+    def bound(self, m: Machine, target: n.Node, value: Value) -> None:
+        """What a target holds from here on."""
+
+    def calls(self, m: Machine, node: n.Call, func: Value) -> None:
+        """A call begins: its arguments are there."""
+
+    def called(self, m: Machine, node: n.Call, result: Value) -> None:
+        """A call has returned."""
+
+    def done(self, m: Machine, statement: n.Node, before: State) -> None:
+        """A simple statement has led from the state `before` to the present one."""
+
+
 @dataclass(slots=True)
 class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
@@ -233,7 +252,7 @@ class Machine:
         self.presumed_any = False
         self.trains = False
         self.roles: dict[object, dict[str, Role]] = {}
-        self.probe: Callable[[Machine, n.Node, Value], None] | None = None
+        self.probe: Probe | None = None
 
     # --- heap -----------------------------------------------------------------------------------------------
 

@@ -138,7 +138,7 @@ def load_name(m: Machine, name: str) -> Value:
 def _name(m: Machine, node: n.Name) -> Value:
     value = load_name(m, node.id)
     if m.probe is not None:
-        m.probe(m, node, value)
+        m.probe.read(m, node, value)
     return value
 
 
@@ -391,7 +391,7 @@ def _attribute(m: Machine, node: n.Attribute) -> Value:
     m.frame.node = node
     value = get_attribute(m, owner, node.attr)
     if m.probe is not None:
-        m.probe(m, node, value)
+        m.probe.read(m, node, value)
     return value
 
 
@@ -433,7 +433,12 @@ def _call(m: Machine, node: n.Call) -> Value:
         else:
             is_open = True
     m.frame.node = node
-    return call(m, func, Args(pos, kw, is_open))
+    if m.probe is None:
+        return call(m, func, Args(pos, kw, is_open))
+    m.probe.calls(m, node, func)
+    result = call(m, func, Args(pos, kw, is_open))
+    m.probe.called(m, node, result)
+    return result
 
 
 def _starred(m: Machine, node: n.Starred) -> Value:

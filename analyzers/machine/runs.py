@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from immutables import Map
@@ -12,7 +11,18 @@ from analyzers.domain.objects import ClassObj, Env, Instance
 from analyzers.domain.state import ROOT, State
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.calls import Args, run_function
-from analyzers.machine.core import Frame, Infeasible, Limits, Machine, ModuleRun, OutOfFuel, Program, PyRaise, whole
+from analyzers.machine.core import (
+    Frame,
+    Infeasible,
+    Limits,
+    Machine,
+    ModuleRun,
+    OutOfFuel,
+    Probe,
+    Program,
+    PyRaise,
+    whole,
+)
 from analyzers.machine.events import Binding, Event, Raised
 from analyzers.machine.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.later import forget
@@ -46,9 +56,6 @@ IMPORTED = Limits(steps=20_000, states=1)
 
 PRESUMED = Limits(steps=8_000)
 """Bounds of a module's run on presumed values, which comes on top of the other."""
-
-Probe = Callable[[Machine, n.Node, Value], None]
-"""Is shown every value that a name or an attribute gives, and every value bound."""
 
 
 def run_module(

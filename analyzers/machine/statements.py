@@ -99,6 +99,8 @@ def run_simple(m: Machine, node: n.Node, state: State, run: Callable[[Machine, n
 
     def finish() -> None:
         flow.normal.append(m.st)
+        if m.probe is not None:
+            m.probe.done(m, node, state)
 
     run_choices(m, node, state, lambda: run(m, node), finish, flow)
     return flow

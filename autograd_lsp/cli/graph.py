@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from analyzers.report import Graph, Place
@@ -20,6 +20,7 @@ from autograd_lsp.positions import LineIndex, Position
 from autograd_lsp.render.dot import render_dot
 from autograd_lsp.render.graph_json import graph_json
 from autograd_lsp.render.mermaid import render_mermaid
+from autograd_lsp.render.svg import render_svg
 from autograd_lsp.render.tree import render_tree
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def add(commands: Any) -> None:
         "graph", help="the autograd graph at a line", description=__doc__
     )
     parser.add_argument("location", metavar="FILE:LINE[:NAME]")
-    parser.add_argument("--format", choices=("text", "dot", "mermaid", "json"), default="text")
+    parser.add_argument("--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text")
     parser.set_defaults(run=run)
 
 
@@ -70,7 +71,23 @@ def _render(graph: Graph, form: str, snapshot: Snapshot, source: Source) -> str:
             return {"path": shown, "range": range_json(texts, place)}
 
         return json.dumps({"version": 1, **graph_json(graph, locate)}, indent=1)
-    return {"text": render_tree, "dot": render_dot, "mermaid": render_mermaid}[form](graph)
+    if form in {"text", "svg"}:
+        where = _namer(snapshot, source)
+        return render_svg(graph, where) if form == "svg" else render_tree(graph, where=where)
+    return {"dot": render_dot, "mermaid": render_mermaid}[form](graph)
+
+
+def _namer(snapshot: Snapshot, source: Source) -> Callable[[Place], str]:
+    """Lines, with the file where that is another."""
+    indexes: dict[str, LineIndex] = {}
+
+    def where(place: Place) -> str:
+        if place.path not in indexes:
+            indexes[place.path] = LineIndex(snapshot.text(place.path))
+        line = f"line {indexes[place.path].position(place.start).line}"
+        return line if place.path == source.path else f"{shown_path(place.path)} {line}"
+
+    return where
 
 
 def _find(snapshot: Snapshot, path: str, location: Location) -> Graph | None:

@@ -8,17 +8,15 @@ hand is always taken, and so is an excluded folder, with what lies below it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.program.disk import encoding_of
 from autograd_lsp.cli.exits import UsageError
 from autograd_lsp.config import Configuration
+from autograd_lsp.folders import files_below
 from autograd_lsp.notebooks import SUFFIX, NotANotebookError, Notebook, read_notebook
 
 STDIN = "-"
-
-_SKIPPED = frozenset({"__pycache__", "build", "node_modules", "site-packages", "venv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def discover(paths: list[str], stdin: Source | None, configuration: Configuratio
             found.setdefault(stdin.path, stdin)
         elif os.path.isdir(path):
             named = configuration.excludes(os.path.abspath(path), is_folder=True)
-            for shown in _files_below(path, None if named else configuration):
+            for shown in files_below(path, None if named else configuration, (".py", SUFFIX)):
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
         else:
             found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))
@@ -100,25 +98,3 @@ def shown_path(path: str) -> str:
     """A path that came out of the analysis, relative to the working directory where it lies below it."""
     below = os.path.join(os.getcwd(), "")
     return path[len(below) :] if path.startswith(below) else path
-
-
-def _files_below(folder: str, configuration: Configuration | None) -> Iterator[str]:
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not (is_skipped(here, name) or _excluded(configuration, here, name, is_folder=True))
-        )
-        for name in sorted(files):
-            if name.endswith((".py", SUFFIX)) and not _excluded(configuration, here, name, is_folder=False):
-                yield os.path.normpath(os.path.join(here, name))
-
-
-def is_skipped(here: str, name: str) -> bool:
-    is_environment = os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
-    return name.startswith(".") or name in _SKIPPED or is_environment
-
-
-def _excluded(configuration: Configuration | None, here: str, name: str, *, is_folder: bool) -> bool:
-    path = os.path.join(os.path.abspath(here), name)
-    return configuration is not None and configuration.excludes(path, is_folder=is_folder)

@@ -12,6 +12,6 @@ a `select` replaces the selection below it, the rest adds to it. A *selector* na
 from __future__ import annotations
 
 from autograd_lsp.config.files import FILES, Configuration
-from autograd_lsp.config.layer import ConfigError, Layer, read_layer
+from autograd_lsp.config.layer import ConfigError, Layer, is_below, read_layer
 
-__all__ = ["FILES", "ConfigError", "Configuration", "Layer", "read_layer"]
+__all__ = ["FILES", "ConfigError", "Configuration", "Layer", "is_below", "read_layer"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from analyzers.report import Choice
-from autograd_lsp.config.layer import ConfigError, Layer, read_layer
+from autograd_lsp.config.layer import ConfigError, Layer, is_below, read_layer
 from autograd_lsp.config.rules import choose
 
 FILES = ("autograd-lsp.toml", "pyproject.toml")
@@ -35,6 +35,8 @@ class Configuration:
         on_error: Callable[[ConfigError], None] | None = None,
     ) -> None:
         self.over = over or Layer()
+        self.over_in: dict[str, Layer] = {}
+        """What is over the files of one folder, in the place of `over`."""
         self._file = file
         self._isolated = isolated
         self.on_error = on_error
@@ -69,13 +71,17 @@ class Configuration:
 
     def python(self, folder: str) -> str | None:
         """The interpreter that is configured for the programs in a folder."""
-        for layer in (self.over, self._of_folder(folder)):
+        for layer in (self._over(folder), self._of_folder(folder)):
             if layer.python is not None:
                 return os.path.join(layer.root, os.path.expanduser(layer.python))
         return None
 
     def _layers(self, path: str) -> tuple[Layer, Layer]:
-        return self._of_folder(os.path.dirname(path)), self.over
+        return self._of_folder(os.path.dirname(path)), self._over(path)
+
+    def _over(self, path: str) -> Layer:
+        around = [folder for folder in self.over_in if is_below(path, folder)]
+        return self.over_in[max(around, key=len)] if around else self.over
 
     def _of_folder(self, folder: str) -> Layer:
         known = self._by_folder.get(folder)

@@ -45,6 +45,11 @@ class Layer:
         return matches(self.exclude, self.root, path, is_folder=is_folder)
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path lies in a folder, or is that folder."""
+    return os.path.join(path, "").startswith(os.path.join(folder, ""))
+
+
 def matches(patterns: Patterns, root: str, path: str, *, is_folder: bool = False) -> bool:
     """Outside of `root` only the last part of a path counts."""
     if not patterns:

@@ -93,6 +93,8 @@ class Environment:
         """`where` is asked once, with the first question."""
         self.on_answers: Callable[[Mapping[str, str]], None] = lambda answers: None
         self.patience = PATIENCE
+        self.python: str | None = None
+        """The one that was found, once somebody has asked."""
         self.has_failed = False
         """Whether something is unknown that another time would not be."""
         self._where = where
@@ -150,6 +152,7 @@ class Environment:
         environment = child.answer(self._seconds)
         if environment is None:
             return
+        self.python = str(environment[0])
         store = Store(environment)
         kinds.update(store.kinds)
         while True:

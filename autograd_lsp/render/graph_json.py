@@ -22,6 +22,7 @@ def graph_json(graph: Graph, locate: Callable[[Place], dict[str, Any]]) -> dict[
                 "is_leaf": node.is_leaf,
                 "saved": list(node.saved),
                 "freed": node.freed,
+                "freed_at": locate(node.freed_at) if node.freed_at is not None else None,
                 **(locate(node.place) if node.place is not None else {"range": None}),
             }
             for node in graph.nodes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from analyzers.report import Graph, GraphNode
+from collections.abc import Callable
+
+from analyzers.report import Graph, GraphNode, Place
 
 
 def children_of(graph: Graph) -> dict[str, tuple[GraphNode, ...]]:
@@ -14,8 +16,14 @@ def children_of(graph: Graph) -> dict[str, tuple[GraphNode, ...]]:
     return children
 
 
-def remarks(node: GraphNode) -> tuple[str, ...]:
-    """What is worth saying of a node beside its label."""
+def nowhere(place: Place) -> str:
+    """For a picture that says of nothing where it is."""
+    del place
+    return ""
+
+
+def remarks(node: GraphNode, where: Callable[[Place], str] = nowhere) -> tuple[str, ...]:
+    """What is worth saying of a node beside its label; `where` names a place, as `line 3`."""
     words: list[str] = []
     match node.kind:
         case "leaf":
@@ -23,7 +31,7 @@ def remarks(node: GraphNode) -> tuple[str, ...]:
         case "cut":
             words.append("gradient stops here")
         case "unknown":
-            words.append("not known")
+            words += ["not known"] * (node.label != "not known")
         case "tensor":
             if node.is_leaf:
                 words.append("leaf")
@@ -33,12 +41,14 @@ def remarks(node: GraphNode) -> tuple[str, ...]:
             pass
     if node.saved:
         words.append(f"saves {', '.join(node.saved)}")
-    if node.freed:
-        words.append("freed")
+    if node.freed is not False and (node.freed or node.freed_at is not None):
+        by = where(node.freed_at) if node.freed_at is not None else ""
+        words.append(("freed" if node.freed else "perhaps freed") + (f" by {by}" if by else ""))
     return tuple(words)
 
 
-def describe(node: GraphNode) -> str:
-    """The label and the remarks on one line."""
-    words = remarks(node)
-    return f"{node.label}  {', '.join(words)}" if words else node.label
+def describe(node: GraphNode, where: Callable[[Place], str] = nowhere) -> str:
+    """The label, where the node was made, and the remarks, on one line."""
+    here = where(node.place) if node.place is not None else ""
+    label, words = f"{node.label} [{here}]" if here else node.label, remarks(node, where)
+    return f"{label}  {', '.join(words)}" if words else label

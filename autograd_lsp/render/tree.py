@@ -12,23 +12,26 @@ loss
 
 from __future__ import annotations
 
-from analyzers.report import Graph, GraphNode
-from autograd_lsp.render.labels import children_of, describe
+from collections.abc import Callable
+
+from analyzers.report import Graph, GraphNode, Place
+from autograd_lsp.render.labels import children_of, describe, nowhere
 
 
-def render_tree(graph: Graph, *, max_lines: int | None = None) -> str:
-    """The tree, cut after `max_lines` lines with a count of what is left."""
+def render_tree(graph: Graph, *, max_lines: int | None = None, where: Callable[[Place], str] = nowhere) -> str:
+    """The tree, cut after `max_lines` lines with a count of what is left; `where` names a place, as `line 3`."""
     lines: list[str] = []
     if graph.nodes:
-        _Tree(graph, lines).walk()
+        _Tree(graph, lines, where).walk()
     if max_lines is not None and len(lines) > max_lines:
         lines[max_lines:] = [f"… and {len(lines) - max_lines} more"]
     return "\n".join([*lines, *(f"note: {note}" for note in graph.notes)])
 
 
 class _Tree:
-    def __init__(self, graph: Graph, lines: list[str]) -> None:
+    def __init__(self, graph: Graph, lines: list[str], where: Callable[[Place], str]) -> None:
         self.root = graph.nodes[0]
+        self.where = where
         self.children = children_of(graph)
         self.lines = lines
 
@@ -43,7 +46,7 @@ class _Tree:
                 self.lines.append(lead + node.label + ("  (see above)" if below else ""))
                 continue
             seen.add(node.id)
-            self.lines.append(lead + describe(node))
+            self.lines.append(lead + describe(node, self.where))
             rows = [
                 (child, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  "))
                 for child, last in ((child, index == len(below) - 1) for index, child in enumerate(below))

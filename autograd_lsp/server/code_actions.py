@@ -12,7 +12,6 @@ from analyzers.report import Edit, Finding, Sighting
 from autograd_lsp.fixing import compatible, safe_fix
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
-from autograd_lsp.server.documents import path_of
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -29,7 +28,7 @@ def register(server: AutogradServer) -> None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
-            sightings = server.sightings(snapshot, path_of(uri))
+            sightings = server.sightings(snapshot, converter.path(uri))
             build = _Actions(server, snapshot, converter, params.context)
             actions: list[types.CodeAction] = []
             if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):
@@ -38,7 +37,11 @@ def register(server: AutogradServer) -> None:
                 actions.extend(action for sighting in near for action in build.quick_fixes(sighting))
                 actions.extend(action for sighting in near for action in build.ignore(sighting))
             if _wanted(params.context, FIX_ALL, unasked=False):
-                actions.extend(build.fix_all([s.finding for s in sightings if s.place == s.finding.place]))
+                actions.extend(
+                    build.fix_all(
+                        [s.finding for s in sightings if s.place == s.finding.place and converter.is_in(uri, s.place)]
+                    )
+                )
             return actions
 
         return await server.ask_about(uri, answer, [])
@@ -104,7 +107,7 @@ class _Actions:
         by_uri: dict[str, list[types.TextEdit]] = {}
         for edit in edits:
             text_edit = types.TextEdit(self.converter.range(edit.place), edit.text)
-            by_uri.setdefault(self.converter.uri(edit.place.path), []).append(text_edit)
+            by_uri.setdefault(self.converter.uri_at(edit.place), []).append(text_edit)
         if not self.versioned:
             return types.WorkspaceEdit(changes=by_uri)
         return types.WorkspaceEdit(

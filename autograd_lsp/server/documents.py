@@ -8,6 +8,7 @@ open is never read, the analyzer does that.
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
@@ -42,6 +43,15 @@ class Documents(Workspace):
             sync_kind=self._sync_kind,
             position_codec=self._position_codec,
         )
+
+    def update_notebook_document(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        """pygls closes what leaves a notebook after it has opened what comes: a cell that only changes its kind, and
+        so does both, would be gone."""
+        super().update_notebook_document(params)
+        structure = params.change.cells.structure if params.change.cells is not None else None
+        for opened in (structure.did_open or []) if structure is not None else []:
+            if unquote(opened.uri) not in self.text_documents:
+                self.put_text_document(opened, notebook_uri=params.notebook_document.uri)
 
 
 def edited(text: str, where: types.Range, replacement: str, encoding: Encoding) -> str:

@@ -9,7 +9,20 @@ from lsprotocol import types
 
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
-from autograd_lsp.server import code_actions, graph, hover, outside, publishing, settings, watching
+from autograd_lsp.server import (
+    code_actions,
+    code_lens,
+    graph,
+    highlights,
+    hover,
+    inlay_hints,
+    outside,
+    publishing,
+    refreshing,
+    settings,
+    status,
+    watching,
+)
 from autograd_lsp.server.app import AutogradServer
 
 if TYPE_CHECKING:
@@ -28,6 +41,11 @@ def create_server(
         hover.register(server)
         code_actions.register(server)
         graph.register(server)
+        code_lens.register(server)
+        inlay_hints.register(server)
+        highlights.register(server)
+        status.register(server, environment)
+        refreshing.register(server)
         refresh = publishing.register(server)
         if environment is not None:
             outside.register(server, environment, refresh)

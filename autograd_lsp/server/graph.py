@@ -1,4 +1,4 @@
-"""`autograd/graph`: the graph under the cursor as data, for an editor that draws it or shows its DOT text."""
+"""`autograd/graph`: the graph under the cursor as data, for an editor that draws it, and as a picture."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from lsprotocol import types
 
 from analyzers.report import Place
 from autograd_lsp.render.graph_json import graph_json
+from autograd_lsp.render.svg import render_svg
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
-from autograd_lsp.server.documents import path_of
 from autograd_lsp.server.protocol import GRAPH_METHOD
 
 if TYPE_CHECKING:
@@ -24,9 +24,11 @@ def register(server: AutogradServer) -> None:
 
         def answer(snapshot: Snapshot, converter: Converter) -> dict[str, Any] | None:
             def locate(place: Place) -> dict[str, Any]:
-                return {"uri": converter.uri(place.path), "range": converter.range(place)}
+                return {"uri": converter.uri_at(place), "range": converter.range(place)}
 
-            found = snapshot.graph(path_of(uri), converter.offset(uri, params.position), None)
-            return graph_json(found, locate) if found is not None else None
+            found = snapshot.graph(converter.path(uri), converter.offset(uri, params.position), None)
+            if found is None:
+                return None
+            return {**graph_json(found, locate), "svg": render_svg(found, converter.namer(converter.path(uri)))}
 
         return await server.ask_about(uri, answer, None)

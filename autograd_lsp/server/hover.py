@@ -1,16 +1,16 @@
-"""Hover: what is known of the tensor under the cursor, and its graph."""
+"""Hover: what is known of the tensor, module or call under the cursor, and of the faults on its line."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from analyzers.report import Fact, Graph
-from autograd_lsp.render.tensor import hover_markdown, hover_plaintext
+from analyzers.report import Finding, Place, Sighting
+from autograd_lsp.render.card import card_markdown, card_plaintext
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
-from autograd_lsp.server.documents import path_of
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 def register(server: AutogradServer) -> None:
     kind = _preferred_kind(server.protocol.client_capabilities)
-    render = hover_markdown if kind is types.MarkupKind.Markdown else hover_plaintext
+    render = card_markdown if kind is types.MarkupKind.Markdown else card_plaintext
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> types.Hover | None:
-            path, offset = path_of(uri), converter.offset(uri, params.position)
-            graph = snapshot.graph(path, offset, None)
-            fact = _fact_at(snapshot.facts(path), offset, graph)
-            if graph is None and fact is None:
+            path = converter.path(uri)
+            card = snapshot.card(path, converter.offset(uri, params.position))
+            findings = _findings_on(server.sightings(snapshot, path), uri, path, params.position.line, converter)
+            if card is None and not findings:
                 return None
-            return types.Hover(types.MarkupContent(kind, render(graph, fact)))
+            contents = types.MarkupContent(kind, render(card, findings, converter.namer(path)))
+            return types.Hover(contents, converter.range(card.place) if card is not None else None)
 
         return await server.ask_about(uri, answer, None)
 
@@ -42,19 +43,16 @@ def _preferred_kind(capabilities: types.ClientCapabilities) -> types.MarkupKind:
     return formats[0]
 
 
-def _fact_at(facts: tuple[Fact, ...], offset: int, graph: Graph | None) -> Fact | None:
-    """The fact of the binding under the cursor.
+def _findings_on(sightings: Sequence[Sighting], uri: str, path: str, line: int, converter: Converter) -> list[Finding]:
+    """The faults that are shown on a line, or make torch raise there."""
 
-    Elsewhere, that of the last binding above of the same name, where it agrees with the graph at the cursor: what the
-    text has above is not always what has run before.
-    """
-    for fact in facts:
-        if fact.place.start <= offset <= fact.place.end and (graph is None or fact.name == graph.name):
-            return fact
-    if graph is None or not graph.nodes:
-        return None
-    above = [fact for fact in facts if fact.name == graph.name and fact.place.end <= offset]
-    nearest = max(above, key=lambda fact: fact.place, default=None)
-    root = graph.nodes[0]
-    agrees = nearest is not None and (nearest.requires_grad, nearest.is_leaf) == (root.requires_grad, root.is_leaf)
-    return nearest if agrees else None
+    def is_here(place: Place) -> bool:
+        where = converter.range(place) if place.path == path and converter.is_in(uri, place) else None
+        return where is not None and where.start.line <= line <= where.end.line
+
+    found = []
+    for finding, place in ((sighting.finding, sighting.place) for sighting in sightings):
+        raised = finding.raises.place if finding.raises is not None else place
+        if is_here(place) or is_here(raised):
+            found.append(finding)
+    return found

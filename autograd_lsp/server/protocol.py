@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
 GRAPH_METHOD = "autograd/graph"
+STATUS_METHOD = "autograd/status"
 
 
 @attrs.define
@@ -26,9 +27,22 @@ class GraphRequest:
     jsonrpc: str
 
 
+@attrs.define
+class StatusRequest:
+    """`autograd/status`, which has no parameters."""
+
+    id: int | str
+    method: str
+    jsonrpc: str
+    params: Any = None
+
+
+_OURS: dict[str, type[Any]] = {GRAPH_METHOD: GraphRequest, STATUS_METHOD: StatusRequest}
+
+
 class Protocol(LanguageServerProtocol):
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # pygls has a cached one
-        return GraphRequest if method == GRAPH_METHOD else types.METHOD_TO_TYPES.get(method, (None,))[0]
+        return _OURS.get(method) or types.METHOD_TO_TYPES.get(method, (None,))[0]
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """pygls drops a request whose parameters do not parse, and the client waits for ever."""

@@ -2,18 +2,21 @@
 over them.
 
 The settings are those in the section `autograd-lsp`, by the keys of the files; the client's other settings of that name
-are not ours to judge. Patterns start from the root of the workspace.
+are not ours to judge. Patterns start from the root of the workspace; where it has several folders, each may have
+settings of its own, and its patterns start there.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from autograd_lsp.config import FILES, ConfigError, Layer, read_layer
+from autograd_lsp.config.display import Display, read_display
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.documents import path_of
 
@@ -25,28 +28,43 @@ logger = logging.getLogger(__name__)
 def register(server: AutogradServer, refresh: Callable[[], None]) -> Callable[[], Awaitable[None]]:
     """The result asks the client for its settings, once it has heard that the server is ready."""
 
-    def use(settings: object) -> None:
-        layer = _layer(server, settings)
-        if layer != server.configuration.over:
-            server.configuration.over = layer
+    def use(settings: object, by_folder: Mapping[str, object]) -> None:
+        over, display = _layer(server, settings, server.workspace.root_path or ""), _display(server, settings)
+        over_in = {folder: _layer(server, inner, folder) for folder, inner in by_folder.items()}
+        configuration = server.configuration
+        if (over, over_in) != (configuration.over, configuration.over_in):
+            configuration.over, configuration.over_in = over, over_in
             server.tell_configuration_changed()
             refresh()
+        if display != server.display:
+            server.display = display
+            server.tell_display_changed()
 
     async def ask() -> None:
-        wanted = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        folders = {folder.uri: path for folder in server.workspace.folders.values() if (path := to_fs_path(folder.uri))}
+        scopes = [None, *(folders if len(folders) > 1 else [])]
+        wanted = types.ConfigurationParams([types.ConfigurationItem(scope, SECTION) for scope in scopes])
         try:
             answer = await server.workspace_configuration_async(wanted)
         except Exception:
             logger.exception("the client does not tell its settings")
             return
-        use(answer[0] if answer else None)
+        by_folder = {folders[uri]: inner for uri, inner in zip(scopes[1:], answer[1:], strict=False) if uri is not None}
+        use(answer[0] if answer else None, by_folder)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def changed(params: types.DidChangeConfigurationParams) -> None:
         if _answers(server):
             await ask()
         elif isinstance(params.settings, dict):
-            use(params.settings.get(SECTION))
+            use(params.settings.get(SECTION), {})
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def folders_changed(_: types.DidChangeWorkspaceFoldersParams) -> None:
+        server.tell_configuration_changed()
+        refresh()
+        if _answers(server):
+            await ask()
 
     async def start() -> None:
         if not _answers(server):
@@ -73,11 +91,18 @@ def _answers(server: AutogradServer) -> bool:
     return bool(workspace is not None and workspace.configuration)
 
 
-def _layer(server: AutogradServer, settings: Any) -> Layer:
-    root = server.workspace.root_path or ""
+def _layer(server: AutogradServer, settings: Any, root: str) -> Layer:
     try:
         layer = read_layer(settings if isinstance(settings, dict) else {}, f"{SECTION}.", root, strict=False)
     except ConfigError as error:
         server.tell_bad_configuration(error)
         return Layer()
     return Layer() if layer == Layer(root=root) else layer
+
+
+def _display(server: AutogradServer, settings: Any) -> Display:
+    try:
+        return read_display(settings if isinstance(settings, dict) else {}, f"{SECTION}.")
+    except ConfigError as error:
+        server.tell_bad_configuration(error)
+        return Display()

@@ -57,7 +57,7 @@ def _new_server() -> AutogradServer:
 
 def _near(server: AutogradServer) -> tuple[str | None, str]:
     """The interpreter that is configured for the workspace, and the workspace."""
-    root = server.workspace.root_path or os.getcwd()
+    root = server.workspace.root_path or next(iter(server.folders()), None) or os.getcwd()
     return server.configuration.python(root), root
 
 

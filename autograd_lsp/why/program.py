@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autograd_lsp.cli.sources import Source, UnreadableError, is_skipped, notebook_of, read_text, shown_path
+from autograd_lsp.cli.sources import Source, UnreadableError, notebook_of, read_text, shown_path
+from autograd_lsp.folders import is_skipped
 from autograd_lsp.notebooks import SUFFIX, Notebook
 from autograd_lsp.positions import LineIndex
 from autograd_lsp.why.log import Frame, Raised

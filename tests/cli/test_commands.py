@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -64,6 +65,20 @@ def test_graph_as_a_picture(project: Path, form: str, start: str) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith(start)
     assert "ExpBackward0" in done.stdout
+
+
+def test_graph_as_svg(project: Path) -> None:
+    done = run("graph", "train.py:3:y", "--format", "svg", cwd=project)
+    assert done.returncode == 0
+    picture = ElementTree.fromstring(done.stdout)
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"y", "ExpBackward0", "saves result", "line 3", "x"} <= set(texts)
+
+
+def test_graph_names_the_last_of_a_name_on_its_line(project: Path) -> None:
+    (project / "twice.py").write_text("import torch\nx = torch.ones(2, requires_grad=True)\nx = x.exp(); x = x.sin()\n")
+    assert run("graph", "twice.py:3:x", cwd=project).stdout.splitlines()[1] == "└─ SinBackward0 [line 3]  saves self"
 
 
 def test_graph_as_json(project: Path) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from analyzers.host import Cancelled
-from analyzers.report import Fact, Finding, Graph, Place, Sighting
+from analyzers.host import Cancelled, CancelToken
+from analyzers.report import Card, Finding, Place, Sighting
 from autograd_lsp.config import Configuration
 from autograd_lsp.server.features import create_server
 
@@ -33,13 +33,17 @@ class ControlledHost:
     def look_at_together(self, paths: Iterable[str]) -> None:
         pass
 
-    def snapshot(self) -> ControlledSnapshot:
-        return ControlledSnapshot(self)
+    def forget_if_large(self) -> bool:
+        return False
+
+    def snapshot(self, token: CancelToken) -> ControlledSnapshot:
+        return ControlledSnapshot(self, token)
 
 
 class ControlledSnapshot:
-    def __init__(self, host: ControlledHost) -> None:
+    def __init__(self, host: ControlledHost, token: CancelToken) -> None:
         self.host = host
+        self.token = token
         self.revision = host.revision
 
     def text(self, path: str) -> str:
@@ -51,17 +55,18 @@ class ControlledSnapshot:
         place = Place(path, 0, 1)
         return (Sighting(Finding("AG000", "first-line", "warning", text.partition("\n")[0], place), place),)
 
-    def facts(self, path: str) -> tuple[Fact, ...]:
-        return ()
+    def ask(self, question: object) -> object:
+        raise ValueError("there is nothing to ask but texts")
 
-    def graph(self, path: str, offset: int, name: str | None) -> Graph | None:
+    def card(self, path: str, offset: int) -> Card | None:
         self.behave(self.text(path))
-        return Graph("t")
+        return Card("tensor", "t", Place(path, 0, 1), None)
 
     def behave(self, text: str) -> None:
         if "FAIL" in text:
             raise ValueError("told to fail")
         while "SLOW" in text:
+            self.token.check()
             if self.revision != self.host.revision:
                 raise Cancelled
             time.sleep(0.005)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.protocol import default_converter
@@ -51,6 +53,11 @@ class Editor(LanguageClient):
     def __init__(self, settings: dict[str, object] | None = None) -> None:
         super().__init__(converter_factory=default_converter, configuration={"": settings or {}})
         self.published: list[types.PublishDiagnosticsParams] = []
+        self.refreshed: list[str] = []
+        """What the server asked to be asked about again."""
+        self.traced: list[str] = []
+        self.parts: list[dict[str, Any]] = []
+        """Partial results."""
         self._news = asyncio.Condition()
 
         async def on_published(params: types.PublishDiagnosticsParams) -> None:
@@ -58,7 +65,20 @@ class Editor(LanguageClient):
                 self.published.append(params)
                 self._news.notify_all()
 
-        handlers = {**DEFAULT_CLIENT_FEATURES, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: on_published}
+        def on_progress(params: types.ProgressParams) -> None:
+            if isinstance(params.value, dict) and "items" in params.value:
+                self.parts.append(params.value)
+            else:
+                DEFAULT_CLIENT_FEATURES[types.PROGRESS](self, params)
+
+        handlers = {
+            **DEFAULT_CLIENT_FEATURES,
+            types.PROGRESS: on_progress,
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: on_published,
+            types.WORKSPACE_INLAY_HINT_REFRESH: lambda _: self.refreshed.append("hints"),
+            types.WORKSPACE_CODE_LENS_REFRESH: lambda _: self.refreshed.append("lenses"),
+            types.LOG_TRACE: lambda params: self.traced.append(params.message),
+        }
         register_lsp_features(self, handlers)
 
     def open(self, uri: str, text: str, version: int = 1) -> None:
@@ -106,6 +126,18 @@ class Editor(LanguageClient):
         document = types.TextDocumentIdentifier(uri)
         return await self.text_document_hover_async(types.HoverParams(document, types.Position(line, character)))
 
+    async def lenses(self, uri: str) -> list[types.CodeLens]:
+        document = types.TextDocumentIdentifier(uri)
+        return list(await self.text_document_code_lens_async(types.CodeLensParams(document)) or [])
+
+    async def hints(self, uri: str, first: int = 0, last: int = 1_000) -> dict[tuple[int, int], str]:
+        """The hints from one line to another, by position."""
+        where = types.Range(types.Position(first, 0), types.Position(last, 0))
+        params = types.InlayHintParams(types.TextDocumentIdentifier(uri), where)
+        found = await self.text_document_inlay_hint_async(params)
+        words = {(hint.position.line, hint.position.character): hint.label for hint in found or []}
+        return {at: "".join(part.value for part in label) for at, label in words.items()}
+
     async def code_actions(
         self, uri: str, diagnostic: types.Diagnostic, only: list[str] | None = None
     ) -> list[types.CodeAction]:
@@ -119,13 +151,18 @@ async def editing(
     capabilities: types.ClientCapabilities = PUSH_CLIENT,
     server: tuple[str, ...] = SERVER,
     settings: dict[str, object] | None = None,
+    folders: Sequence[str] = (),
 ):
-    """An editor with a server of its own, from the handshake to the exit; `settings` are those it has by section."""
+    """An editor with a server of its own, from the handshake to the exit; `settings` are those it has by section, and
+    `folders` the URIs of what its workspace consists of."""
     editor = Editor(settings)
     path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     await editor.start_io(*server, env={**os.environ, "PYTHONPATH": path})
     try:
-        answer = await editor.initialize_session(types.InitializeParams(capabilities, root_uri="file:///project"))
+        root, *_ = (*folders, "file:///project")
+        open_folders = [types.WorkspaceFolder(uri, uri.rpartition("/")[2]) for uri in folders]
+        params = types.InitializeParams(capabilities, root_uri=root, workspace_folders=open_folders or None)
+        answer = await editor.initialize_session(params)
         editor.offer = answer.capabilities
         yield editor
         await asyncio.wait_for(editor.shutdown_session(), PATIENCE)

@@ -28,6 +28,38 @@ async def test_hover_says_what_the_tensor_is() -> None:
     assert "shape=[3" in hover.contents.value
 
 
+async def test_hover_on_the_line_of_a_finding_tells_its_cause() -> None:
+    async with editing() as editor:
+        editor.open(URI, BROKEN)
+        hovers = [await editor.hover(URI, 3, 0), await editor.hover(URI, 3, 3), await editor.hover(URI, 4, 8)]
+    for hover in hovers:
+        assert hover is not None
+        assert "**error AG104** saved-tensor-modified" in hover.contents.value
+        assert "line 3: `exp` saved its result here" in hover.contents.value
+        assert "line 5: torch raises `RuntimeError`" in hover.contents.value
+    tensor, call, backward = hovers
+    assert "**`y`**: tensor" in tensor.contents.value
+    assert "writes `y` in place (version 0 to 1)" in call.contents.value
+    assert "line 4: the cause" in backward.contents.value
+    assert call.range == types.Range(types.Position(3, 0), types.Position(3, 6))
+
+
+async def test_hover_says_what_a_call_did_once_the_file_is_edited() -> None:
+    text = BROKEN.replace("y.add_(1)\n", "")
+    async with editing() as editor:
+        editor.open(URI, text)
+        before = await editor.hover(URI, 3, 8)
+        editor.edit(URI, 2, (2, 0), (2, 0), "\n")
+        moved = await editor.hover(URI, 4, 8)
+        editor.edit(URI, 3, (1, 4), (1, 4), "2 * ")
+        changed = await editor.hover(URI, 4, 8)
+    assert before is not None and "fills `.grad` of `x`" in before.contents.value
+    assert moved is not None and moved.contents.value == before.contents.value.replace("line 4", "line 5").replace(
+        "line 3", "line 4"
+    )
+    assert changed is not None and "fills `.grad`" not in changed.contents.value
+
+
 async def test_hover_is_plain_for_a_client_that_shows_plain_text() -> None:
     async with editing(PULL_CLIENT) as editor:
         editor.open(URI, BROKEN)
@@ -129,4 +161,6 @@ async def test_the_graph_of_the_tensor_under_the_cursor() -> None:
     assert graph.name == "y"
     assert "ExpBackward0" in {node.label for node in graph.nodes}
     assert graph.dot.startswith("digraph")
+    assert graph.svg.startswith("<svg")
+    assert "ExpBackward0" in graph.svg
     assert len(graph.edges) >= 2

@@ -17,7 +17,7 @@ from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.host import Host
 from analyzers.host import Program as Door
 from analyzers.machine.backward import run_backward
-from analyzers.machine.core import Machine, PyRaise
+from analyzers.machine.core import Machine, Probe, PyRaise
 from analyzers.machine.events import Raised
 from analyzers.machine.prelude_calls import members as members_of
 from analyzers.machine.runs import run_module
@@ -62,14 +62,14 @@ def merged(found: list[Facts]) -> Facts:
     }
 
 
-class _Probe:
+class _Probe(Probe):
     """Looks when the program binds `start`, and again when it binds `end`."""
 
     def __init__(self) -> None:
         self.found: list[Facts] = []
         self.before: dict[int, int | None] = {}
 
-    def __call__(self, m: Machine, node: n.Node, value: Value) -> None:
+    def bound(self, m: Machine, node: n.Node, value: Value) -> None:
         if m.frame.library or not isinstance(node, n.Name) or not isinstance(m.frame.statement, n.Assign):
             return
         if node.id == "start":

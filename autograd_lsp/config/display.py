@@ -1,0 +1,51 @@
+"""What an editor shows, beyond the findings of what is open, as its user wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograd_lsp.config.layer import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """Hints behind the names that a line binds, a lens over each backward, and findings of what is not open."""
+
+    requires_grad: bool = True
+    grad_fn: bool = True
+    shape: bool = False
+    reach: bool = True
+    workspace: bool = True
+
+    @property
+    def has_hints(self) -> bool:
+        return self.requires_grad or self.grad_fn or self.shape
+
+
+_KEYS = {
+    ("inlayHints", "requiresGrad"): "requires_grad",
+    ("inlayHints", "gradFn"): "grad_fn",
+    ("inlayHints", "shape"): "shape",
+    ("codeLens", "reach"): "reach",
+    ("diagnostics", "workspace"): "workspace",
+}
+
+
+def read_display(table: Mapping[str, Any], where: str) -> Display:
+    """From an editor's settings, which hold other keys too; `where` stands before the key in a `ConfigError`."""
+    values: dict[str, bool] = {}
+    for (group, key), name in _KEYS.items():
+        inner = table.get(group)
+        if inner is None:
+            continue
+        if not isinstance(inner, Mapping):
+            raise ConfigError(f"{where}{group}: expected a table, not {inner!r}")
+        value = inner.get(key)
+        if value is None:
+            continue
+        if not isinstance(value, bool):
+            raise ConfigError(f"{where}{group}.{key}: expected true or false, not {value!r}")
+        values[name] = value
+    return Display(**values)

@@ -1,0 +1,1 @@
+"""What a hover says, asked of the analyzer in this process."""
