@@ -10,10 +10,11 @@ import subprocess
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page
 from playwright.sync_api import Error as BrowserError
@@ -67,14 +68,25 @@ def serve(tools: Tools, home: Path, python: str) -> Iterator[Workbench]:
     quiet = (*quiet, "--disable-getting-started-override")
     log = home / "code-server.log"
     with log.open("wb") as out:
-        process = subprocess.Popen([*command, *switches, *quiet], env=env, stdout=out, stderr=out)
+        process = started([*command, *switches, *quiet], env, out, address)
         try:
-            wait_until(lambda: is_up(address) or process.poll() is not None, "code-server answers")
             assert process.poll() is None, log.read_text(encoding="utf-8", errors="replace")
             yield Workbench(address, log)
         finally:
             process.terminate()
             process.wait(timeout=PATIENCE)
+
+
+def started(
+    command: Sequence[str], env: Mapping[str, str], out: BinaryIO, address: str, times: int = 5
+) -> subprocess.Popen[bytes]:
+    """code-server ends by itself when its parts are slow to find each other, so it is started anew a few times."""
+    for _ in range(times):
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=out)
+        wait_until(lambda: is_up(address) or process.poll() is not None, "code-server answers")  # noqa: B023
+        if process.poll() is None:
+            break
+    return process
 
 
 def write(path: Path, settings: object) -> None:

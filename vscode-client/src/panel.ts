@@ -91,15 +91,13 @@ export class GraphPanel implements vscode.Disposable {
     const { webview } = panel;
     const dist = vscode.Uri.joinPath(this.root, "dist");
     webview.options = { enableScripts: true, localResourceRoots: [dist] };
-    webview.html = page(
-      randomBytes(16).toString("base64"),
-      ...(["view.js", "view.css"].map((name) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString()) as [
-        string,
-        string,
-      ]),
-    );
+    const resource = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString();
+    webview.html = page(randomBytes(16).toString("base64"), resource("view.js"), resource("view.css"));
     webview.onDidReceiveMessage((message: FromView) => {
       void this.receive(message);
+    });
+    panel.onDidChangeViewState(() => {
+      this.followSoon();
     });
     panel.onDidDispose(() => {
       this.panel = undefined;
@@ -152,7 +150,7 @@ export class GraphPanel implements vscode.Disposable {
   }
 
   private followSoon(): void {
-    if (this.panel === undefined || !this.shown.follow || this.editor === undefined || this.wasRevealed()) {
+    if (this.panel?.visible !== true || !this.shown.follow || this.editor === undefined || this.wasRevealed()) {
       return;
     }
     clearTimeout(this.timer);
@@ -178,6 +176,8 @@ export class GraphPanel implements vscode.Disposable {
     const { client } = this.server;
     if (editor === undefined) {
       this.show(null, "Put the cursor on a tensor.");
+    } else if (this.server.status.kind === "starting") {
+      return; // it says when it is there
     } else if (client === undefined || !client.isRunning()) {
       this.show(null, "The server is not running. The command “autograd-lsp: Show Output” says why.");
     } else {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Graph, GraphNode } from "../src/graph";
 import { classes, dot, lines, sentence } from "../view/dot";
+import { plainColour } from "../view/colour";
 import { move } from "../view/moves";
 
 function node(id: string, more: Partial<GraphNode> = {}): GraphNode {
@@ -55,4 +56,10 @@ test("where there is nowhere to go, one stays", () => {
   assert.equal(move(places, edges, "c", "ArrowDown"), "c");
   assert.equal(move(places, edges, "c", "x"), "c");
   assert.equal(move(places, edges, "gone", "ArrowUp"), "gone");
+});
+
+test("a mixed colour is told in a way that every program reads", () => {
+  assert.equal(plainColour("color(srgb 1 0.5 0)"), "rgb(255, 128, 0)");
+  assert.equal(plainColour("color(srgb 0.2 0.4 0.6 / 0.5)"), "rgba(51, 102, 153, 0.5)");
+  assert.equal(plainColour("rgb(1, 2, 3)"), "rgb(1, 2, 3)");
 });
