@@ -83,10 +83,14 @@ def started(
     """code-server ends by itself when its parts are slow to find each other, so it is started anew a few times."""
     for _ in range(times):
         process = subprocess.Popen(command, env=env, stdout=out, stderr=out)
-        wait_until(lambda: is_up(address) or process.poll() is not None, "code-server answers")  # noqa: B023
-        if process.poll() is None:
+        if comes_up(process, address):
             break
     return process
+
+
+def comes_up(process: subprocess.Popen[bytes], address: str) -> bool:
+    wait_until(lambda: is_up(address) or process.poll() is not None, "code-server answers")
+    return process.poll() is None
 
 
 def write(path: Path, settings: object) -> None:
@@ -143,9 +147,16 @@ class Window:
 
     def place_of(self, file: str, word: str, line: int) -> tuple[float, float]:
         """The middle of a word that is to be seen, on a line counted from 1."""
-        found: list[float] | None = self.editor(file).evaluate(PLACE_OF_WORD, [word, line])
-        assert found is not None, f"{word} is not to be seen on line {line} of {file}"
-        return found[0], found[1]
+        found: list[list[float]] = []
+
+        def look() -> bool:
+            place = self.editor(file).evaluate(PLACE_OF_WORD, [word, line])
+            if place is not None:
+                found.append(place)
+            return place is not None
+
+        self.wait_until(look, f"{word} is to be seen on line {line} of {file}")
+        return found[0][0], found[0][1]
 
     def put_cursor(self, file: str, word: str, line: int) -> None:
         self.page.mouse.click(*self.place_of(file, word, line))
@@ -201,7 +212,7 @@ class Window:
             for left in reversed(range(times)):
                 try:
                     return action()
-                except BrowserError:
+                except (BrowserError, AssertionError):
                     if left == 0:
                         raise
                     self.page.mouse.move(5, 5)
