@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test lint update clean
+.PHONY: demo test test-editors lint update clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -13,6 +13,12 @@ demo: $(VENV)/.installed
 
 test: lint
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+# In real editors. Needs Linux on x86-64 and npm; what it downloads goes into .cache and build, and what was to be seen into
+# build/screenshots. Chromium is installed by apt where it is not there.
+test-editors: $(VENV)/.installed-editors
+	$(BIN)/python -m tests.editors.tools
+	AUTOGRAD_LSP_EDITORS=1 $(BIN)/python -m pytest tests/editors -rs $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -25,7 +31,7 @@ update: $(VENV)/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed")'
@@ -38,3 +44,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-editors: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,editors]'
+	touch $@ $(VENV)/.installed-test $(VENV)/.installed

@@ -1,88 +1,65 @@
-// Starts the server, shows the graph, decides nothing.
+// Starts the server, shows the graph, decides nothing about autograd.
 
 import * as vscode from "vscode";
-import { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node";
-import { findServer } from "./server";
-import { showGraph } from "./graph";
+import { advise, selectInterpreter } from "./advice";
+import { GraphPanel } from "./panel";
+import { NAME, PYTHON_EXTENSION, Server } from "./server";
+import { showStatus } from "./status";
 
-const NAME = "autograd-lsp";
+let server: Server | undefined;
 
-let client: LanguageClient | undefined;
-// Starting and stopping take their turns: a setting that changes twice must not leave two servers behind.
-let turn: Promise<void> = Promise.resolve();
-
-export function activate(context: vscode.ExtensionContext): Promise<void> {
+export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel(NAME, { log: true });
-  const restart = () => (turn = turn.then(stop).then(() => start(output)));
+  const running = new Server(output, (problem) => void advise(problem));
+  server = running;
+  const graph = new GraphPanel(running, context.extensionUri);
   context.subscriptions.push(
     output,
-    vscode.commands.registerCommand(`${NAME}.restart`, restart),
-    vscode.commands.registerCommand(`${NAME}.showOutput`, () => output.show()),
-    vscode.commands.registerCommand(`${NAME}.showGraph`, () => showGraph(client)),
+    graph,
+    showStatus(running),
+    vscode.commands.registerCommand(`${NAME}.restart`, () => running.restart()),
+    vscode.commands.registerCommand(`${NAME}.showOutput`, () => {
+      output.show();
+    }),
+    vscode.commands.registerCommand(`${NAME}.selectInterpreter`, selectInterpreter),
+    vscode.commands.registerCommand(`${NAME}.showGraph`, () => {
+      graph.open();
+    }),
+    vscode.commands.registerCommand(`${NAME}.exportGraph`, () => {
+      graph.export();
+    }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration(`${NAME}.path`) || event.affectsConfiguration(`${NAME}.interpreter`)) {
-        void restart();
+        void running.restart();
       }
     }),
   );
-  return restart();
+  void followPythonExtension(context, running);
+  void running.restart();
 }
 
-export function deactivate(): Promise<void> {
-  return (turn = turn.then(stop));
+export function deactivate(): Promise<void> | undefined {
+  return server?.stop();
 }
 
-/** While it starts, a failure goes to the log only: `explain` says the same with what to do about it. */
-class Client extends LanguageClient {
-  started = false;
-
-  override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
-    super.error(message, data, this.started && showNotification);
-  }
+interface Announcing {
+  environments?: { onDidChangeActiveEnvironmentPath?: vscode.Event<unknown> };
 }
 
-async function start(output: vscode.LogOutputChannel): Promise<void> {
-  const server = await findServer();
-  const command = [server.command, ...(server.args ?? [])].join(" ");
-  output.info(`starting: ${command}`);
-  const options: LanguageClientOptions = {
-    documentSelector: [
-      { language: "python", scheme: "file" },
-      { language: "python", scheme: "untitled" },
-    ],
-    outputChannel: output,
-    initializationFailedHandler: () => false,
-  };
-  const starting = new Client(NAME, NAME, server, options);
+/** Another interpreter was selected there; the settings, where there are any, still come first. */
+async function followPythonExtension(context: vscode.ExtensionContext, running: Server): Promise<void> {
   try {
-    await starting.start();
-    starting.started = true;
-    client = starting;
-  } catch (error) {
-    output.error(`${command}: ${error instanceof Error ? error.message : String(error)}`);
-    await starting.dispose().catch(() => undefined);
-    void explain(output, command);
-  }
-}
-
-async function stop(): Promise<void> {
-  const stopping = client;
-  client = undefined;
-  await stopping?.dispose().catch(() => undefined);
-}
-
-async function explain(output: vscode.LogOutputChannel, command: string): Promise<void> {
-  const settings = "Open Settings";
-  const details = "Show Output";
-  const answer = await vscode.window.showErrorMessage(
-    `autograd-lsp could not be started with \`${command}\`. ` +
-      "Install it there (`pip install autograd-lsp`), or set `autograd-lsp.interpreter` or `autograd-lsp.path`.",
-    settings,
-    details,
-  );
-  if (answer === settings) {
-    await vscode.commands.executeCommand("workbench.action.openSettings", `${NAME}.`);
-  } else if (answer === details) {
-    output.show();
+    const api = await vscode.extensions.getExtension<Announcing | undefined>(PYTHON_EXTENSION)?.activate();
+    const changed = api?.environments?.onDidChangeActiveEnvironmentPath?.(() => {
+      const settings = vscode.workspace.getConfiguration(NAME);
+      if (settings.get<string>("path", "") === "" && settings.get<string>("interpreter", "") === "") {
+        void running.restart();
+      }
+    });
+    if (changed !== undefined) {
+      context.subscriptions.push(changed);
+    }
+  } catch {
+    // Without that extension there is nothing to follow.
   }
 }

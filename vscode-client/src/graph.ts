@@ -1,27 +1,52 @@
-// The autograd graph of the tensor under the cursor, as DOT text beside the program.
+// What `autograd/graph` answers, and what the extension and its view say to each other.
 
-import * as vscode from "vscode";
-import { LanguageClient } from "vscode-languageclient/node";
+export interface Position {
+  line: number;
+  character: number;
+}
 
-interface Graph {
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface GraphNode {
+  id: string;
+  kind: "tensor" | "operator" | "leaf" | "cut" | "unknown";
+  label: string;
+  requires_grad: boolean | null;
+  is_leaf: boolean | null;
+  saved: string[];
+  freed: boolean | null;
+  uri?: string;
+  range: Range | null;
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+}
+
+export interface Graph {
   name: string;
-  dot: string;
+  /** The first is the tensor that was asked about. */
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  notes: string[];
 }
 
-export async function showGraph(client: LanguageClient | undefined): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (client === undefined || editor === undefined) {
-    void vscode.window.showInformationMessage("autograd-lsp is not running.");
-    return;
-  }
-  const graph = await client.sendRequest<Graph | null>("autograd/graph", {
-    textDocument: client.code2ProtocolConverter.asTextDocumentIdentifier(editor.document),
-    position: client.code2ProtocolConverter.asPosition(editor.selection.active),
-  });
-  if (graph === null) {
-    void vscode.window.showInformationMessage("autograd-lsp knows of no tensor here.");
-    return;
-  }
-  const document = await vscode.workspace.openTextDocument({ language: "dot", content: graph.dot });
-  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+/** All that the view shows; it keeps this over a reload. */
+export interface Shown {
+  graph: Graph | null;
+  /** The place that the graph belongs to, or why there is none. */
+  text: string;
+  follow: boolean;
 }
+
+export type ToView = { type: "show"; shown: Shown } | { type: "export" };
+
+export type FromView =
+  | { type: "ready" }
+  | { type: "reveal"; node: string }
+  | { type: "follow"; follow: boolean }
+  | { type: "svg"; name: string; text: string };

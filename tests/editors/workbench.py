@@ -1,0 +1,275 @@
+"""A VS Code workbench with the extension in it, and windows of it that a test can look at and type into."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from playwright.sync_api import Browser, FrameLocator, Locator, Page
+from playwright.sync_api import Error as BrowserError
+
+from tests.editors.tools import Tools
+
+PATIENCE = 600
+"""Seconds. A loaded machine takes minutes until the first editor is painted."""
+
+MOMENT = 30
+"""Seconds, for what comes at once unless a key or a click was lost."""
+
+USER_SETTINGS = {
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.colorTheme": "Default Light Modern",
+    "telemetry.telemetryLevel": "off",
+    "extensions.ignoreRecommendations": True,
+    "extensions.autoCheckUpdates": False,
+    "update.mode": "none",
+    "git.enabled": False,
+    "chat.disableAIFeatures": True,
+    "files.autoSave": "off",
+    "files.simpleDialog.enable": True,
+    "editor.minimap.enabled": False,
+    "editor.accessibilitySupport": "off",
+}
+
+
+@dataclass(frozen=True)
+class Workbench:
+    address: str
+    log: Path
+
+
+@contextmanager
+def serve(tools: Tools, home: Path, python: str) -> Iterator[Workbench]:
+    """code-server with a home of its own, whose extension starts the server with `python`."""
+    user, extensions = home / "user", home / "extensions"
+    # Settings of the machine's scope count only here: among the user's they are dropped, now and then.
+    write(user / "Machine" / "settings.json", {"autograd-lsp.interpreter": python})
+    write(user / "User" / "settings.json", USER_SETTINGS)
+    folders = ("--user-data-dir", str(user), "--extensions-dir", str(extensions))
+    command = (str(tools.node), str(tools.code_server), *folders)
+    env = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
+    subprocess.run([*command, "--install-extension", str(tools.extension)], env=env, check=True, capture_output=True)
+    address = f"127.0.0.1:{free_port()}"
+    switches = ("--auth", "none", "--bind-addr", address, "--reconnection-grace-time", "5")
+    quiet = ("--disable-telemetry", "--disable-update-check", "--disable-workspace-trust")
+    quiet = (*quiet, "--disable-getting-started-override")
+    log = home / "code-server.log"
+    with log.open("wb") as out:
+        process = started([*command, *switches, *quiet], env, out, address)
+        try:
+            assert process.poll() is None, log.read_text(encoding="utf-8", errors="replace")
+            yield Workbench(address, log)
+        finally:
+            process.terminate()
+            process.wait(timeout=PATIENCE)
+
+
+def started(
+    command: Sequence[str], env: Mapping[str, str], out: BinaryIO, address: str, times: int = 5
+) -> subprocess.Popen[bytes]:
+    """code-server ends by itself when its parts are slow to find each other, so it is started anew a few times."""
+    for _ in range(times):
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=out)
+        if comes_up(process, address):
+            break
+    return process
+
+
+def comes_up(process: subprocess.Popen[bytes], address: str) -> bool:
+    wait_until(lambda: is_up(address) or process.poll() is not None, "code-server answers")
+    return process.poll() is None
+
+
+def write(path: Path, settings: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_up(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{address}/healthz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def wait_until(condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain: {what}"
+        time.sleep(0.1)
+
+
+@dataclass
+class Window:
+    """One page with one folder open. `shoot` keeps what is to be seen, numbered, in `shots`."""
+
+    page: Page
+    folder: Path
+    shots: Path = Path()
+    count: int = 0
+    patience: float = PATIENCE
+
+    def shoot(self, name: str) -> None:
+        self.count += 1
+        self.shots.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=self.shots / f"{self.count}-{name}.png")
+
+    # The editor.
+
+    def editor(self, file: str) -> Locator:
+        """By the name of the file that it shows, not of the tab, so that it has to be painted."""
+        return self.page.locator(f'.editor-instance .monaco-editor[data-uri$="/{file}"]').first
+
+    def text(self, file: str) -> str:
+        """What is painted, with plain spaces; the lines come in any order."""
+        return " ".join(self.editor(file).locator(".view-line").all_inner_texts()).replace("\u00a0", " ")
+
+    def place_of(self, file: str, word: str, line: int) -> tuple[float, float]:
+        """The middle of a word that is to be seen, on a line counted from 1."""
+        found: list[list[float]] = []
+
+        def look() -> bool:
+            place = self.editor(file).evaluate(PLACE_OF_WORD, [word, line])
+            if place is not None:
+                found.append(place)
+            return place is not None
+
+        self.wait_until(look, f"{word} is to be seen on line {line} of {file}")
+        return found[0][0], found[0][1]
+
+    def put_cursor(self, file: str, word: str, line: int) -> None:
+        self.page.mouse.click(*self.place_of(file, word, line))
+
+    def line_of_cursor(self) -> int:
+        """As the status bar has it."""
+        words = self.page.locator("#status\\.editor\\.selection").inner_text()
+        found = re.search(r"Ln (\d+)", words)
+        return int(found[1]) if found else 0
+
+    # The workbench around it.
+
+    def run_command(self, title: str) -> None:
+        box = self.page.locator(".quick-input-widget:visible input.input").first
+        entry = self.page.locator(".quick-input-widget:visible .monaco-list-row", has_text=title).first
+
+        def open_palette() -> None:
+            self.page.keyboard.press("F1")
+            box.fill(f">{title}")
+            entry.click()
+
+        self.insist(open_palette)
+
+    def open(self, file: str, text: str) -> None:
+        """Writes a file and opens it by its name."""
+        (self.folder / file).write_text(text, encoding="utf-8")
+
+        def pick() -> None:
+            self.page.keyboard.press("Control+P")
+            box = self.page.locator(".quick-input-widget:visible input.input").first
+            box.fill(file)
+            entry = self.page.locator(".quick-input-widget:visible .monaco-list-row", has_text=file).first
+            entry.click()
+            self.editor(file).locator(".view-line").first.wait_for()
+
+        self.insist(pick)
+
+    def set(self, **settings: object) -> None:
+        """The workspace's settings, which go over the user's."""
+        write(self.folder / ".vscode" / "settings.json", settings)
+
+    def close_editors(self) -> None:
+        """And what else a test has opened or set."""
+        self.set()
+        self.run_command("View: Close All Editors")
+        self.page.locator(".editor-instance").first.wait_for(state="detached")
+
+    def insist(self, action: Callable[[], None], times: int = 10) -> None:
+        """A hover or a message that opens at that moment swallows a key: away with it, and once more."""
+        before = self.patience
+        self.wait_at_most(MOMENT)
+        try:
+            for left in reversed(range(times)):
+                try:
+                    return action()
+                except (BrowserError, AssertionError):
+                    if left == 0:
+                        raise
+                    self.page.mouse.move(5, 5)
+                    self.page.keyboard.press("Escape")
+                    self.page.keyboard.press("Escape")
+        finally:
+            self.wait_at_most(before)
+
+    def wait_at_most(self, seconds: float) -> None:
+        self.patience = seconds
+        self.page.set_default_timeout(seconds * 1000)
+
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """The page goes on living meanwhile."""
+        deadline = time.monotonic() + self.patience
+        while not condition():
+            assert time.monotonic() < deadline, f"waited in vain: {what}"
+            self.page.wait_for_timeout(100)
+
+    def wait_for_server(self, file: str) -> None:
+        """It has spoken of the file, in which there is something to find."""
+        self.editor(file).locator(".squiggly-error, .squiggly-warning, .squiggly-hint").first.wait_for()
+
+    def graph(self) -> FrameLocator:
+        return self.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+
+
+PLACE_OF_WORD = """
+(editor, [word, line]) => {
+  const numbers = [...editor.querySelectorAll(".margin .line-numbers")];
+  const number = numbers.find((one) => one.textContent.trim() === String(line));
+  if (!number) return null;
+  const top = number.getBoundingClientRect().top;
+  const rows = [...editor.querySelectorAll(".view-line")];
+  const row = rows.find((one) => Math.abs(one.getBoundingClientRect().top - top) < 4);
+  if (!row) return null;
+  const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+  for (let text; (text = walker.nextNode()); ) {
+    const start = text.data.replaceAll("\\u00a0", " ").search(new RegExp("\\\\b" + word + "\\\\b"));
+    if (start >= 0) {
+      const range = document.createRange();
+      range.setStart(text, start);
+      range.setEnd(text, start + word.length);
+      const box = range.getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    }
+  }
+  return null;
+}
+"""
+
+
+def open_window(browser: Browser, workbench: Workbench, folder: Path) -> Window:
+    context = browser.new_context(viewport={"width": 1400, "height": 850})
+    page = context.new_page()
+    window = Window(page, folder)
+    window.wait_at_most(PATIENCE)
+    page.goto(f"http://{workbench.address}/?{urllib.parse.urlencode({'folder': str(folder)})}")
+    page.locator(".explorer-folders-view").wait_for()
+    return window
