@@ -30,13 +30,15 @@ z.sum().backward()
 d = y.detach()
 z
 """
+TWO = BROKEN.replace("y.add_(1)", "y.require_grad = True").replace("backward()", "backward(retain_graph=True)")
+"""AG206, and AG402, which the settings of the page leave out."""
 PROGRAMS = {
     "train.py": BROKEN,
     "astral.py": ASTRAL,
     "library.py": LIBRARY,
     "caller.py": CALLER,
     "graphs.py": GRAPHS,
-    "retain.py": BROKEN.replace("y.add_(1)\n", "").replace("backward()", "backward(retain_graph=True)"),
+    "two.py": TWO,
     "notes.txt": "no program\n",
 }
 
@@ -309,6 +311,73 @@ def test_a_graph_that_follows_jumps_too_and_stays(editor: Neovim) -> None:
     assert told == {"there": True, "cursor": [3, 5], "stays": True}
 
 
+LENSES = """
+-- A server inside Neovim, with one lens; the real one is not started.
+local declared
+local function server()
+  local line = { start = { line = 4, character = 0 }, ['end'] = { line = 4, character = 18 } }
+  local uri = vim.uri_from_fname(vim.env.HOME .. '/project/train.py')
+  local place = { uri = uri, range = { start = { line = 1, character = 0 }, ['end'] = { line = 1, character = 1 } } }
+  local command = {
+    title = 'reaches 0 of 1 parameters: not `x`',
+    command = 'autograd-lsp.showReach',
+    arguments = { uri, line.start, { place } },
+  }
+  local answers = {
+    initialize = { capabilities = { codeLensProvider = { resolveProvider = false }, textDocumentSync = 1 } },
+    ['textDocument/codeLens'] = { { range = line, command = command } },
+  }
+  local closing = false
+  return {
+    request = function(method, params, callback)
+      if method == 'initialize' then declared = params.capabilities.experimental end
+      vim.schedule(function() callback(nil, answers[method]) end)
+      return true, 1
+    end,
+    notify = function(method) closing = closing or method == 'exit' return true end,
+    is_closing = function() return closing end,
+    terminate = function() closing = true end,
+  }
+end
+local start = vim.lsp.start
+vim.lsp.start = function(config, options)
+  return start(vim.tbl_extend('force', config, { cmd = server }), options)
+end
+"""
+
+
+def test_lenses_are_shown_and_the_one_over_a_backward_lists_what_it_speaks_of(editor: Neovim) -> None:
+    told = editor.run(f"""
+        {LENSES}
+        open('train.py')
+        await('lens', function() return screen():find('reaches 0 of 1', 1, true) end)
+        local shown = screen()
+        go_to(5, 1)
+        vim.lsp.codelens.run()
+        local list = await('list', function()
+          local list = vim.fn.getqflist({{ title = true, items = true, winid = true }})
+          return #list.items > 0 and list.winid ~= 0 and list
+        end)
+        local item = list.items[1]
+        return {{ screen = shown, title = list.title, place = {{ item.lnum, item.col }}, text = item.text,
+                 declared = declared.commands.commands }}
+    """)
+    print(told["screen"])
+    assert told["title"] == "reaches 0 of 1 parameters: not `x`"
+    assert told["place"] == [2, 1]
+    assert told["text"].startswith("x = torch.ones")
+    assert told["declared"] == ["autograd-lsp.showReach"]
+
+
+def test_lenses_can_be_left_out(editor: Neovim) -> None:
+    shown = editor.run(
+        f"{LENSES} open('train.py'); rest(1000); return screen()",
+        init=editor.usual + "\nvim.g.autograd_lsp = { code_lens = false }",
+    )
+    assert "y.sum().backward()" in shown
+    assert "reaches" not in shown
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [("vim.cmd.edit('notes.txt')", "is not attached"), ("open('train.py'); go_to(1, 2)", "no tensor is known here")],
@@ -331,25 +400,23 @@ def test_the_configuration_of_the_page_holds(newest: Neovim) -> None:
     newest.home.write("bin/autograd-lsp", "#!/bin/sh\nexit 1\n")
     told = newest.run(
         """
-        open('retain.py')
+        local buffer = open('two.py')
         go_to(3, 1)
-        local words = vim.fn.getline(4)
         type_keys('\\\\ag')
         local graph = await('graph', float)
-        return { findings = #vim.diagnostic.get(0), program = client().config.cmd[1], words = words,
+        return { code = findings(buffer, 1)[1].code, program = client().config.cmd[1],
                  entered = vim.api.nvim_get_current_win() == graph.window }
     """,
         init=newest.usual + CONFIGURE,
     )
     assert told["program"] == str(newest.home.folder / ".venvs/autograd/bin/autograd-lsp")
-    assert "retain_graph=True" in told["words"]
-    assert told["findings"] == 0
-    assert told["entered"] is False, "the graph follows the cursor, so it is not entered"
+    assert told["code"] == "AG206"
+    assert told["entered"] is False, "a graph that follows the cursor is not entered"
 
 
-def test_without_the_configuration_of_the_page_there_is_that_finding(newest: Neovim) -> None:
-    [finding] = newest.run("return findings(open('retain.py'), 1)")
-    assert finding["code"] == "AG402"
+def test_without_the_configuration_of_the_page_there_is_one_finding_more(newest: Neovim) -> None:
+    found = newest.run("return findings(open('two.py'), 2)")
+    assert {finding["code"] for finding in found} == {"AG206", "AG402"}
 
 
 HEALTH = """

@@ -119,9 +119,10 @@ async def editing(
     capabilities: types.ClientCapabilities = PUSH_CLIENT,
     server: tuple[str, ...] = SERVER,
     settings: dict[str, object] | None = None,
+    editor: Editor | None = None,
 ):
     """An editor with a server of its own, from the handshake to the exit; `settings` are those it has by section."""
-    editor = Editor(settings)
+    editor = editor or Editor(settings)
     path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     await editor.start_io(*server, env={**os.environ, "PYTHONPATH": path})
     try:

@@ -1,4 +1,4 @@
--- The command, and what attaches itself to our server. Everything else is loaded when it is used.
+-- The command, and what attaches itself to our server.
 
 if vim.g.loaded_autograd_lsp then
   return
@@ -8,6 +8,13 @@ vim.g.loaded_autograd_lsp = true
 vim.api.nvim_create_user_command('AutogradGraph', function(command)
   require('autograd_lsp.graph').open(command.bang)
 end, { bang = true, bar = true, desc = 'The autograd graph of the tensor under the cursor; with !, follow the cursor' })
+
+vim.lsp.commands['autograd-lsp.showReach'] = function(command, context)
+  require('autograd_lsp.lens').show(command, context)
+end
+if vim.fn.has('nvim-0.11') == 1 then
+  vim.lsp.config('autograd_lsp', { capabilities = require('autograd_lsp.lens').capabilities })
+end
 
 local group = vim.api.nvim_create_augroup('autograd_lsp.plugin', {})
 
