@@ -4,12 +4,13 @@
 (require 'flymake)
 (require 'json)
 
-(setq eglot-sync-connect 60
+(setq eglot-sync-connect 90
+      eglot-connect-timeout 120
       eglot-autoshutdown t
       eglot-confirm-server-edits nil
       flymake-no-changes-timeout 0.1)
 
-(defvar autograd-test-patience 60)
+(defvar autograd-test-patience 90)
 
 (defun autograd-test-await (what predicate)
   "Wait until PREDICATE says something true, and return that; WHAT is what it stands for."

@@ -11,7 +11,7 @@ from tests.editors.home import Home
 from tests.editors.installs import Program
 
 DRIVER = Path(__file__).with_suffix(".el")
-_PATIENCE = 180
+_PATIENCE = 300
 
 
 def run(program: Program, home: Home, init: str, script: str) -> Any:

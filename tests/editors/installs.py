@@ -1,8 +1,8 @@
 """Editors to test with: those on PATH, or Debian packages that are unpacked where nothing else sees them.
 
 With `AUTOGRAD_LSP_EDITORS=1` apt downloads a package of another Debian suite, from the archive that this machine uses
-and with all that it depends on, the C library too. Everything is unpacked into `build/editors/`, and the system stays as
-it is. Without that variable nothing is downloaded.
+and with all that it depends on, the C library too. Everything is unpacked into `build/editors/`, and the system stays
+as it is. Without that variable nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VARIABLE = "AUTOGRAD_LSP_EDITORS"
 _PATIENCE = 600
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """Why an editor cannot be had here."""
 
 
@@ -53,7 +53,7 @@ def neovim(version: str) -> Program:
     minor = int(numbers[2]) if numbers and numbers[1] == "0" else 0
     if (minor >= 11) if version == "newest" else (minor == 10):
         return Program((found,))
-    raise Unavailable(f"the nvim on PATH is {told.splitlines()[0]}")
+    raise UnavailableError(f"the nvim on PATH is {told.splitlines()[0]}")
 
 
 def emacs() -> Program:
@@ -97,7 +97,7 @@ def unpacked(suite: str, package: str) -> Path:
 def _on_path(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        raise Unavailable(f"there is no {name} on PATH, and {VARIABLE} is not 1")
+        raise UnavailableError(f"there is no {name} on PATH, and {VARIABLE} is not 1")
     return found
 
 
@@ -105,7 +105,7 @@ def _with_own_libraries(root: Path, program: str) -> tuple[str, ...]:
     """Only the program itself runs so: the processes that it starts have the system's libraries."""
     loader = next(iter(sorted(root.glob("usr/lib/*/ld-linux-*.so.*"))), None)
     if loader is None:
-        raise Unavailable("the C library of the package has another layout on this machine")
+        raise UnavailableError("the C library of the package has another layout on this machine")
     return str(loader), "--library-path", str(loader.parent), str(root / program)
 
 
@@ -121,7 +121,7 @@ def _alone(root: Path) -> Iterator[None]:
 def _unpack(suite: str, package: str, root: Path) -> None:
     """With a state of apt's own, in which nothing is installed yet."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise Unavailable("only a machine with apt can unpack Debian packages")
+        raise UnavailableError("only a machine with apt can unpack Debian packages")
     state = root / "apt"
     for folder in ("lists/partial", "cache/archives/partial", "preferences", "sources"):
         (state / folder).mkdir(parents=True)
@@ -156,7 +156,7 @@ def _source(suite: str) -> str:
     main = next((uri for uri in uris if "security" not in uri), None)
     keys = next(iter(sorted(Path("/usr/share/keyrings").glob("debian-archive-keyring.[gp]*"))), None)
     if main is None or keys is None:
-        raise Unavailable("apt has no Debian archive here")
+        raise UnavailableError("apt has no Debian archive here")
     return f"Types: deb\nURIs: {main}\nSuites: {suite}\nComponents: main\nSigned-By: {keys}\n"
 
 
@@ -164,7 +164,7 @@ def _run(*command: str) -> str:
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=_PATIENCE).stdout
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"`{command[0]}` took too long") from error
+        raise UnavailableError(f"`{command[0]}` took too long") from error
     except subprocess.CalledProcessError as error:
         lines = error.stderr.strip().splitlines() or ["no reason given"]
-        raise Unavailable(f"`{command[0]}` failed: {lines[-1]}") from error
+        raise UnavailableError(f"`{command[0]}` failed: {lines[-1]}") from error

@@ -3,7 +3,7 @@
 -- The script is a coroutine between the turns of Neovim's own loop, so that keys are typed and autocommands happen as
 -- they do for a person.
 
-local PATIENCE = 30000
+local PATIENCE = 90000
 
 -- Wait until `predicate` says something true, and return that.
 function await(what, predicate)

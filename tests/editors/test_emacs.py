@@ -10,7 +10,7 @@ import pytest
 
 from tests.editors import emacs
 from tests.editors.home import Home, make_home
-from tests.editors.installs import Program, Unavailable
+from tests.editors.installs import Program, UnavailableError
 from tests.editors.installs import emacs as install
 from tests.editors.pages import snippets
 from tests.lsp.editor import BROKEN
@@ -41,7 +41,7 @@ class Emacs:
 def editor(tmp_path: Path) -> Emacs:
     try:
         program = install()
-    except Unavailable as reason:
+    except UnavailableError as reason:
         pytest.skip(str(reason))
     return Emacs(program, make_home(tmp_path, PROGRAMS))
 

@@ -1,4 +1,4 @@
-"""What each real editor declares is what it gets: `clients/` holds their `initialize` requests, as they were recorded."""
+"""What a real editor declares is what it gets: `clients/` holds their `initialize` requests, as they were recorded."""
 
 from __future__ import annotations
 
