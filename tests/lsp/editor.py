@@ -152,10 +152,11 @@ async def editing(
     server: tuple[str, ...] = SERVER,
     settings: dict[str, object] | None = None,
     folders: Sequence[str] = (),
+    editor: Editor | None = None,
 ):
     """An editor with a server of its own, from the handshake to the exit; `settings` are those it has by section, and
     `folders` the URIs of what its workspace consists of."""
-    editor = Editor(settings)
+    editor = editor or Editor(settings)
     path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     await editor.start_io(*server, env={**os.environ, "PYTHONPATH": path})
     try:

@@ -1,4 +1,4 @@
--- Neovim 0.11 and later: put this folder's parent on 'runtimepath', then vim.lsp.enable('autograd_lsp').
+-- For Neovim 0.11 and later, which finds this file on 'runtimepath': vim.lsp.enable('autograd_lsp').
 ---@type vim.lsp.Config
 return {
   cmd = { 'autograd-lsp', 'server', '--stdio' },
