@@ -5,8 +5,10 @@ A report carries the texts it points into, so that whoever prints it needs neith
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -249,7 +251,16 @@ _work: list[_Work] = []
 
 
 def _start_worker(task: _Task, processes: int) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _work.append(_Work(task, processes))
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work forever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _report_in_worker(source: Source) -> Report | None:
