@@ -1,8 +1,10 @@
 // Starts the server, shows the graph, decides nothing about autograd.
 
 import * as vscode from "vscode";
+import { Location, Position } from "vscode-languageclient/node";
 import { advise, selectInterpreter } from "./advice";
 import { GraphPanel } from "./panel";
+import { SHOW, showReach } from "./reach";
 import { NAME, PYTHON_EXTENSION, Server } from "./server";
 import { showStatus } from "./status";
 
@@ -25,6 +27,11 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.commands.registerCommand(`${NAME}.showGraph`, () => {
       graph.open();
     }),
+    vscode.commands.registerCommand(
+      SHOW,
+      (uri: string, position: Position, places: Location[]) =>
+        running.client && showReach(running.client, uri, position, places),
+    ),
     vscode.commands.registerCommand(`${NAME}.exportGraph`, () => {
       graph.export();
     }),

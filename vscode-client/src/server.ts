@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { CloseAction, Executable, LanguageClient, State } from "vscode-languageclient/node";
 import { chooseCommand, Command, PythonApi, selectedPython } from "./command";
 import { diagnose, explain, Action } from "./diagnosis";
+import { ReachFeature } from "./reach";
 
 export const NAME = "autograd-lsp";
 export const PYTHON_EXTENSION = "ms-python.python";
@@ -132,6 +133,7 @@ function createClient(server: Executable, output: vscode.LogOutputChannel): Clie
     },
   });
   const usual = client.createDefaultErrorHandler();
+  client.registerFeature(new ReachFeature());
   return client;
 }
 
