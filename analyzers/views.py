@@ -20,22 +20,12 @@ from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj, Env, HeapObject, Instance, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, Ref, Value
-from analyzers.host import (
-    WHOLE,
-    Positions,
-    Program,
-    Snapshot,
-    chunk,
-    facts,
-    function_run,
-    later_run,
-    looked_at_together,
-    made_for,
-    module_run,
-    reach,
-    texts,
-    uncalled,
-)
+from analyzers.host import Snapshot
+from analyzers.host.answers import facts
+from analyzers.host.files import chunk, reach, texts
+from analyzers.host.places import Positions
+from analyzers.host.runs import WHOLE, Program, function_run, later_run, made_for, module_run, uncalled
+from analyzers.host.world import looked_at_together
 from analyzers.machine.core import Machine, Probe
 from analyzers.machine.events import BackwardCall, Event, OptimizerMade
 from analyzers.machine.runs import run_unknown

@@ -7,7 +7,9 @@ from typing import Any
 
 from analyzers.domain.objects import VERSION_BASE, Counter, DictObj, Edge, ListObj, Tensor
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
-from analyzers.host import Host, Positions, Program, module_run
+from analyzers.host import Host
+from analyzers.host.places import Positions
+from analyzers.host.runs import Program, module_run
 from analyzers.machine.core import Frame, Machine, ModuleRun
 from analyzers.machine.events import Raised
 from analyzers.machine.tensors import edge_to, refreshed, tensor_at

@@ -15,7 +15,7 @@ from analyzers.domain import truth
 from analyzers.domain.objects import Counter, DictObj, Edge, Env, Instance, ListObj, Tensor
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.host import Host
-from analyzers.host import Program as Door
+from analyzers.host.runs import Program as Door
 from analyzers.machine.backward import run_backward
 from analyzers.machine.core import Machine, Probe, PyRaise
 from analyzers.machine.events import Raised

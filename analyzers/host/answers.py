@@ -1,0 +1,176 @@
+"""What runs tell: findings, where a file shows them, facts and graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from analyzers.domain.lineage import Loc
+from analyzers.graph.cards import bound_at, graph_of_spot, name_at
+from analyzers.host.files import module, reach
+from analyzers.host.places import Positions
+from analyzers.host.runs import WHOLE, presuming, recorded_at, run_of, runs_of, uncalled
+from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
+from analyzers.machine.events import Binding
+from analyzers.queries.engine import Database, query
+from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
+from analyzers.syntax import comments
+
+if TYPE_CHECKING:
+    from analyzers.rules.base import Judgement
+    from analyzers.rules.suppression import Comments, Use
+
+
+@query
+def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:  # noqa: FBT001
+    from analyzers.rules import judge
+
+    return judge(run_of(db, path, index, presume), Positions(db))
+
+
+@query
+def judged(db: Database, path: str) -> tuple[Judgement, ...]:
+    """What the rules make of a file's runs."""
+    from analyzers.rules import together
+
+    runs = [judged_run(db, path, index, False) for index in (WHOLE, *uncalled(db, path, False))]
+    return together(runs, [judged_run(db, path, index, True) for index in presuming(db, path)])
+
+
+@query
+def found(db: Database, path: str) -> tuple[Finding, ...]:
+    """All findings of a file's runs, before anybody silences one."""
+    from analyzers.rules import placed
+
+    places = Positions(db)
+    return tuple(sorted((placed(j, places) for j in judged(db, path)), key=lambda f: (f.place, f.code)))
+
+
+@query(eager=1)
+def comments_of(db: Database, path: str) -> Comments | None:
+    """The directives of a file; None where there are none."""
+    cut = module(db, path)
+    if not comments.has_directive(cut.text):
+        return None
+    from analyzers.rules import suppression
+
+    return suppression.comments_of(path, cut)
+
+
+@query
+def uses(db: Database, path: str) -> frozenset[Use]:
+    """The directives, of whichever files, that silence findings of one file's runs."""
+    from analyzers.rules import suppression
+
+    mine = found(db, path)
+    comments = [comments_of(db, there) for there in sorted({finding.place.path for finding in mine})]
+    return frozenset(use for text in comments if text is not None for use in suppression.uses(text, mine))
+
+
+@query
+def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
+    """Directives that silence nothing, or rules that there are not.
+
+    A directive of an imported file may be there for those who import it: the files that are looked at together are
+    asked, once nothing nearer needs it. Nothing is called unused where something was not run.
+    """
+    text = comments_of(db, path)
+    if text is None:
+        return ()
+    from analyzers.rules import RULES, suppression
+
+    strange = list(suppression.unknown(text, RULES))
+    told = [finding for finding in strange if not text.silencing(finding)]
+    used, off = uses(db, path) | suppression.uses(text, strange), choice(db, path).off
+    runs = (*runs_of(db, path), *(run_of(db, path, index, True) for index in presuming(db, path)))
+    is_whole = not module(db, path).holes and not any(run.out_of_fuel for run in runs)
+    if is_whole and any(suppression.unused(text, used, RULES, off)):
+        for other in sorted(looked_at_together(db) - {path}):
+            if path in reach(db, other):
+                used |= uses(db, other)
+        told += suppression.unused(text, used, RULES, off)
+    return tuple(told)
+
+
+@query
+def findings(db: Database, path: str) -> tuple[Finding, ...]:
+    """What is left of the findings once comments and choices have spoken."""
+    if is_too_large(db, path):
+        what = f"this file is larger than {MOST_TEXT // 1_000_000} MB: it is not analysed, and what it gives is unknown"
+        return (Finding("AG004", "file-too-large", "info", what, Place(path, 0, 0)),)
+    loud = [finding for finding in found(db, path) if not is_silenced(db, finding)]
+    chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))
+    return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
+
+
+@query
+def sightings(db: Database, path: str) -> tuple[Sighting, ...]:
+    """What one file shows of the findings of its own runs, and of those that are looked at with it and import it."""
+    importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
+    seen: dict[tuple[object, ...], Sighting] = {}
+    for finding in (finding for there in (path, *importers) for finding in findings(db, there)):
+        place = seen_from(path, finding)
+        if place is not None:
+            raised = finding.raises and finding.raises.place
+            seen.setdefault((finding.code, finding.place, raised, finding.effect), Sighting(finding, place))
+    return tuple(sorted(seen.values(), key=lambda sighting: (sighting.place, sighting.finding.code)))
+
+
+def seen_from(path: str, finding: Finding) -> Place | None:
+    """Where a file shows a finding: at the cause, else where torch raises, else at the last step of the trace there."""
+    raised = () if finding.raises is None else (finding.raises.place,)
+    steps = (step.place for step in reversed(finding.related))
+    return next((place for place in (finding.place, *raised, *steps) if place.path == path), None)
+
+
+def is_silenced(db: Database, finding: Finding) -> bool:
+    text = comments_of(db, finding.place.path)
+    return text is not None and bool(text.silencing(finding))
+
+
+def as_chosen(chosen: Choice, finding: Finding) -> Finding | None:
+    """None where the rule is off. What the program itself expects to raise stays a remark."""
+    if finding.code in chosen.off:
+        return None
+    expected = finding.raises is not None and finding.raises.expected
+    severity = dict(chosen.severities).get(finding.code)
+    return finding if severity is None or expected else replace(finding, severity=severity)
+
+
+@query
+def facts(db: Database, path: str) -> tuple[Fact, ...]:
+    bindings: dict[tuple[Loc, str], Binding] = {}
+    for run in runs_of(db, path, everything=True):
+        for binding in run.bindings:
+            bindings.setdefault((binding.loc, binding.name), binding)
+    places = Positions(db)
+    out = [
+        Fact(places.place(b.loc), b.scope, b.name, b.requires_grad, b.is_leaf, b.grad_fn, b.shape, b.dtype)
+        for b in bindings.values()
+    ]
+    return tuple(sorted(out, key=lambda f: (f.place, f.name)))
+
+
+def graph(db: Database, path: str, offset: int, name: str | None) -> Graph | None:
+    """Of what is bound to `name` on the line, the last; else of what it is when it is read there last."""
+    places = Positions(db)
+    offsets = [offset] if name is None else _last_first(source(db, path) or b"", offset, name.encode())
+    recorded = [found for at in offsets for found in recorded_at(db, path, at)]
+    for get in (name_at,) if name is None else (bound_at, name_at):
+        for recording, key, inside in recorded:
+            spot = get(recording, key, inside)
+            found = None if spot is None else graph_of_spot(recording, spot, places)
+            if found is not None and name in {None, found.name}:
+                return found
+    return None
+
+
+def _last_first(text: bytes, offset: int, name: bytes) -> list[int]:
+    """Where `name` stands on the line of `offset`."""
+    start, end = text.rfind(b"\n", 0, offset) + 1, text.find(b"\n", offset)
+    found: list[int] = []
+    at = text.find(name, start) if name else -1
+    while 0 <= at < (len(text) if end < 0 else end):
+        found.append(at)
+        at = text.find(name, at + 1)
+    return found[::-1]

@@ -1,0 +1,91 @@
+"""What chunks say of themselves by their names, before anything runs: which use autograd, and which variables."""
+
+from __future__ import annotations
+
+from analyzers.host.files import chunk, imports_of, outline
+from analyzers.machine.havoc import names_from_outside
+from analyzers.machine.later import habits_of
+from analyzers.queries.engine import Database, query
+from analyzers.syntax import nodes as n
+from analyzers.syntax import relevance
+
+
+@query(eager=2)
+def words(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
+    """Whether a chunk has a word of autograd's, and the names that it uses."""
+    nodes = tuple(n.walk(chunk(db, path, key).body))
+    return relevance.matters(nodes), relevance.called_names(nodes)
+
+
+@query(eager=2)
+def chunk_habits(db: Database, path: str, key: str) -> tuple[frozenset[str], bool]:
+    return habits_of(chunk(db, path, key))
+
+
+@query(eager=3)
+def habits(db: Database, path: str) -> tuple[frozenset[str], bool]:
+    """The names that a module's functions declare `global`, and whether any of them freezes tensors."""
+    found = [chunk_habits(db, path, key) for key in outline(db, path).keys]
+    return frozenset(name for names, _ in found for name in names), any(freezes for _, freezes in found)
+
+
+@query(eager=2)
+def mentioned(db: Database, path: str, key: str) -> frozenset[str] | None:
+    """The names in a statement of a module, among them all that it binds; None where it may bind any."""
+    nodes = list(n.walk(chunk(db, path, key).body))
+    if any(isinstance(node, n.ImportFrom) and any(alias.name == "*" for alias in node.names) for node in nodes):
+        return None
+    imported_names = (a for node in nodes if isinstance(node, n.Import | n.ImportFrom) for a in node.names)
+    bound = {a.asname or a.name.split(".")[0] for a in imported_names}
+    return frozenset(bound | {node.id for node in nodes if isinstance(node, n.Name)})
+
+
+@query(eager=3)
+def variables(db: Database, path: str) -> frozenset[str] | None:
+    """The names that a module's statements mention, definitions left out; None where there may be any."""
+    found: set[str] = set()
+    for key in outline(db, path).statements:
+        names = mentioned(db, path, key)
+        if names is None:
+            return None
+        found |= names
+    return frozenset(found)
+
+
+@query(eager=4)
+def captured(db: Database, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Of a function that is a chunk: the names of its module's variables that it uses, and those it rebinds."""
+    (function,) = chunk(db, path, key).body
+    assert isinstance(function, n.FunctionDef)
+    used, rebound = names_from_outside(function)
+    known = variables(db, path)
+    return (used if known is None else used & known), rebound
+
+
+def _definitions(db: Database, path: str) -> tuple[dict[str, frozenset[str]], set[str]]:
+    """The names that a file defines with those that each uses, and the ones that have a word of autograd's."""
+    used: dict[str, frozenset[str]] = {}
+    direct: set[str] = set()
+    for key, name, inner in outline(db, path).definitions:
+        matter, names = words(db, path, key)
+        used[name] = used.get(name, frozenset()) | names | inner
+        if matter:
+            direct.add(name)
+    return used, direct
+
+
+@query(eager=3)
+def names_that_matter(db: Database, path: str) -> frozenset[str]:
+    """The functions and classes of a file that reach a word of autograd's within it."""
+    used, direct = _definitions(db, path)
+    return relevance.reaching(used, direct) & outline(db, path).names
+
+
+@query(eager=4)
+def worth_running(db: Database, path: str) -> frozenset[str]:
+    """The chunks of a file's functions that reach a word of autograd's there, or in a file that it imports."""
+    used, direct = _definitions(db, path)
+    for imported_path in imports_of(db, path):
+        direct |= names_that_matter(db, imported_path)
+    found = relevance.reaching(used, direct)
+    return frozenset(key for key, name, _ in outline(db, path).definitions if name in found)

@@ -1,0 +1,228 @@
+"""Runs of modules and of functions that nobody called, and those that are recorded for whoever points at a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from analyzers.domain.values import Func
+from analyzers.graph.record import Recording, record_function, record_module
+from analyzers.host.files import body, chunk, find_import, head, may_import, module
+from analyzers.host.names import captured, habits, worth_running
+from analyzers.host.world import is_too_large, outside_kind, world_of
+from analyzers.machine.core import ModuleRun
+from analyzers.machine.frameworks import DRIVEN
+from analyzers.machine.runs import (
+    IMPORTED,
+    PRESUMED,
+    FunctionRun,
+    Made,
+    later,
+    make_instance,
+    run_module,
+    run_unknown,
+    takes_instance,
+)
+from analyzers.program import prelude
+from analyzers.queries.engine import Database, query
+from analyzers.syntax import nodes as n
+
+KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
+"""Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
+
+
+KEPT_RECORDINGS, KEPT_FUNCTION_RECORDINGS = 2, 24
+"""Runs that are kept with what each name in them came to, for those who point at it."""
+
+
+WHOLE = -1
+"""Stands for the run of a module where others are runs of its functions, by their order."""
+
+
+class Program:
+    """The machine's view of the world, through queries, so that what a run reads is known."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    def body(self, path: str) -> Sequence[n.Stmt]:
+        return body(self.db, path)
+
+    def chunk(self, path: str, key: str) -> n.Chunk:
+        self.db.check_cancelled()
+        return chunk(self.db, path, key)
+
+    def head(self, path: str, key: str) -> n.Chunk:
+        self.db.check_cancelled()
+        return chunk(self.db, path, key) if prelude.is_prelude(path) else head(self.db, path, key)
+
+    def captured(self, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+        return captured(self.db, path, key)
+
+    def habits(self, path: str) -> tuple[frozenset[str], bool]:
+        return habits(self.db, path)
+
+    def find_import(self, path: str, name: str, level: int) -> str | None:
+        return find_import(self.db, path, name, level)
+
+    def module_name(self, path: str) -> str:
+        name = path.rsplit("/", 1)[-1].removesuffix(".py")
+        return path.rsplit("/", 2)[-2] if name == "__init__" and "/" in path else name
+
+    def run_module(self, path: str, importer: str | None) -> ModuleRun | None:
+        if importer is None or prelude.is_prelude(path) or may_import(self.db, importer, path):
+            return imported(self.db, path)
+        return None
+
+    def library(self, dotted: str) -> tuple[str, str] | None:
+        return prelude.find(dotted)
+
+    def outside_kind(self, dotted: str) -> str:
+        return outside_kind(self.db, dotted)
+
+    def block(self, path: str, main: bool) -> int:
+        blocks = world_of(self.db).blocks
+        return blocks.setdefault((path, main), len(blocks) + 1)
+
+
+def _nothing(path: str) -> ModuleRun | None:
+    """What an import is worth that leads back to itself."""
+    del path
+    return None
+
+
+@query(on_cycle=_nothing, capacity=KEPT_MODULES)
+def imported(db: Database, path: str) -> ModuleRun | None:
+    """The run of an imported module; None on an import cycle."""
+    return run_module(Program(db), path, main=False, limits=IMPORTED)
+
+
+@query(capacity=KEPT_SCRIPTS)
+def module_run(db: Database, path: str) -> ModuleRun:
+    """The run of a file as a script."""
+    return run_module(Program(db), path, main=True)
+
+
+@query(capacity=KEPT_SCRIPTS)
+def later_run(db: Database, path: str) -> ModuleRun:
+    """The run of a file as a script, and what its functions may find of it when somebody calls them."""
+    return later(Program(db), module_run(db, path))
+
+
+@query(capacity=KEPT_FUNCTIONS)
+def function_run(db: Database, path: str, index: int) -> FunctionRun:
+    run = later_run(db, path)
+    func = run.functions[index]
+    return run_unknown(Program(db), run, func, made_for(db, path, func))
+
+
+@query(capacity=KEPT_FUNCTIONS)
+def instance(db: Database, path: str, cls: int) -> Made:
+    """An instance of a class of the file, made of unknown arguments, for its methods to run on."""
+    return make_instance(Program(db), later_run(db, path), cls)
+
+
+@query(capacity=KEPT_FUNCTIONS)
+def presumed_instance(db: Database, path: str, cls: int) -> Made:
+    """The same, with what the roles of names say."""
+    return make_instance(Program(db), module_run(db, path), cls, presume=True)
+
+
+def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> Made | None:
+    if not takes_instance(func) or func.owner is None:
+        return None
+    return presumed_instance(db, path, func.owner) if presume else instance(db, path, func.owner)
+
+
+@query(capacity=KEPT_FUNCTIONS)
+def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
+    run = module_run(db, path)
+    func = run.functions[index]
+    return run_unknown(Program(db), run, func, made_for(db, path, func, presume=True), presume=True)
+
+
+@query(capacity=KEPT_SCRIPTS)
+def presumed_module_run(db: Database, path: str) -> ModuleRun:
+    return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
+
+
+@query
+def presuming(db: Database, path: str) -> tuple[int, ...]:
+    """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
+    functions by their order, and of the module as `WHOLE`."""
+    runs = [WHOLE] if module_run(db, path).trains else []
+    runs += [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
+    return tuple(index for index in runs if run_of(db, path, index, True).presumed)
+
+
+def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | FunctionRun:  # noqa: FBT001
+    if index == WHOLE:
+        return presumed_module_run(db, path) if presume else module_run(db, path)
+    return presumed_run(db, path, index) if presume else function_run(db, path, index)
+
+
+def _may_train(db: Database, path: str, index: int) -> bool:
+    """Whether a function runs a backward, or is a part of a class from which a framework does."""
+    return function_run(db, path, index).trains or module_run(db, path).functions[index].node_name in DRIVEN
+
+
+@query
+def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # noqa: FBT001
+    """The functions of a file, by their order, that are run on unknown arguments: those that no other run enters.
+
+    Callers stand below what they call more often than not, so the last function goes first; before all of them go
+    constructors, as parts of one can seldom be called again. Unless `everything` is asked for, functions are left out
+    of which no run could say anything.
+    """
+    run = module_run(db, path)
+    worth = frozenset() if everything else worth_running(db, path)
+    entered = set(run.entered)
+    chosen: list[int] = []
+    last_first = list(reversed(range(len(run.functions))))
+    for index in sorted(last_first, key=lambda i: run.functions[i].node_name != "__init__"):
+        func = run.functions[index]
+        if func.module != path or (func.module, func.chunk, func.qualname) in entered:
+            continue
+        if not everything and func.chunk not in worth:
+            continue
+        chosen.append(index)
+        alone = function_run(db, path, index)
+        if not alone.out_of_fuel:
+            entered |= alone.entered
+    return tuple(sorted(chosen))
+
+
+def runs_of(db: Database, path: str, *, everything: bool = False) -> list[ModuleRun | FunctionRun]:
+    indices = uncalled(db, path, everything)
+    return [module_run(db, path), *(function_run(db, path, index) for index in indices)]
+
+
+@query(capacity=KEPT_RECORDINGS)
+def recorded_module(db: Database, path: str) -> Recording:
+    return record_module(Program(db), path)
+
+
+@query(capacity=KEPT_FUNCTION_RECORDINGS)
+def recorded_function(db: Database, path: str, index: int) -> Recording:
+    run = later_run(db, path)
+    func = run.functions[index]
+    return record_function(Program(db), run, func, made_for(db, path, func))
+
+
+def recorded_at(db: Database, path: str, offset: int) -> Iterator[tuple[Recording, str, int]]:
+    """The runs that came by a place, recorded, with the chunk and the place in it: the script's own run first."""
+    located = module(db, path).locate(offset)
+    if located is None or is_too_large(db, path):
+        return
+    key, inside = located
+    run = module_run(db, path)
+    own = [index for index, func in enumerate(run.functions) if (func.module, func.chunk) == (path, key)]
+    if not own or _enters(run.entered, path, key):
+        yield recorded_module(db, path), key, inside
+        return
+    callers = [i for i in uncalled(db, path, False) if _enters(function_run(db, path, i).entered, path, key)]
+    for index in callers or own:
+        yield recorded_function(db, path, index), key, inside
+
+
+def _enters(entered: Iterable[tuple[str, str, str]], path: str, key: str) -> bool:
+    return any((file, chunk) == (path, key) for file, chunk, _ in entered)
