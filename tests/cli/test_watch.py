@@ -18,6 +18,13 @@ from tests.cli.command import BROKEN, FIXED, REPOSITORY, run
 MODEL = "def cost(x):\n    return {}\n"
 TRAIN = "import torch\nfrom model import cost\nx = torch.ones(3, requires_grad=True)\ncost(x).backward()\n"
 CUT, WHOLE = MODEL.format("x.detach().sum()"), MODEL.format("x.sum()")
+HEEDING = """
+import signal, sys
+from autograd_lsp.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+"""The command line, heeding interrupts: what a shell has put into the background, and all that it starts, does not."""
 CLEAN, ONE = "No findings in {}.\n", "Found 1 error in {}.\n"
 
 
@@ -27,7 +34,7 @@ def watched(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     def start(*arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "autograd_lsp", "check", "--watch", *arguments],
+            [sys.executable, "-c", HEEDING, "check", "--watch", *arguments],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
             stdout=subprocess.PIPE,
