@@ -1,7 +1,7 @@
 """`python -m tests.cli.record_tracebacks` has torch raise each of its messages, and writes the tracebacks down.
 
 The programs are those of the rules' pages and of `MORE`. Paths are made neutral: a project at `/home/user/project`,
-torch at `/usr/lib/python3/dist-packages`.
+torch at `/usr/lib/python3/dist-packages`, Python's own files at `/usr/lib/python3`.
 """
 
 from __future__ import annotations
@@ -247,6 +247,7 @@ def _log(text: str, anomaly: bool) -> str:  # noqa: FBT001
             error.with_traceback(error.__traceback__.tb_next if error.__traceback__ is not None else None)
             traceback.print_exception(error)
     log = re.sub(r"/[^\s\"']*/site-packages/", "/usr/lib/python3/dist-packages/", printed.getvalue())
+    log = re.sub(r"/[^\s\"']*/lib/python3\.\d+/(?!site-packages/)", "/usr/lib/python3/", log)
     # The frame that stands here is on anomaly mode's way to the operator, and nobody is told of it.
     here = re.escape(__file__)
     return re.sub(rf'  File "{here}".*\n(?:    .*\n)*|  File "<frozen runpy>".*\n', "", log)
