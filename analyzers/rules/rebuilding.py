@@ -1,4 +1,5 @@
-"""Moving the statements that build a graph to where it is needed: into the loop, or behind the step.
+"""Moving the statements that build a graph to where it is needed: into the loop, or behind the step; and a write that
+comes between behind the backward.
 
     scale = w.exp()             for x in data:
     for x in data:                  scale = w.exp()
@@ -71,6 +72,42 @@ def compute_after(
         return None
     title = f"Compute {_listed(_bound(block, moved))} behind the step"
     return FixDraft(title, True, changes)
+
+
+def write_after(facts: Facts, writes: Sequence[tuple[Loc, Sequence[Loc]]], again: Site) -> FixDraft | None:
+    """A write that came between goes behind the backward, if nothing on the way has to do with what it names."""
+    root, around = root_of(facts, again), block_around(facts, again.loc)
+    if root is None or around is None:
+        return None
+    block, here = around
+    within = [{i for i in range(here) if any(contains(block[i], p) for p in (loc, *via))} for loc, via in writes]
+    if len(set().union(*within)) != 1 or not all(within) or here + 1 >= len(block):
+        return None
+    (one,) = within[0]
+    passed = block[one + 1 : here + 1]
+    if not _is_backward_of_name(block[here][1]) or one in _built(root, block):
+        return None
+    if any(names_of(facts, block[one]) & names_of(facts, spot) for spot in passed):
+        return None
+    changes = moved_before(facts, [block[one]], block[here + 1])
+    if changes is None:
+        return None
+    return FixDraft("Write behind the backward", all(_clears(node) for _, node in passed[:-1]), changes)
+
+
+def _is_backward_of_name(node: n.Node) -> bool:
+    """Whether a statement computes nothing more before it goes backward."""
+    match node:
+        case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(), attr="backward"))):
+            return True
+    return False
+
+
+def _clears(node: n.Node) -> bool:
+    match node:
+        case n.ExprStmt(value=n.Call(func=n.Attribute(attr="zero_grad"))):
+            return True
+    return False
 
 
 def root_of(facts: Facts, site: Site) -> Lineage | None:

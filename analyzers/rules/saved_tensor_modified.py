@@ -81,6 +81,32 @@ old_z, z = z, z.clone()
 z[2:] = old_z[2:] * old_z[:2].exp()
 z.sum().backward()
 ```
+## A write that comes too early
+Weights decay before the backward that needs them as they were.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.ones(2, 3)
+for _ in range(2):
+    loss = (x * w.pow(2)).sum()
+    with torch.no_grad():
+        for p in (w,):
+            p.mul_(0.9)  # error: [saved-tensor-modified]
+    loss.backward()  # raises: RuntimeError "modified by an inplace operation"
+    w.grad = None
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+x = torch.ones(2, 3)
+for _ in range(2):
+    loss = (x * w.pow(2)).sum()
+    loss.backward()
+    with torch.no_grad():
+        for p in (w,):
+            p.mul_(0.9)
+    w.grad = None
+```
 ## Not reported
 Addition saves neither operand, so its result may be overwritten.
 ```python
@@ -100,7 +126,7 @@ from analyzers.domain.objects import Write
 from analyzers.machine.events import Modified, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import VIEWS, out_of_place, statement_at
-from analyzers.rules.rebuilding import compute_after
+from analyzers.rules.rebuilding import compute_after, write_after
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
@@ -139,7 +165,7 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
         saved = (*node.via, node.loc) if node.loc is not None else node.via
         fix = compute_after(facts, saved, [(w.loc, w.via) for w in writes if w.loc is not None], event.site)
     elif alone and write is not None:
-        fix = out_of_place(facts, loc)
+        fix = out_of_place(facts, loc) or write_after(facts, [(loc, write.via)], event.site)
     return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
 
 

@@ -225,3 +225,29 @@ def test_missing_gradients_are_none_and_safe_only_where_numbers_were_given() -> 
     number, tensor = text + "F.apply(x, 2).sum().backward()\n", text + "F.apply(x, x * 1).sum().backward()\n"
     assert "return (g * 2, None,)" in fixed(number)
     assert (fixes(number)[0].safe, fixes(tensor)[0].safe) == (True, False)
+
+
+DECAY = "with torch.no_grad():\n    for p in (w,):\n        p.mul_(0.9)\n"
+SQUARE = WEIGHT + "loss = w.pow(2).sum()\n"
+
+
+@pytest.mark.parametrize(
+    ("between", "safe"),
+    [
+        ("loss.backward()\nw.grad = None\n", True),
+        ("note = 1\nloss.backward()\nw.grad = None\n", False),
+        # Nothing comes behind the backward, or what is written is asked for on the way to it.
+        ("loss.backward()\n", None),
+        ("print(w)\nloss.backward()\nw.grad = None\n", None),
+        ("(loss * 2).backward()\nw.grad = None\n", None),
+        ("loss = loss + w.sum()\nloss.backward()\nw.grad = None\n", None),
+    ],
+)
+def test_a_write_goes_behind_the_backward_that_it_comes_too_early_for(between: str, safe: bool | None) -> None:
+    offered = [fix.safe for fix in fixes(SQUARE + DECAY + between) if fix.title == "Write behind the backward"]
+    assert offered == ([] if safe is None else [safe])
+
+
+def test_a_write_behind_the_backward_keeps_its_lines() -> None:
+    text = SQUARE + DECAY + "loss.backward()  # why\nw.grad = None\n"
+    assert fixed(text) == SQUARE + "loss.backward()  # why\n" + DECAY + "w.grad = None\n"
