@@ -251,3 +251,14 @@ def test_a_write_goes_behind_the_backward_that_it_comes_too_early_for(between: s
 def test_a_write_behind_the_backward_keeps_its_lines() -> None:
     text = SQUARE + DECAY + "loss.backward()  # why\nw.grad = None\n"
     assert fixed(text) == SQUARE + "loss.backward()  # why\n" + DECAY + "w.grad = None\n"
+
+
+def test_the_newer_norm_is_called_where_it_is_plain_how() -> None:
+    head, copied = "import copy\nimport torch\n", "copy.deepcopy(torch.nn.Sequential(layer))\n"
+    by_path = head + "layer = torch.nn.utils.weight_norm(torch.nn.Linear(3, 2))\n" + copied
+    assert fixed(by_path) == by_path.replace("utils.", "utils.parametrizations.")
+    assert [fix.safe for fix in fixes(by_path)] == [False]
+    both = (
+        head + "from torch.nn.utils import weight_norm, clip_grad_norm_\nlayer = weight_norm(torch.nn.Linear(3, 2))\n"
+    )
+    assert fixes(both + copied) == ()
