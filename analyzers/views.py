@@ -173,9 +173,11 @@ def _sorted_out(names: Names, loc: Loc, trained: frozenset[int], reached: Sequen
     if any(ident not in names.by_id or names.tensor(ident).requires_grad is not True for ident in asked):
         return None
 
+    several = len({names.model_of(ident) for ident in asked} - {None}) > 1
+
     def leaves(idents: Iterable[int]) -> _Leaves:
         ordered = sorted(idents, key=lambda ident: (names.rank(ident), ident))
-        return tuple((names.by_id[ident], _made_at(names.tensor(ident))) for ident in ordered)
+        return tuple((names.name(ident, in_full=several), _made_at(names.tensor(ident))) for ident in ordered)
 
     never = trained - ever - frozen
     return _Reached(
@@ -223,7 +225,8 @@ class _Watch(Probe):
 class Names:
     """What the leaves are called that the memory holds, and which of them are trained together.
 
-    A parameter has the name that it has in the outermost module that holds it; any other leaf that of a variable.
+    A parameter has the name that it has in the outermost module that holds it, its model; any other leaf that of a
+    variable.
     """
 
     def __init__(self, states: Sequence[State]) -> None:
@@ -231,12 +234,23 @@ class Names:
         self._tensors: dict[int, Tensor] = {}
         self._models: list[frozenset[int]] = []
         self._rank: dict[int, int] = {}
+        self._model_of: dict[int, int] = {}
+        self._called: dict[int, str] = {}
+        """By model, the variable that holds it."""
         self._partly_known: set[int] = set()
         for state in reversed(states):
             self._read(state)
 
     def tensor(self, ident: int) -> Tensor:
         return self._tensors[ident]
+
+    def model_of(self, ident: int) -> int | None:
+        return self._model_of.get(ident)
+
+    def name(self, ident: int, *, in_full: bool) -> str:
+        """`in_full`: with the name of its model in front, where that has one."""
+        model = self._called.get(self._model_of.get(ident, 0), "") if in_full else ""
+        return f"{model}.{self.by_id[ident]}" if model else self.by_id[ident]
 
     def rank(self, ident: int) -> int:
         """Parameters in the order of their modules."""
@@ -270,6 +284,8 @@ class Names:
             for name, value in found.vars.items():
                 if isinstance(value, Ref) and value.id in self._tensors:
                     self.by_id.setdefault(value.id, name)
+                elif isinstance(value, Ref) and value.id in modules:
+                    self._called.setdefault(value.id, name)
 
     def _read_model(self, state: State, root: int) -> None:
         seen: set[int] = set()
@@ -292,6 +308,7 @@ class Names:
         for ident, name in mine.items():
             self.by_id.setdefault(ident, name)
             self._rank.setdefault(ident, len(self._rank))
+            self._model_of.setdefault(ident, root)
         if not is_known:
             self._partly_known.update(mine)
 

@@ -99,6 +99,16 @@ def test_the_optimizer_says_what_else_is_trained() -> None:
     assert (names(found.never), names(found.besides)) == ({"v"}, {"x"})
 
 
+def test_parameters_of_several_models_have_the_model_in_front() -> None:
+    found = reach_of(
+        "import torch\nfrom torch import nn\nbody, head = nn.Linear(4, 4), nn.Linear(4, 1)\n"
+        "opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
+        "body(torch.ones(2, 4)).sum().backward()\n"
+    )
+    assert names(found.always) == {"body.weight", "body.bias"}
+    assert names(found.never) == {"head.weight", "head.bias"}
+
+
 def test_ways_that_reach_different_parts_are_told_apart() -> None:
     program = NET.format(cut="").replace("model = Net()\n", "") + (
         "def main(flag):\n    model = Net()\n    x = torch.ones(2, 4)\n    if flag:\n        loss = model(x).sum()\n"
