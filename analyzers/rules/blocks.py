@@ -151,10 +151,18 @@ def moved_before(facts: Facts, spots: Sequence[Spot], target: Spot) -> tuple[Cha
         around = block_around(facts, loc)
         if around is None or len(around[0]) == 1:
             return None
-        text = facts.text(at(loc, statement))
+        text = facts.text(_with_comment(facts, (loc, statement)))
         lines += text.replace("\n" + (indentation(facts, loc, statement) or ""), "\n" + indent) + "\n" + indent
     place = at(target[0], target[1])
-    return (*((at(*spot), "") for spot in spots), (between(place, place.start, place.start), lines))
+    gone = ((_with_comment(facts, spot), "") for spot in spots)
+    return (*gone, (between(place, place.start, place.start), lines))
+
+
+def _with_comment(facts: Facts, spot: Spot) -> Loc:
+    """A statement and the comment behind it, as far as that is in its chunk."""
+    loc, statement = spot
+    rest = facts.places.chunk(loc).text[statement.end :].partition(b"\n")[0].rstrip()
+    return between(loc, statement.start, statement.end + len(rest))
 
 
 def indented(facts: Facts, spots: Sequence[Spot], header: str) -> tuple[Change, ...] | None:

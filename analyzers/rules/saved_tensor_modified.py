@@ -81,6 +81,28 @@ old_z, z = z, z.clone()
 z[2:] = old_z[2:] * old_z[:2].exp()
 z.sum().backward()
 ```
+## A view among others of one memory
+Its versions are those of all.
+```python
+import torch
+arena = torch.zeros(10)
+w = arena[:6].requires_grad_()
+counts = arena[6:]
+loss = w.square().sum()
+counts[0] = 1.0  # error: [saved-tensor-modified]
+counts[1] += 1
+loss.backward()  # raises: RuntimeError "modified by an inplace operation"
+```
+```python fixed
+import torch
+arena = torch.zeros(10)
+w = arena[:6].requires_grad_()
+counts = arena[6:].clone()
+loss = w.square().sum()
+counts[0] = 1.0
+counts[1] += 1
+loss.backward()
+```
 ## A write that comes too early
 Weights decay before the backward that needs them as they were.
 ```python
@@ -125,7 +147,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Write
 from analyzers.machine.events import Modified, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import VIEWS, out_of_place, statement_at
+from analyzers.rules.edits import VIEWS, at, out_of_place, statement_at
 from analyzers.rules.rebuilding import compute_after, write_after
 from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
@@ -166,6 +188,7 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
         fix = compute_after(facts, saved, [(w.loc, w.via) for w in writes if w.loc is not None], event.site)
     elif alone and write is not None:
         fix = out_of_place(facts, loc) or write_after(facts, [(loc, write.via)], event.site)
+    fix = fix or _memory_of_its_own(facts, [w.loc for w in writes if w.loc is not None])
     return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
 
 
@@ -177,6 +200,25 @@ def _statement(facts: Facts, write: Write) -> tuple[str, str, int]:
 
 def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
     """Where the name that is written was made a view."""
+    return [(there, f"`{name}` is made a view here") for name, there in _views(facts, loc)][:1]
+
+
+def _memory_of_its_own(facts: Facts, writes: list[Loc]) -> FixDraft | None:
+    """A copy instead of the one view that all writes go to, for whoever did not mean to write to the rest."""
+    views = {view for loc in writes for view in _views(facts, loc)[:1] or [("", loc)]}
+    (name, there) = views.pop() if len(views) == 1 else ("", None)
+    if not name or there is None:
+        return None
+    match statement_at(facts, there):
+        case n.Assign(targets=(n.Name(),), value=n.Subscript() | n.Call() | n.Attribute() as value):
+            place = at(there, value)
+            title = f"Give `{name}` memory of its own (`clone()`)"
+            return FixDraft(title, False, ((place, f"{facts.text(place)}.clone()"),))
+    return None
+
+
+def _views(facts: Facts, loc: Loc) -> list[tuple[str, Loc]]:
+    """The name that is written, and where it was made a view."""
     match statement_at(facts, loc):
         case n.Assign(targets=(n.Subscript(value=n.Name(id=name)),)):
             pass
@@ -187,7 +229,7 @@ def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
         case _:
             return []
     views = [b for b in facts.run.bindings if b.name == name and b.lineage is not None and b.lineage.what in VIEWS]
-    return [(b.loc, f"`{name}` is made a view here") for b in views if b.loc.module == loc.module][:1]
+    return [(name, b.loc) for b in views if b.loc.module == loc.module]
 
 
 RULE = Rule("AG104", "saved-tensor-modified", "A tensor saved for backward is written in place", check, __doc__ or "")

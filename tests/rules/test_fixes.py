@@ -248,9 +248,13 @@ def test_a_write_goes_behind_the_backward_that_it_comes_too_early_for(between: s
     assert offered == ([] if safe is None else [safe])
 
 
-def test_a_write_behind_the_backward_keeps_its_lines() -> None:
+def test_a_write_behind_the_backward_keeps_its_lines_and_comments() -> None:
     text = SQUARE + DECAY + "loss.backward()  # why\nw.grad = None\n"
     assert fixed(text) == SQUARE + "loss.backward()  # why\n" + DECAY + "w.grad = None\n"
+    within = WEIGHT + "for _ in range(2):\n    loss = w.pow(2).sum()\n{}    w.grad = None\n"
+    decay, back = "    w.data.mul_(1)\n    w.detach().mul_(0.9)  # shrink\n", "    loss.backward()\n"
+    first, second = decay.splitlines(keepends=True)
+    assert fixed(within.format(decay + back)) == within.format(first + back + second)
 
 
 def test_the_newer_norm_is_called_where_it_is_plain_how() -> None:
@@ -262,3 +266,12 @@ def test_the_newer_norm_is_called_where_it_is_plain_how() -> None:
         head + "from torch.nn.utils import weight_norm, clip_grad_norm_\nlayer = weight_norm(torch.nn.Linear(3, 2))\n"
     )
     assert fixes(both + copied) == ()
+
+
+def test_a_view_gets_memory_of_its_own_where_all_writes_go_to_it() -> None:
+    text = "import torch\na = torch.zeros(4)\nw = a[:2].requires_grad_()\nv = a[2:]\nu = a[3:]\n"
+    text += "loss = w.square().sum()\n{}loss.backward()\n"
+    one = text.format("v[0] = 1.0\nv[1] = 2.0\n")
+    assert [fix.title for fix in fixes(one)] == ["Give `v` memory of its own (`clone()`)"]
+    assert not fixes(one)[0].safe
+    assert fixes(text.format("v[0] = 1.0\nu[0] = 2.0\n")) == ()
