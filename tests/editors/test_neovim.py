@@ -243,7 +243,7 @@ end
         ),
         (
             (6, 1),
-            ["d  leaf, requires_grad=False", "└─ detach (detach)  gradient stops here"],
+            ["d  leaf, requires_grad=False", "└─ detach  gradient stops here"],
             {"gradient stops here": "AutogradGraphCut", "leaf": "AutogradGraphLeaf"},
         ),
     ],
