@@ -76,10 +76,10 @@ def _clone(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 def _parametrized(facts: Facts, made: Lineage | None) -> Iterator[FixDraft]:
     """The newer norm of the same name keeps its parameters, and computes the weight where it is read."""
-    if made is None or made.loc is None:
+    if made is None or made.loc is None or made.what != _NORM:
         return
     match node_at(facts, made.loc):
-        case n.Call(func=n.Name(id=name)) if name == _NORM:
+        case n.Call(func=n.Name()):
             spots = module_block(facts, made.loc.module)
             imported = [(loc, s) for loc, s in spots if isinstance(s, n.ImportFrom) and s.module == _OLDER]
             for place, statement in imported:

@@ -266,6 +266,9 @@ def test_the_newer_norm_is_called_where_it_is_plain_how() -> None:
         head + "from torch.nn.utils import weight_norm, clip_grad_norm_\nlayer = weight_norm(torch.nn.Linear(3, 2))\n"
     )
     assert fixes(both + copied) == ()
+    own = "def weight_norm(layer):\n    layer.scale = layer.weight * 2\n    return layer\n"
+    imported = head + "from torch.nn.utils import weight_norm\n" + own + "layer = weight_norm(torch.nn.Linear(3, 2))\n"
+    assert fixes(imported + copied) == ()
 
 
 def test_a_view_gets_memory_of_its_own_where_all_writes_go_to_it() -> None:
