@@ -123,14 +123,15 @@ class Client:
 
     async def type(self, document: Document, line: int, column: int, text: str, erase: int = 0) -> Answer:
         """Erases characters after this place, and puts `text` there."""
-        document.version += 1
         span = {"start": {"line": line, "character": column}, "end": {"line": line, "character": column + erase}}
-        change = {
-            "textDocument": {"uri": document.uri, "version": document.version},
-            "contentChanges": [{"range": span, "text": text}],
-        }
+        return await self.change(document, {"range": span, "text": text})
+
+    async def change(self, document: Document, change: Json) -> Answer:
+        """One change, as the protocol tells it."""
+        document.version += 1
+        params = {"textDocument": {"uri": document.uri, "version": document.version}, "contentChanges": [change]}
         begun = perf_counter()
-        self.notify("textDocument/didChange", change)
+        self.notify("textDocument/didChange", params)
         return await self._answer(document, begun)
 
     def close(self, document: Document) -> None:
