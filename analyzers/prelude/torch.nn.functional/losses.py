@@ -147,6 +147,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    if autograd_machine.surely(target.size() != input.size()):
+        raise ValueError("Using a target size that is different to the input size is deprecated.")
     if weight is not None:
         weight = weight.expand(target.size())
     return torch.ops.aten.binary_cross_entropy(input, target, weight, _enum(reduction, size_average, reduce))
@@ -154,6 +156,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
                                      pos_weight=None):
+    if autograd_machine.surely(target.size() != input.size()):
+        raise ValueError("Target size must be the same as input size")
     reduction = _enum(reduction, size_average, reduce)
     return torch.ops.aten.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
