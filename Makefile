@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-editors lint update clean
+.PHONY: demo test test-compiled test-editors lint update clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -13,6 +13,15 @@ demo: $(VENV)/.installed
 
 test: lint
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+# The same tests on a copy in build/compiled, of what is committed, with the hot modules compiled by mypyc. Needs a C
+# compiler, and some minutes for it.
+COMPILED := $(CURDIR)/build/compiled
+test-compiled: $(VENV)/.installed-test
+	rm -rf $(COMPILED)
+	git clone --quiet . $(COMPILED)
+	cd $(COMPILED) && AUTOGRAD_LSP_COMPILE=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
+	cd $(COMPILED) && PYTHONPATH=$(COMPILED) $(CURDIR)/$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 # In real editors. Needs Linux on x86-64 and npm; what it downloads goes into .cache and build, and what was to be seen into
 # build/screenshots. Chromium is installed by apt where it is not there.

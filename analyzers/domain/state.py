@@ -6,7 +6,7 @@ A state is cheap to fork: its maps are persistent, so a fork shares everything a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -20,7 +20,7 @@ BLOCK_BITS = 32
 """Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""
 
 
-Log: TypeAlias = "tuple[int, int, Log | None]"
+Log: TypeAlias = "tuple[Any, ...]"
 """The ids written so far, latest first: length, id, and the rest. Forks share their common past."""
 
 ROOT: Log = (0, 0, None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Const:
     """A Python value that is known and immutable: None, a bool, a number, a string, bytes, Ellipsis."""
 
-    value: object
+    value: object | None
     lineage: Lineage | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -43,7 +43,7 @@ class Unknown:
     """
 
     type: str | None = None
-    symbol: object = None
+    symbol: object | None = None
     lineage: Lineage | None = None
     reach: tuple[int, ...] = ()
 
@@ -177,7 +177,7 @@ class Native:
 
     name: str
     call: Callable[..., Value] = field(compare=False)
-    key: object = None
+    key: object | None = None
 
 
 @dataclass(slots=True, frozen=True)

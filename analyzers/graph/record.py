@@ -21,8 +21,9 @@ from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Builtin, Func, Ref, Tup, Unknown, Value
 from analyzers.graph.counting import counts_as_torch
-from analyzers.machine.core import Frame, Limits, Machine, ModuleRun, Path, Probe, Program
+from analyzers.machine.core import Frame, Limits, Machine, ModuleRun, Path, Program
 from analyzers.machine.loops import BLURRED
+from analyzers.machine.probe import Probe
 from analyzers.machine.runs import Made, run_module, run_unknown
 from analyzers.machine.tensors import grad_fn_names, refreshed
 from analyzers.syntax import nodes as n

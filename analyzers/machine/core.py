@@ -29,6 +29,7 @@ from analyzers.syntax.roles import Role
 
 if TYPE_CHECKING:
     from analyzers.machine.gathered import Held
+    from analyzers.machine.probe import Probe
     from analyzers.machine.uses import Uses
 
 T = TypeVar("T")
@@ -90,25 +91,6 @@ class Program(Protocol):
         `scheduler`, `dataset`, `tensor` or `unknown`; `missing` for a package that is not installed."""
 
     def block(self, path: str, main: bool) -> int: ...
-
-
-class Probe:
-    """Is shown what a run comes by, and changes nothing; this one looks at none of it."""
-
-    def read(self, m: Machine, node: n.Node, value: Value) -> None:
-        """What a name or an attribute gives."""
-
-    def bound(self, m: Machine, target: n.Node, value: Value) -> None:
-        """What a target holds from here on."""
-
-    def calls(self, m: Machine, node: n.Call, func: Value) -> None:
-        """A call begins: its arguments are there."""
-
-    def called(self, m: Machine, node: n.Call, result: Value) -> None:
-        """A call has returned."""
-
-    def done(self, m: Machine, statement: n.Node, before: State) -> None:
-        """A simple statement has led from the state `before` to the present one."""
 
 
 @dataclass(slots=True)

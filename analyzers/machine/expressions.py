@@ -298,6 +298,8 @@ def _bool(m: Machine, node: n.BoolOp) -> Value:
         value = evaluate(m, part)
         if index == len(node.values) - 1:
             break
+        known: truth.Truth
+        symbol: object
         known, symbol = truth_of(m, value)
         if known is None and all(_is_test(p) for p in node.values[index:]):
             # Only the outcome counts: no need to part ways here.

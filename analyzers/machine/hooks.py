@@ -91,7 +91,7 @@ def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value 
 
 
 def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | None) -> None:
-    if before is None or before.shape is None or after.shape is None or None in (*before.shape, *after.shape):
+    if before is None or before.shape is None or after.shape is None or None in before.shape + after.shape:
         return
     if after.shape != before.shape:
         name = hook.node.name if isinstance(hook, Func) and isinstance(hook.node, n.FunctionHead) else "<lambda>"

@@ -18,7 +18,6 @@ from analyzers.machine.core import (
     Machine,
     ModuleRun,
     OutOfFuel,
-    Probe,
     Program,
     PyRaise,
     whole,
@@ -26,6 +25,7 @@ from analyzers.machine.core import (
 from analyzers.machine.events import Binding, Event, Raised
 from analyzers.machine.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.later import forget
+from analyzers.machine.probe import Probe
 from analyzers.machine.uses import leave, tell
 from analyzers.syntax import nodes as n
 

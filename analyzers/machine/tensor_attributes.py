@@ -582,7 +582,7 @@ def _resize(m: Machine, owner: Ref, args: Args) -> Value:
         shape = sizes if all(size is not None for size in sizes) else None
     if refreshed(m, owner.id).requires_grad and m.st.grad is not None:
         raise m.throw("RuntimeError", "cannot resize variables that require grad", Plain("", tensor.lineage))
-    known = shape is not None and tensor.shape is not None and None not in (*shape, *tensor.shape)
+    known = shape is not None and tensor.shape is not None and None not in (shape + tensor.shape)
     if known and shape == tensor.shape:
         return owner
     if not known:

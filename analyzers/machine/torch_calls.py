@@ -62,31 +62,28 @@ DTYPES = {
     "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32",
 }  # fmt: skip
 
-DTYPE_NAMES = (
-    frozenset(
-        [
-            "float16",
-            "float32",
-            "float64",
-            "bfloat16",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "bool",
-            "complex32",
-            "complex64",
-            "complex128",
-            "float8_e4m3fn",
-            "float8_e5m2",
-        ]
-    )
-    | DTYPES.keys()
-)
+DTYPE_NAMES = frozenset(
+    [
+        "float16",
+        "float32",
+        "float64",
+        "bfloat16",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "bool",
+        "complex32",
+        "complex64",
+        "complex128",
+        "float8_e4m3fn",
+        "float8_e5m2",
+    ]
+) | frozenset(DTYPES)
 
 
 def dtype_of(value: Value) -> str | None:

@@ -411,7 +411,7 @@ def _transformed(call: Call, prefix: str, suffix: str) -> Result:
     shape = operand.shape
     if not shape:
         return TensorType(None, dtype)
-    sizes = call.args.get("s") if suffix else call.args.get("n")
+    sizes: object | None = call.args.get("s") if suffix else call.args.get("n")
     dims = call.args.get("dim", (-2, -1) if suffix == "2" else None if suffix else -1)
     if dims is None and sizes is None:
         dims = tuple(range(len(shape)))

@@ -81,23 +81,30 @@ class CancelToken:
             raise Cancelled
 
 
-@dataclass(frozen=True, eq=False)
 class Input(Generic[K, V]):
     """A family of inputs, one for each key."""
 
-    name: str
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
-@dataclass(frozen=True, eq=False)
 class Query(Generic[P, V]):
     """A memoised function. `on_cycle` gives its value where it needs itself; `capacity` bounds the values kept; `eager`
     is the level of an eager query, 0 of another."""
 
-    name: str
-    function: Callable[Concatenate[Database, P], V]
-    on_cycle: Callable[P, V] | None
-    capacity: int | None
-    eager: int
+    def __init__(
+        self,
+        name: str,
+        function: Callable[Concatenate[Database, P], V],
+        on_cycle: Callable[P, V] | None,
+        capacity: int | None,
+        eager: int,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.on_cycle = on_cycle
+        self.capacity = capacity
+        self.eager = eager
 
     def __call__(self, db: Database, /, *args: P.args, **kwargs: P.kwargs) -> V:
         if kwargs:
@@ -145,7 +152,7 @@ _ENTRY = "entry"
 
 @dataclass(slots=True)
 class _Slot:
-    value: object
+    value: object | None
     changed_at: int
 
 
@@ -153,7 +160,7 @@ class _Slot:
 class _Memo:
     """`value` is `_MISSING` once evicted; what was read still tells whether it changed. Unless `stale`, it holds."""
 
-    value: object
+    value: object | None
     reads: tuple[Cell, ...]
     verified_at: int
     changed_at: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
@@ -22,10 +22,9 @@ VIEWS = frozenset(_VIEWS.split())
 """Operators whose result may share the memory of what they were given."""
 
 
-def children(node: object) -> Iterator[n.Node]:
-    for kind in type(node).__mro__:
-        for slot in getattr(kind, "__slots__", ()):
-            yield from _nodes(getattr(node, slot))
+def children(node: n.Node | n.Arguments) -> Iterator[n.Node]:
+    for slot in fields(node):
+        yield from _nodes(getattr(node, slot.name))
 
 
 def _nodes(value: object) -> Iterator[n.Node]:

@@ -12,7 +12,7 @@ machine steps over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ class Node:
 class Constant(Node):
     """A literal: `value` is None, a bool, int, float, complex, str, bytes or Ellipsis."""
 
-    value: object
+    value: object | None
 
 
 @dataclass(slots=True)
@@ -569,7 +569,7 @@ def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
     """Gives all that the nodes of one kind hold."""
     if not issubclass(kind, Node | Arguments):
         return _nothing
-    slots = [slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ())]
+    slots = [slot.name for slot in fields(kind)]
     assert len(slots) > 1, "of one name alone `attrgetter` gives no tuple"
     return attrgetter(*slots)
 

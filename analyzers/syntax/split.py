@@ -194,7 +194,7 @@ def cut_sections(text: bytes, source: Repaired) -> list[Section]:
     starts = [node.start_byte for node in nodes]
     margins: Sequence[int] = ()
     if not source.tree.root_node.has_error:
-        margins = source.groups or [start for start in starts if text[start - 1 : start] == b"\n"]
+        margins = source.groups or [start for start in starts if text[max(start - 1, 0) : start] == b"\n"]
     bounds = [0, *(margin for margin in margins if starts and margin > starts[0]), len(text)]
     found: list[Section] = []
     for start, end in pairwise(bounds):

@@ -17,9 +17,10 @@ from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.host import Host
 from analyzers.host.runs import Program as Door
 from analyzers.machine.backward import run_backward
-from analyzers.machine.core import Machine, Probe, PyRaise
+from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import Raised
 from analyzers.machine.prelude_calls import members as members_of
+from analyzers.machine.probe import Probe
 from analyzers.machine.runs import run_module
 from analyzers.machine.tensors import grad_fn_names, refreshed, tensor_at, version_of
 from analyzers.syntax import nodes as n

@@ -8,6 +8,7 @@ nowhere else: text inside an f-string carries no spans, and an implicit `Argumen
 from __future__ import annotations
 
 import ast
+from dataclasses import fields
 from typing import Any
 
 from analyzers.syntax import nodes as n
@@ -295,7 +296,7 @@ class FromNodes:
             case n.MatchCase():
                 return (self.of(node.pattern), self.of(node.guard), self.of(node.body))
             case n.Arguments():
-                return tuple(self.of(getattr(node, name)) for name in node.__slots__)
+                return tuple(self.of(getattr(node, name)) for name in names_of(node))
             case n.Constant():
                 return ("Constant", *self.span(node), type(node.value).__name__, repr(node.value))
             case n.Node():
@@ -306,8 +307,7 @@ class FromNodes:
         kind, (start, end) = type(node).__name__, self.span(node)
         outer = self.in_fstring
         self.in_fstring = outer or kind == "JoinedStr"
-        names = [name for cls in reversed(type(node).__mro__) for name in getattr(cls, "__slots__", ())]
-        parts = {name: self.of(getattr(node, name)) for name in names if name not in self.HIDDEN}
+        parts = {name: self.of(getattr(node, name)) for name in names_of(node) if name not in self.HIDDEN}
         self.in_fstring = outer
         if kind == "ClassDef" and parts["body"] and isinstance(node.body[-1], n.ChunkRef):  # type: ignore[attr-defined]
             end = parts["body"][-1][2]
@@ -318,6 +318,10 @@ class FromNodes:
             return (0, 0)
         start = self.module.to_file(self.key, node.start)
         return start, start if node.end == node.start else self.module.to_file(self.key, node.end - 1) + 1
+
+
+def names_of(node: n.Node | n.Arguments) -> list[str]:
+    return [field.name for field in fields(node)]
 
 
 def from_ast(text: bytes) -> Any:

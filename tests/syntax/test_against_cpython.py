@@ -16,7 +16,7 @@ from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import split
-from tests.syntax.compare import first_difference, from_ast, from_nodes
+from tests.syntax.compare import first_difference, from_ast, from_nodes, names_of
 
 GRAMMAR = "grammar fstring patma genericalias dictcomps named_expressions unpack with coroutines exception_group scope"
 
@@ -187,9 +187,8 @@ def _definitions(value: object) -> Iterator[n.FunctionDef]:
     elif isinstance(value, n.Node):
         if isinstance(value, n.FunctionDef):
             yield value
-        for cls in type(value).__mro__:
-            for name in getattr(cls, "__slots__", ()):
-                yield from _definitions(getattr(value, name))
+        for name in names_of(value):
+            yield from _definitions(getattr(value, name))
 
 
 def _lines(text: bytes) -> list[int]:

@@ -1,0 +1,37 @@
+"""What pyproject.toml cannot say: with AUTOGRAD_LSP_COMPILE=1 the analyzer's hot modules are compiled by mypyc.
+
+Without it, the package is pure Python. Compiled or not, the sources are the same, and so is what they do.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from setuptools import setup
+
+COMPILED = ("domain", "host", "machine", "ops", "queries", "syntax")
+"""The packages of the analyzer in which its time goes."""
+
+INTERPRETED = {"__init__.py", "probe.py"}
+
+
+def modules() -> list[str]:
+    files = (file for package in COMPILED for file in Path("analyzers", package).glob("*.py"))
+    return sorted(str(file) for file in files if file.name not in INTERPRETED)
+
+
+def main() -> None:
+    if os.environ.get("AUTOGRAD_LSP_COMPILE") != "1":
+        setup()
+        return
+    try:
+        from mypyc.build import mypycify
+    except ImportError:
+        # Whoever builds it asks first what that takes.
+        setup(setup_requires=["mypy[mypyc]>=2.4,<2.5"])
+        return
+    setup(ext_modules=mypycify(modules(), opt_level="1", debug_level="0", multi_file=True, group_name="autograd_lsp"))
+
+
+main()
