@@ -1,0 +1,59 @@
+"""What MkDocs is told of our pages: some lie elsewhere in the repository, and some fences say more than a language.
+
+The pages are written to be read as files of the repository. `PAGES` are those that lie outside of `docs/`: links to
+them lead to their copies, and links to other files are text alone. A fence such as ```` ```python fixed ```` is for the
+tests; readers see its second word over the program.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "examples/README.md": "examples.md",
+    "vscode-client/README.md": "vscode.md",
+}
+"""Their paths in the repository, and in the site."""
+
+_FENCE = re.compile(r"^```python (?P<word>\w+)(?P<more>.*)$", re.MULTILINE)
+_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The site has a copy of each of `PAGES`."""
+    for source, page in PAGES.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Fences and links as the site can show them."""
+    here = page.file.src_uri
+    source = next((source for source, copy in PAGES.items() if copy == here), f"docs/{here}")
+    return _LINK.sub(lambda found: _link(found, source, here), _FENCE.sub(_titled, markdown))
+
+
+def _titled(fence: re.Match[str]) -> str:
+    return "```python" if fence["more"].startswith("=") else f'```python title="{fence["word"]}"'
+
+
+def _link(found: re.Match[str], source: str, here: str) -> str:
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), found["target"]))
+    inside = PAGES.get(path)
+    if inside is None and path.startswith("docs/"):
+        inside = path.removeprefix("docs/")
+    if inside is None:
+        # What is not there at all stays as it is, for MkDocs to warn of.
+        return found["text"] if (ROOT / path).exists() else found[0]
+    target = posixpath.relpath(inside, posixpath.dirname(here) or ".")
+    return f"[{found['text']}]({target}{found['anchor'] or ''})"
