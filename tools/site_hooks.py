@@ -2,7 +2,7 @@
 
 The pages are written to be read as files of the repository. `PAGES` are those that lie outside of `docs/`: links to
 them lead to their copies, and links to other files are text alone. A fence such as ```` ```python fixed ```` is for the
-tests; readers see its second word over the program.
+tests; readers see a title over the program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ PAGES = {
 }
 """Their paths in the repository, and in the site."""
 
-_FENCE = re.compile(r"^```python (?P<word>\w+)(?P<more>.*)$", re.MULTILINE)
+TITLES = {"fixed": "as the quick fix makes it", "right": "as it is meant", "driver": "what calls it"}
+
+_FENCE = re.compile(r"^```python (?P<word>\w+).*$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -44,7 +46,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _titled(fence: re.Match[str]) -> str:
-    return "```python" if fence["more"].startswith("=") else f'```python title="{fence["word"]}"'
+    title = TITLES.get(fence["word"])
+    return f'```python title="{title}"' if title else "```python"
 
 
 def _link(found: re.Match[str], source: str, here: str) -> str:
