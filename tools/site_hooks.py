@@ -2,13 +2,14 @@
 
 The pages are written to be read as files of the repository. `PAGES` are those that lie outside of `docs/`: links to
 them lead to their copies, and links to other files are text alone. A fence such as ```` ```python fixed ```` is for the
-tests; readers see a title over the program.
+tests; readers see a title over the program. What belongs to an item of a list is indented by four spaces for MkDocs.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -28,6 +29,7 @@ PAGES = {
 TITLES = {"fixed": "as the quick fix makes it", "right": "as it is meant", "driver": "what calls it"}
 
 _FENCE = re.compile(r"^```python (?P<word>\w+).*$", re.MULTILINE)
+_ITEM = re.compile(r"(?:-|\d+\.) ")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -42,7 +44,30 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Fences and links as the site can show them."""
     here = page.file.src_uri
     source = next((source for source, copy in PAGES.items() if copy == here), f"docs/{here}")
-    return _LINK.sub(lambda found: _link(found, source, here), _FENCE.sub(_titled, markdown))
+    indented = "\n".join(_indented(markdown.split("\n")))
+    return _LINK.sub(lambda found: _link(found, source, here), _FENCE.sub(_titled, indented))
+
+
+def _indented(lines: list[str]) -> Iterator[str]:
+    """Four spaces where an item of a list goes on after fewer; an empty line behind an item of several blocks."""
+    fence: str | None = None
+    more = 0
+    blocks = False
+    for line in lines:
+        bare = line.lstrip(" ")
+        margin = len(line) - len(bare)
+        if fence is None:
+            more = 4 - margin if margin in (2, 3) else 0
+            if bare.startswith("```"):
+                fence = bare[: len(bare) - len(bare.lstrip("`"))]
+            if _ITEM.match(line):
+                if blocks:
+                    yield ""
+                blocks = False
+            blocks = blocks or not bare
+        elif bare == fence:
+            fence = None
+        yield " " * more + line if bare else line
 
 
 def _titled(fence: re.Match[str]) -> str:

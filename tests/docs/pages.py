@@ -36,12 +36,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a page; what it prints stands in `lines[first:end]`, and `train` is the program it finds."""
+    """One command of a page; what it prints stands in `lines[first:end]`, and `train` is the program it finds.
+
+    `silent` is one whose output the page leaves out: nothing stands below it, and the block is not a whole `console`.
+    """
 
     text: str
     first: int
     end: int
-    shown: str
+    silent: bool
     train: str | None
 
 
@@ -78,8 +81,8 @@ def _commands(block: Block, train: str | None) -> Iterator[Command]:
     if block.language == "sh" and not starts:
         for number, line in enumerate(lines, block.first):
             if line.strip():
-                yield Command(line.strip(), number + 1, number + 1, "", train)
+                yield Command(line.strip(), number + 1, number + 1, True, train)
         return
     for start, end in pairwise([*starts, len(lines)]):
-        shown = "".join(lines[start + 1 : end])
-        yield Command(lines[start][2:].strip(), block.first + start + 1, block.first + end, shown, train)
+        silent = block.language != "console" and start + 1 == end
+        yield Command(lines[start][2:].strip(), block.first + start + 1, block.first + end, silent, train)

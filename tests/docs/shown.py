@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from tests.cli.command import BROKEN, REPOSITORY
@@ -16,7 +15,12 @@ from tests.docs.pages import Command, commands
 NOT_RUN = {
     "make demo": "installs the package, over the network",
     "make test": "runs all tests, and these among them",
-    "pip install": "installs, over the network",
+    "pip install": "installs, over the network; tests/project/test_wheel.py installs the package without",
+    "python3 -m venv": "makes an environment for what is not installed",
+    "~/.venvs/autograd/bin/pip install": "installs, over the network",
+    "python -m tests.corpus.peers": "takes minutes, and needs tools that are not the tests'",
+    "npm ": "installs and builds the extension, over the network; `make test-editors` does so",
+    "code ": "needs VS Code; `make test-editors` tries the extension in its workbench",
 }
 """Commands by how they begin, and why they cannot run in a test."""
 
@@ -98,11 +102,10 @@ def outcomes(page: str, folder: Path) -> tuple[str, list[str]]:
             (work / "train.py").write_text(train, encoding="utf-8")
         done = run(command.text, work)
         problems += _problems(command, done)
-        if command.shown or lines[command.first + moved - 1].startswith("$ autograd-lsp check train.py"):
+        if not command.silent:
             printed = (done.stdout + done.stderr).splitlines(keepends=True)
-            here = replace(command, first=command.first + moved, end=command.end + moved)
-            lines[here.first : here.end] = printed
-            moved += len(printed) - (here.end - here.first)
+            lines[command.first + moved : command.end + moved] = printed
+            moved += len(printed) - (command.end - command.first)
     return "".join(lines), problems
 
 

@@ -103,7 +103,9 @@ def test_the_addresses_that_findings_name_are_there(site: Path) -> None:
             assert (site / rule_page(page.stem).removeprefix(DOCUMENTATION) / "index.html").exists(), page
 
 
-def test_fences_became_programs(site: Path) -> None:
-    """A fence that the site does not understand is left standing as text."""
+def test_blocks_became_what_they_are(site: Path) -> None:
+    """A fence that the site does not understand is left standing as text, and so is a list or a table."""
     for path, _ in pages(site):
-        assert "<p>```" not in path.read_text(encoding="utf-8"), path
+        for paragraph in re.findall(r"<p>.*?</p>", path.read_text(encoding="utf-8"), re.DOTALL):
+            assert "```" not in paragraph, path
+            assert not re.search(r"^\s*(?:- |\d+\. |\|)", paragraph, re.MULTILINE), (path, paragraph)

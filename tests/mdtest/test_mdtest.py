@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 RULES = HERE.parents[1] / "analyzers" / "rules"
 DOCS = HERE.parents[1] / "docs"
 
-PAGES = [*sorted(HERE.glob("*.md")), *sorted((DOCS / "errors").glob("*.md"))]
+PAGES = [*sorted(HERE.glob("*.md")), *sorted((DOCS / "errors").glob("*.md")), DOCS / "theory.md"]
 SNIPPETS = [snippet for path in PAGES for snippet in in_markdown(path)]
 SNIPPETS += [snippet for path in sorted(RULES.glob("*.py")) for snippet in in_rule(path)]
 FIXED = [snippet for snippet in SNIPPETS if snippet.broken]
