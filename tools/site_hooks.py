@@ -29,6 +29,7 @@ PAGES = {
 TITLES = {"fixed": "as the quick fix makes it", "right": "as it is meant", "driver": "what calls it"}
 
 _FENCE = re.compile(r"^```python (?P<word>\w+).*$", re.MULTILINE)
+_MESSAGE = re.compile(r"^```text\n(?=\w+(?:Error|Exception): )", re.MULTILINE)
 _ITEM = re.compile(r"(?:-|\d+\.) ")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -45,7 +46,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     here = page.file.src_uri
     source = next((source for source, copy in PAGES.items() if copy == here), f"docs/{here}")
     indented = "\n".join(_indented(markdown.split("\n")))
-    return _LINK.sub(lambda found: _link(found, source, here), _FENCE.sub(_titled, indented))
+    fenced = _MESSAGE.sub("``` { .text .message }\n", _FENCE.sub(_titled, indented))
+    return _LINK.sub(lambda found: _link(found, source, here), fenced)
 
 
 def _indented(lines: list[str]) -> Iterator[str]:
