@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-compiled test-editors lint update clean
+.PHONY: demo test test-compiled test-editors lint update docs clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -37,7 +37,13 @@ lint: $(VENV)/.installed-test
 # Pages that are generated are written anew; `make test` fails where they are stale.
 update: $(VENV)/.installed-test
 	$(BIN)/python tools/generate_rule_pages.py
+	$(BIN)/python tools/generate_pictures.py
+	$(BIN)/python -m tests.docs
 	$(BIN)/ruff format .
+
+# The documentation as a site, in build/site.
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -52,6 +58,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-editors: pyproject.toml | $(BIN)/python

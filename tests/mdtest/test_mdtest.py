@@ -1,4 +1,4 @@
-"""Runs every snippet of this folder's Markdown, and of every rule's page, twice: by torch and by the analyzer."""
+"""Runs every snippet of this folder's Markdown and of every page that explains, twice: by torch and by the analyzer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from tests.support.analyzer import Sources, Way, analyze
 
 HERE = Path(__file__).parent
 RULES = HERE.parents[1] / "analyzers" / "rules"
+DOCS = HERE.parents[1] / "docs"
 
-SNIPPETS = [snippet for path in sorted(HERE.glob("*.md")) for snippet in in_markdown(path)]
+PAGES = [*sorted(HERE.glob("*.md")), *sorted((DOCS / "errors").glob("*.md")), DOCS / "theory.md"]
+SNIPPETS = [snippet for path in PAGES for snippet in in_markdown(path)]
 SNIPPETS += [snippet for path in sorted(RULES.glob("*.py")) for snippet in in_rule(path)]
 FIXED = [snippet for snippet in SNIPPETS if snippet.broken]
 

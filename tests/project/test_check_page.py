@@ -1,4 +1,4 @@
-"""`docs/check.md`: its commands are run, its recipes name the files that these write, its tables say what is so."""
+"""The pages on reports and on CI: commands are run, recipes name the files that these write, tables say what is so."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ import yaml
 from autograd_lsp.cli.formats import FORMATS
 from tests.cli.command import BROKEN, REPOSITORY, run
 
-PAGE = (REPOSITORY / "docs" / "check.md").read_text(encoding="utf-8")
-SHELL = [line.partition(" #")[0] for block in re.findall(r"```sh\n([\s\S]*?)```", PAGE) for line in block.splitlines()]
-RECIPES = [yaml.safe_load(block) for block in re.findall(r"```yaml\n([\s\S]*?)```", PAGE)]
+PAGE, CI = ((REPOSITORY / "docs" / name).read_text(encoding="utf-8") for name in ("check.md", "ci.md"))
+SHELL = [
+    line.partition(" #")[0] for block in re.findall(r"```sh\n([\s\S]*?)```", PAGE + CI) for line in block.splitlines()
+]
+RECIPES = [yaml.safe_load(block) for block in re.findall(r"```yaml\n([\s\S]*?)```", CI)]
+GROOVY = re.findall(r"sh '(.*)'", CI)
 
 
 def words(value: Any) -> list[str]:
@@ -29,7 +32,8 @@ def words(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-COMMANDS = [*SHELL, *(word for recipe in RECIPES for word in words(recipe) if word.startswith("autograd-lsp"))]
+COMMANDS = [*SHELL, *(word for recipe in RECIPES for word in words(recipe) if word.startswith("autograd-lsp "))]
+COMMANDS += GROOVY
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +44,8 @@ def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_are_commands_and_recipes() -> None:
-    assert len(SHELL) >= 4 and len(RECIPES) == 4
-    assert PAGE.count("autograd-lsp check ") >= len(COMMANDS) >= 8
+    assert len(SHELL) == 5 and len(RECIPES) == 5 and len(GROOVY) == 1
+    assert (PAGE + CI).count("autograd-lsp check ") >= len(COMMANDS) == 10
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -62,11 +66,8 @@ def test_a_recipe_hands_on_the_file_that_its_command_writes() -> None:
         said = words(recipe)
         for target in re.findall(r"--output-file (\S+)", "\n".join(said)):
             assert target in said
-
-
-def test_the_output_shown_is_the_output() -> None:
-    [(command, shown)] = re.findall(r"```text\n\$ autograd-lsp (.+)\n([\s\S]*?)```", PAGE)
-    assert run(*command.split(), cwd=REPOSITORY).stdout == shown
+    for command in GROOVY:
+        assert f"junit '{command.partition('--output-file ')[2].split()[0]}'" in CI
 
 
 def test_the_table_has_every_format() -> None:

@@ -1,4 +1,4 @@
-"""The pages that a reader meets first say what is so: outputs, commands, targets and links."""
+"""The pages that a reader meets first say what is so: commands, targets, paths and links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from autograd_lsp.cli import build_parser
-from tests.cli.command import run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -17,14 +16,6 @@ PAGES = [
     *(REPOSITORY / "docs").glob("*.md"),
 ]
 README = PAGES[0].read_text(encoding="utf-8")
-
-
-def test_the_output_shown_is_the_output() -> None:
-    (block,) = re.findall(r"```text\n\$ autograd-lsp (.+)\n([\s\S]*?)```", README)
-    command, shown = block
-    done = run(*command.split(), cwd=REPOSITORY)
-    assert done.returncode == 1
-    assert done.stdout == shown
 
 
 def test_the_commands_named_exist() -> None:
