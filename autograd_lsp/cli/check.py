@@ -15,7 +15,7 @@ from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.levels import LEVELS, fails
 from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import with_progress
-from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
+from autograd_lsp.cli.reports import Execute, Report, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.rules import matching
@@ -55,6 +55,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
+    parser.add_argument(
+        "--executor", choices=("process", "dask"), default="process", help="processes here, or a dask cluster's workers"
+    )
+    parser.add_argument("--dask-scheduler", metavar="ADDRESS", help="the cluster's scheduler, such as tcp://host:8786")
     parser.set_defaults(run=run)
 
 
@@ -159,7 +163,14 @@ def _checked(
     sources = [_with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
     made = make_reports(
-        sources, "findings", options.jobs, configuration, cached=cached, texts=texts, grounds=options.watch
+        sources,
+        "findings",
+        options.jobs,
+        configuration,
+        cached=cached,
+        texts=texts,
+        grounds=options.watch,
+        execute=_execute(options),
     )
     raw = list(_watched(made, len(sources)))
     reports = _by_file(raw, configuration)
@@ -168,6 +179,14 @@ def _checked(
         asked = {source.path for source in sources}
         reports, notes = baseline.without_known(reports, asked, configuration.choice)
     return Checked(reports, _unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+
+
+def _execute(options: argparse.Namespace) -> Execute | None:
+    if options.executor == "process":
+        return None
+    from autograd_lsp.cli.cluster import on_cluster
+
+    return on_cluster(options.dask_scheduler)
 
 
 def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
@@ -185,6 +204,10 @@ def _configuration(options: argparse.Namespace) -> Configuration:
     for one, other in _CONTRADICTIONS:
         if getattr(options, one) and getattr(options, other):
             raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if options.executor == "dask" and options.jobs is not None:
+        raise UsageError("--jobs and --executor dask contradict each other: a cluster has the workers that it has")
+    if options.executor != "dask" and options.dask_scheduler is not None:
+        raise UsageError("--dask-scheduler needs --executor dask")
     if options.watch and STDIN in options.paths:
         raise UsageError("standard input cannot be watched")
     if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
