@@ -36,7 +36,7 @@ _CONTRADICTIONS = (
 
 def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
-    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="file, folder, or - for standard input")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
     parser.add_argument("--format", choices=formats.FORMATS, default="text")
     parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
     parser.add_argument(
@@ -45,6 +45,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
     parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
     parser.add_argument("--no-config", action="store_true", help="read no configuration file")
+    parser.add_argument("--no-respect-gitignore", action="store_true", help="look at what git ignores, too")
     parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
     parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
@@ -63,6 +64,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    options.paths = options.paths or ([STDIN] if options.stdin_filename is not None else ["."])
     if options.watch:
         from autograd_lsp.cli.watch import watch
 
@@ -73,16 +75,20 @@ def run(options: argparse.Namespace) -> int:
 def _files(options: argparse.Namespace) -> list[str]:
     """What is asked for by now, as far as the configuration can be read."""
     try:
-        return [source.path for source in discover(options.paths, None, _configuration(options))]
+        return [source.path for source in _discovered(options, None, _configuration(options))]
     except ConfigError:
         return []
+
+
+def _discovered(options: argparse.Namespace, stdin: Source | None, configuration: Configuration) -> list[Source]:
+    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore)
 
 
 def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
     """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
     try:
         configuration = _configuration(options)
-        sources = discover(options.paths, _stdin_source(options), configuration)
+        sources = _discovered(options, _stdin_source(options), configuration)
         for source in sources:
             configuration.choice(source.path)  # what is wrong with it is said before the work begins
     except ConfigError as error:
@@ -259,7 +265,7 @@ def _by_file(reports: list[Report], configuration: Configuration) -> list[Report
 def _stdin_source(options: argparse.Namespace) -> Source | None:
     if STDIN not in options.paths:
         if options.stdin_filename is not None:
-            raise UsageError("--stdin-filename needs `-` among the paths")
+            raise UsageError("--stdin-filename stands for standard input: name no paths, or `-` among them")
         return None
     shown = options.stdin_filename or "<stdin>"
     try:
@@ -274,7 +280,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
+    return int(text)
