@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from analyzers.program.disk import read_from_disk
 from analyzers.report import Fact, Finding, Place
+from autograd_lsp.cli.progress import say
 from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment, fingerprint
@@ -358,4 +358,4 @@ def _paths(findings: Sequence[Finding]) -> list[str]:
 
 
 def warn_of_internal_error(report: Report) -> None:
-    print(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}", file=sys.stderr)
+    say(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}")
