@@ -37,14 +37,16 @@ class GitIgnore:
                     return not pattern.is_taken_back
         return False
 
-    def ignores_folder(self, path: str) -> bool:
-        """Whether a folder is ignored, by itself or with one above it."""
-        top = self._top(os.path.dirname(path))
-        while top is not None and path != top:
-            if self.ignores(path, is_folder=True):
-                return True
-            path = os.path.dirname(path)
-        return False
+    @classmethod
+    def below(cls, folder: str) -> GitIgnore | None:
+        """For what lies in an absolute folder that somebody has named; None where that is ignored itself."""
+        made = cls()
+        top = made._top(os.path.dirname(folder))
+        while top is not None and folder != top:
+            if made.ignores(folder, is_folder=True):
+                return None
+            folder = os.path.dirname(folder)
+        return made
 
     def _files(self, folder: str) -> Iterator[tuple[str, str]]:
         """The files that may speak of what lies in a folder, the nearest first, each with where its patterns start."""

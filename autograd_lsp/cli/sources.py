@@ -41,7 +41,6 @@ def discover(
 ) -> list[Source]:
     """Each file once, in the order of the command line and by name within a folder."""
     found: dict[str, Source] = {}
-    git = GitIgnore() if respect_gitignore else None
     for path in paths:
         if path == STDIN:
             if stdin is None:
@@ -49,7 +48,7 @@ def discover(
             found.setdefault(stdin.path, stdin)
         elif os.path.isdir(path):
             excluding = None if configuration.excludes(os.path.abspath(path), is_folder=True) else configuration
-            ignored = None if git is None or git.ignores_folder(os.path.abspath(path)) else git
+            ignored = GitIgnore.below(os.path.abspath(path)) if respect_gitignore else None
             for shown in files_below(path, excluding, (".py", SUFFIX), ignored):
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
         else:

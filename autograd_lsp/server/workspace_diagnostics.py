@@ -126,6 +126,6 @@ def _files(server: AutogradServer) -> list[str]:
     """The open ones first: somebody looks at them."""
     paths = dict.fromkeys(document.key for document in server.open_documents())
     for folder in server.folders() if server.display.workspace else ():
-        below = files_below(folder, server.configuration, (".py",), GitIgnore())
+        below = files_below(folder, server.configuration, (".py",), GitIgnore.below(folder))
         paths.update(dict.fromkeys(islice(below, MOST_FILES - len(paths))))
     return list(paths)
