@@ -88,19 +88,26 @@ class Cache:
         entry = self._load(path)
         return frozenset() if entry is None else frozenset(entry.files)
 
-    def keep(self, path: str, findings: tuple[Finding, ...], snapshot: Snapshot) -> None:
+    def entry(self, path: str, findings: tuple[Finding, ...], snapshot: Snapshot, *, is_open: bool = False) -> bytes:
+        """What `put` keeps of findings; nothing where they may be other ones the next time.
+
+        `is_open`: there are libraries of which something else may be known by then.
+        """
         grounds = snapshot.grounds(path)
-        if grounds is None:
-            return
+        if grounds is None or (grounds.asks_outside and is_open):
+            return b""
         files, chosen = tuple(sorted(grounds.files)), tuple(sorted(grounds.chosen))
         entry = _Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, b"", findings)
         digest = self._digest(entry, lambda file: _digest_of(snapshot.source(file)))
         data = zlib.compress(pickle.dumps(replace(entry, digest=digest), protocol=4), 1)
+        return hashlib.sha256(data).digest() + data
+
+    def put(self, path: str, entry: bytes) -> None:
         place = self._place(path)
         with suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True)
             beside = place.with_suffix(f".{os.getpid()}")
-            beside.write_bytes(hashlib.sha256(data).digest() + data)
+            beside.write_bytes(entry)
             beside.replace(place)
 
     def sweep(self) -> None:

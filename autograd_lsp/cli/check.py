@@ -15,7 +15,7 @@ from autograd_lsp.cli.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.cli.levels import LEVELS, fails
 from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import with_progress
-from autograd_lsp.cli.reports import Report, make_reports, warn_of_internal_error
+from autograd_lsp.cli.reports import Execute, Report, make_reports, warn_of_internal_error
 from autograd_lsp.cli.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.rules import matching
@@ -36,7 +36,7 @@ _CONTRADICTIONS = (
 
 def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
-    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="file, folder, or - for standard input")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
     parser.add_argument("--format", choices=formats.FORMATS, default="text")
     parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
     parser.add_argument(
@@ -45,6 +45,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
     parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
     parser.add_argument("--no-config", action="store_true", help="read no configuration file")
+    parser.add_argument("--no-respect-gitignore", action="store_true", help="look at what git ignores, too")
     parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
     parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
@@ -55,10 +56,15 @@ def add(commands: Any) -> None:
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
+    parser.add_argument(
+        "--executor", choices=("process", "dask"), default="process", help="processes here, or a dask cluster's workers"
+    )
+    parser.add_argument("--dask-scheduler", metavar="ADDRESS", help="the cluster's scheduler, such as tcp://host:8786")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    options.paths = options.paths or ([STDIN] if options.stdin_filename is not None else ["."])
     if options.watch:
         from autograd_lsp.cli.watch import watch
 
@@ -69,16 +75,20 @@ def run(options: argparse.Namespace) -> int:
 def _files(options: argparse.Namespace) -> list[str]:
     """What is asked for by now, as far as the configuration can be read."""
     try:
-        return [source.path for source in discover(options.paths, None, _configuration(options))]
+        return [source.path for source in _discovered(options, None, _configuration(options))]
     except ConfigError:
         return []
+
+
+def _discovered(options: argparse.Namespace, stdin: Source | None, configuration: Configuration) -> list[Source]:
+    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore)
 
 
 def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
     """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
     try:
         configuration = _configuration(options)
-        sources = discover(options.paths, _stdin_source(options), configuration)
+        sources = _discovered(options, _stdin_source(options), configuration)
         for source in sources:
             configuration.choice(source.path)  # what is wrong with it is said before the work begins
     except ConfigError as error:
@@ -159,7 +169,14 @@ def _checked(
     sources = [_with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
     made = make_reports(
-        sources, "findings", options.jobs, configuration, cached=cached, texts=texts, grounds=options.watch
+        sources,
+        "findings",
+        options.jobs,
+        configuration,
+        cached=cached,
+        texts=texts,
+        grounds=options.watch,
+        execute=_execute(options),
     )
     raw = list(_watched(made, len(sources)))
     reports = _by_file(raw, configuration)
@@ -168,6 +185,14 @@ def _checked(
         asked = {source.path for source in sources}
         reports, notes = baseline.without_known(reports, asked, configuration.choice)
     return Checked(reports, _unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+
+
+def _execute(options: argparse.Namespace) -> Execute | None:
+    if options.executor == "process":
+        return None
+    from autograd_lsp.cli.cluster import on_cluster
+
+    return on_cluster(options.dask_scheduler)
 
 
 def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
@@ -185,6 +210,10 @@ def _configuration(options: argparse.Namespace) -> Configuration:
     for one, other in _CONTRADICTIONS:
         if getattr(options, one) and getattr(options, other):
             raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if options.executor == "dask" and options.jobs is not None:
+        raise UsageError("--jobs and --executor dask contradict each other: a cluster has the workers that it has")
+    if options.executor != "dask" and options.dask_scheduler is not None:
+        raise UsageError("--dask-scheduler needs --executor dask")
     if options.watch and STDIN in options.paths:
         raise UsageError("standard input cannot be watched")
     if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
@@ -236,7 +265,7 @@ def _by_file(reports: list[Report], configuration: Configuration) -> list[Report
 def _stdin_source(options: argparse.Namespace) -> Source | None:
     if STDIN not in options.paths:
         if options.stdin_filename is not None:
-            raise UsageError("--stdin-filename needs `-` among the paths")
+            raise UsageError("--stdin-filename stands for standard input: name no paths, or `-` among them")
         return None
     shown = options.stdin_filename or "<stdin>"
     try:
@@ -251,7 +280,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
+    return int(text)

@@ -17,8 +17,20 @@ def with_progress(items: Iterator[T], count: int) -> Iterator[T]:
         yield from items
         return
     try:
+        _show(f"checked 0 of {count} files")
         for done, item in enumerate(items, start=1):
-            print(f"{_CLEAR_LINE}checked {done} of {count} files", end="", file=sys.stderr, flush=True)
+            _show(f"checked {done} of {count} files")
             yield item
     finally:
-        print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
+        _show("")
+
+
+def say(line: str) -> None:
+    """Something on standard error that is there to stay."""
+    if sys.stderr.isatty():
+        _show("")
+    print(line, file=sys.stderr)
+
+
+def _show(text: str) -> None:
+    print(f"{_CLEAR_LINE}{text}", end="", file=sys.stderr, flush=True)

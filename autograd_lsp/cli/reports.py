@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from analyzers.program.disk import read_from_disk
 from analyzers.report import Fact, Finding, Place
+from autograd_lsp.cli.progress import say
 from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment, fingerprint
@@ -48,6 +48,8 @@ class Report:
     """The files that were read or looked for on the way, where somebody asks for them."""
     failure: Literal["unreadable", "internal"] | None = None
     traceback: str = ""
+    entry: bytes = b""
+    """What the cache is to keep of it, where it was made on another machine."""
 
 
 def make_reports(
@@ -59,33 +61,44 @@ def make_reports(
     cached: bool = False,
     texts: Mapping[str, str] | None = None,
     grounds: bool = False,
+    execute: Execute | None = None,
 ) -> Iterator[Report]:
-    """In the order of `sources`, whatever the number of jobs; none for a notebook in another language.
+    """In the order of `sources`, whoever makes them; none for a notebook in another language.
 
     `cached`: findings of earlier checks count as far as they hold, and new ones are kept. `texts`, by real path, count
-    instead of what the disk has. With `grounds` reports say which files they rest on.
+    instead of what the disk has. With `grounds` reports say which files they rest on. `execute` makes the reports in
+    the place of processes on this machine.
     """
-    configuration = configuration.lenient()
-    task = _Task(want, tuple(source.path for source in sources), configuration, cached, Reader(texts or {}), grounds)
+    configuration, paths = configuration.lenient(), tuple(source.path for source in sources)
+    task = Task(want, paths, configuration, os.getcwd(), cached, Reader(texts or {}), grounds)
     known: dict[str, Report] = {}
-    if cached:
-        cache = _cache(task)
+    cache = _cache(task) if cached else None
+    if cache is not None:
         cache.sweep()
         for source in sources:
             if (report := _known(cache, source, task.read)) is not None:
                 known[source.path] = replace(report, rests_on=cache.files(source.path)) if grounds else report
-    made = _made([source for source in sources if source.path not in known], jobs, task)
+    rest = [source for source in sources if source.path not in known]
+    made = _made(rest, jobs, task) if execute is None else execute(rest, task)
     for source in sources:
         report = known.get(source.path) or next(made)
-        if report is not None:
-            yield report
+        if report is None:
+            continue
+        if cache is not None and report.entry:
+            cache.put(source.path, report.entry)
+            report = replace(report, entry=b"")
+        yield report
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class Task:
+    """What all the reports of one command have in common."""
+
     want: Literal["findings", "facts"]
     paths: tuple[str, ...]
     configuration: Configuration
+    folder: str
+    """The working directory of the command."""
     cached: bool
     read: Reader
     grounds: bool
@@ -113,22 +126,29 @@ class Reader:
         return text.encode("utf-8", "surrogateescape") if text is not None else None
 
 
-def _made(sources: Sequence[Source], jobs: int | None, task: _Task) -> Iterator[Report | None]:
+Execute: TypeAlias = Callable[[Sequence[Source], Task], Iterator[Report | None]]
+"""Makes the reports of some files, in their order."""
+
+
+def _made(sources: Sequence[Source], jobs: int | None, task: Task) -> Iterator[Report | None]:
     count = _job_count(jobs, len(sources))
     if count == 1:
-        work = _Work(task, 1)
+        work = Work(task, 1)
         yield from map(work.report, sources)
         return
-    chunk = max(1, min(16, len(sources) // (count * 4)))
     with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(task, count)) as pool:
-        yield from pool.map(_report_in_worker, sources, chunksize=chunk)
+        yield from pool.map(_report_in_worker, sources, chunksize=chunk_size(len(sources), count))
 
 
-def _cache(task: _Task) -> Cache:
+def chunk_size(files: int, processes: int) -> int:
+    """How many files a process is given at a time: neighbours import the same, and all are to be busy to the end."""
+    return max(1, min(16, files // (processes * 4)))
+
+
+def _cache(task: Task) -> Cache:
     from autograd_lsp.cli.cache import Cache
 
-    folder = os.getcwd()
-    configuration = task.configuration
+    configuration, folder = task.configuration, task.folder
     return Cache(
         task.read, configuration.choice, task.paths, lambda: fingerprint(configuration.python(folder), folder)
     )  # fmt: skip
@@ -211,14 +231,15 @@ def _job_count(jobs: int | None, files: int) -> int:
     return 1 if files <= _FEW_FILES else min(os.cpu_count() or 1, files)
 
 
-class _Work:
+class Work:
     """One process' share, with one host: files share what they import."""
 
-    def __init__(self, task: _Task, processes: int) -> None:
+    def __init__(self, task: Task, processes: int, *, is_away: bool = False) -> None:
+        """`is_away`: what the cache is to keep comes with the reports, as its disk may be on another machine."""
         from analyzers.host import Host
 
         collect_seldom()
-        configuration, folder = task.configuration, os.getcwd()
+        configuration, folder = task.configuration, task.folder
         self._environment = Environment(lambda: (configuration.python(folder), folder))
         self._read = task.read
         self._host = Host(task.read, configuration.choice, self._environment.kind)
@@ -227,6 +248,7 @@ class _Work:
         self._cache = _cache(task) if task.cached else None
         self._grounds = task.grounds
         self._processes = processes
+        self._is_away = is_away
         self._since = 0
         """Files since the host has forgotten."""
 
@@ -237,22 +259,28 @@ class _Work:
                 self._cache.forget()
         self._since += 1
         report = _report(self._host, self._environment, self._want, source, self._read)
-        is_final = not (self._environment.is_asking or self._environment.has_failed)
-        if self._cache is not None and report is not None and report.failure is None and is_final:
-            self._cache.keep(source.path, report.findings, self._host.snapshot())
-        if self._grounds and report is not None and report.failure is None:
+        if report is None or report.failure is not None:
+            return report
+        if self._cache is not None:
+            is_open = self._environment.has_failed or not self._environment.is_settled
+            entry = self._cache.entry(source.path, report.findings, self._host.snapshot(), is_open=is_open)
+            if self._is_away:
+                report = replace(report, entry=entry)
+            elif entry:
+                self._cache.put(source.path, entry)
+        if self._grounds:
             grounds = self._host.snapshot().grounds(source.path)
             report = replace(report, rests_on=grounds.files if grounds is not None else frozenset())
         return report
 
 
-_work: list[_Work] = []
+_work: list[Work] = []
 """In a worker process, its share."""
 
 
-def _start_worker(task: _Task, processes: int) -> None:
+def _start_worker(task: Task, processes: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _work.append(_Work(task, processes))
+    _work.append(Work(task, processes))
 
 
 def _end_with_parent() -> None:
@@ -299,7 +327,7 @@ def _report(
 def _settled(host: Host, environment: Environment, ask: Callable[[], T]) -> T:
     """The answer once it is known what lies outside of the files, as far as anybody waits for that."""
     answer = ask()
-    while environment.is_asking and environment.patience > 0:
+    while environment.has_news or (environment.is_asking and environment.patience > 0):
         host.outside_known(environment.wait())
         answer = ask()
     return answer
@@ -330,4 +358,4 @@ def _paths(findings: Sequence[Finding]) -> list[str]:
 
 
 def warn_of_internal_error(report: Report) -> None:
-    print(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}", file=sys.stderr)
+    say(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}")

@@ -1,8 +1,8 @@
 """Which files a command line means, and the text of each.
 
 A folder stands for the Python files and the notebooks below it, except what nobody wrote there: hidden folders, virtual
-environments, packages of other ecosystems and build output; and except what the configuration excludes. A file named by
-hand is always taken, and so is an excluded folder, with what lies below it.
+environments, packages of other ecosystems and build output; and except what git ignores and what the configuration
+excludes. A file named by hand is always taken, and so is an ignored or excluded folder, with what lies below it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from analyzers.program.disk import encoding_of
 from autograd_lsp.cli.exits import UsageError
 from autograd_lsp.config import Configuration
 from autograd_lsp.folders import files_below
+from autograd_lsp.gitignore import GitIgnore
 from autograd_lsp.notebooks import SUFFIX, NotANotebookError, Notebook, read_notebook
 
 STDIN = "-"
@@ -35,7 +36,9 @@ class UnreadableError(Exception):
     """The file is not there, not readable or not text; the message says which."""
 
 
-def discover(paths: list[str], stdin: Source | None, configuration: Configuration) -> list[Source]:
+def discover(
+    paths: list[str], stdin: Source | None, configuration: Configuration, *, respect_gitignore: bool = True
+) -> list[Source]:
     """Each file once, in the order of the command line and by name within a folder."""
     found: dict[str, Source] = {}
     for path in paths:
@@ -44,8 +47,9 @@ def discover(paths: list[str], stdin: Source | None, configuration: Configuratio
                 raise UsageError("standard input is not accepted here")
             found.setdefault(stdin.path, stdin)
         elif os.path.isdir(path):
-            named = configuration.excludes(os.path.abspath(path), is_folder=True)
-            for shown in files_below(path, None if named else configuration, (".py", SUFFIX)):
+            excluding = None if configuration.excludes(os.path.abspath(path), is_folder=True) else configuration
+            ignored = GitIgnore.below(os.path.abspath(path)) if respect_gitignore else None
+            for shown in files_below(path, excluding, (".py", SUFFIX), ignored):
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
         else:
             found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))

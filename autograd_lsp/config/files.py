@@ -38,13 +38,15 @@ class Configuration:
         self.over_in: dict[str, Layer] = {}
         """What is over the files of one folder, in the place of `over`."""
         self._file = file
+        self._folder = os.getcwd() if file is not None else ""
         self._isolated = isolated
         self.on_error = on_error
         self._by_folder: dict[str, Layer] = {}
 
     def lenient(self) -> Configuration:
-        """The same, for those who read it after somebody else has seen what is wrong with it."""
-        return Configuration(over=self.over, file=self._file, isolated=self._isolated, on_error=_forgive)
+        """The same, for those who read it after somebody else has seen what is wrong with it, wherever they are."""
+        file = None if self._file is None else os.path.join(self._folder, self._file)
+        return Configuration(over=self.over, file=file, isolated=self._isolated, on_error=_forgive)
 
     def forget(self) -> None:
         """Read the files again."""
@@ -55,7 +57,7 @@ class Configuration:
         if self._isolated:
             return frozenset()
         if self._file is not None:
-            return frozenset([os.path.abspath(self._file)])
+            return frozenset([os.path.join(self._folder, self._file)])
         return frozenset(os.path.join(folder, name) for folder in self._by_folder for name in FILES)
 
     def choice(self, path: str) -> Choice:
@@ -94,7 +96,7 @@ class Configuration:
             return Layer()
         try:
             if self._file is not None:
-                found = read_file(self._file, os.getcwd())
+                found = read_file(self._file, self._folder)
                 return found if found is not None else Layer()
             for name in FILES:
                 path = os.path.join(folder, name)

@@ -102,6 +102,8 @@ class Environment:
         self._seconds = seconds
         self._known: dict[str, str] = {}
         self._waiting: dict[str, None] = {}
+        self._has_news = False
+        """Whether answers have come since anybody waited for them."""
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -109,6 +111,17 @@ class Environment:
     def is_asking(self) -> bool:
         """Whether answers are still to come."""
         return bool(self._waiting)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether more is known than the last `wait` gave: what was made of an answer before may be out of date."""
+        return self._has_news
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the last `wait` gave all that was ever asked for."""
+        with self._changed:
+            return not (self._waiting or self._has_news)
 
     def kind(self, dotted: str) -> str:
         """What is known at this moment; the rest is asked in the background."""
@@ -127,6 +140,7 @@ class Environment:
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting, max(self.patience, 0))
             self.patience -= time.monotonic() - began
+            self._has_news = False
             return dict(self._known)
 
     def _work(self) -> None:
@@ -175,6 +189,7 @@ class Environment:
     def _answer(self, answers: Mapping[str, str]) -> None:
         with self._changed:
             self._known.update(answers)
+            self._has_news = True
             for name in answers:
                 self._waiting.pop(name, None)
             self._changed.notify_all()

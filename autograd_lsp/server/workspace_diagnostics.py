@@ -17,6 +17,7 @@ from pygls.exceptions import JsonRpcRequestCancelled
 
 from analyzers.queries.engine import Cancelled
 from autograd_lsp.folders import files_below
+from autograd_lsp.gitignore import GitIgnore
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter, result_id_of
 from autograd_lsp.server.documents import path_of, uri_of
@@ -125,6 +126,6 @@ def _files(server: AutogradServer) -> list[str]:
     """The open ones first: somebody looks at them."""
     paths = dict.fromkeys(document.key for document in server.open_documents())
     for folder in server.folders() if server.display.workspace else ():
-        below = files_below(folder, server.configuration, (".py",))
+        below = files_below(folder, server.configuration, (".py",), GitIgnore.below(folder))
         paths.update(dict.fromkeys(islice(below, MOST_FILES - len(paths))))
     return list(paths)

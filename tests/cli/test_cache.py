@@ -24,10 +24,10 @@ import torch
 def cost(x):
     return {}
 """
-TRAIN = """\
+IMPORT = "from model import cost\n"
+TRAIN = f"""\
 import torch
-from model import cost
-x = torch.ones(3, requires_grad=True)
+{IMPORT}x = torch.ones(3, requires_grad=True)
 cost(x).backward()
 """
 CUT, WHOLE = "x.detach().sum()", "x.sum()"
@@ -127,6 +127,21 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so_each_time(tmp_path: Path, k
         done = run("check", "bad.py", cwd=tmp_path)
         assert done.returncode == 2
         assert "AG001" in done.stdout
+
+
+def test_a_library_of_which_nobody_knows_yet_costs_other_files_nothing(project: Path, kept: Path) -> None:
+    (project / "a.py").write_text("try:\n    from fused_kernels import cost\nexcept ImportError:\n    " + IMPORT)
+    program = (
+        "import sys, time\nfrom autograd_lsp.cli import main\nfrom autograd_lsp.environment import answers\n"
+        "answers.PATIENCE = 0\nanswers.Child.answer = lambda self, seconds: time.sleep(1000)\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", program, "check", "--jobs", "1"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    subprocess.run(command, cwd=project, env=environment, check=False, stdout=subprocess.DEVNULL)
+    assert len(entries(kept)) == 2
+    check_json(cwd=project)
+    assert len(entries(kept)) == 3
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "other bytes", "another file's"])

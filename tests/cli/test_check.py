@@ -138,7 +138,18 @@ def test_an_unknown_rule_is_bad_usage(project: Path) -> None:
     assert "no-such-rule" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--no-such-option",), ("--jobs", "0"), ("--stdin-filename", "x.py")])
+def test_a_name_for_standard_input_means_that_it_is_read(project: Path) -> None:
+    named = check_json("--stdin-filename", "new/model.py", cwd=project, stdin=BROKEN.encode())
+    assert named == check_json("-", "--stdin-filename", "new/model.py", cwd=project, stdin=BROKEN.encode())
+    assert [file["path"] for file in named[1]["files"]] == ["new/model.py"]
+
+
+def test_a_number_of_jobs_that_makes_no_sense_is_said_to_be_so(project: Path) -> None:
+    for number in ("0", "-1", "many", "²"):
+        assert "--jobs: expected a number from 1 on" in run("check", f"--jobs={number}", cwd=project).stderr
+
+
+@pytest.mark.parametrize("arguments", [("--no-such-option",), ("--jobs", "0"), ("--stdin-filename", "x.py", ".")])
 def test_bad_usage_exits_two(project: Path, arguments: tuple[str, ...]) -> None:
     assert run("check", *arguments, cwd=project).returncode == 2
 

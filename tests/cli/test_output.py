@@ -119,6 +119,16 @@ def on_terminal(project: Path, *arguments: str, **variables: str) -> str:
     return b"".join(parts).decode().replace("\r\n", "\n")
 
 
+def test_a_terminal_is_told_how_far_a_long_check_is(project: Path) -> None:
+    """From the beginning on, and nothing of it stays."""
+    for number in range(24):
+        (project / f"model_{number}.py").write_text("import torch\n")
+    sent = on_terminal(project)
+    shown = [f"\r\x1b[Kchecked {done} of 25 files" for done in range(26)]
+    assert "".join(shown) + "\r\x1b[K" in sent.replace("\n", "")
+    assert "\x1b[K" not in through_pipe(project)
+
+
 def through_pipe(project: Path, *arguments: str, **variables: str) -> str:
     command = [sys.executable, "-m", "autograd_lsp", "check", *arguments]
     return subprocess.run(

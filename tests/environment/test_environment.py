@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 import venv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 import torch
 
 from analyzers.host import Host
+from autograd_lsp.cli.reports import make_reports
+from autograd_lsp.cli.sources import Source
+from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
 from autograd_lsp.environment.answers import Child, SlowError, cache_folder
 from autograd_lsp.environment.find import pythons
@@ -260,6 +264,26 @@ def test_a_fallback_counts_where_the_package_is_missing(tmp_path: Path) -> None:
         host = Host(look_up=lambda dotted, kind=kind: kind if dotted == "fused_kernels" else "unknown")
         found = host.snapshot().findings(str(tmp_path / "main.py"))
         assert [finding.severity for finding in found if finding.name == "saved-tensor-modified"] == severities
+
+
+def test_an_answer_that_comes_while_a_file_is_analysed_counts(
+    python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file, text in FALLBACK.items():
+        (tmp_path / file).write_text(text)
+    asked = Environment.kind
+
+    def kind(self: Environment, dotted: str) -> str:
+        known_by_then = asked(self, dotted)
+        while self.is_asking:
+            time.sleep(0.01)
+        return known_by_then
+
+    monkeypatch.setattr(Environment, "kind", kind)
+    monkeypatch.setenv("VIRTUAL_ENV", str(Path(python).parents[1]))
+    main = str(tmp_path / "main.py")
+    [report] = make_reports([Source(main, main)], "findings", 1, Configuration(isolated=True))
+    assert [finding.severity for finding in report.findings if finding.name == "saved-tensor-modified"] == ["error"]
 
 
 async def test_the_server_runs_again_when_an_answer_comes(python: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,10 +22,20 @@ ASKED_CLIENT = types.ClientCapabilities(
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name in ("train.py", "fine.py", "old/train.py", "venv/train.py", ".hidden/train.py", "notes.txt"):
+    for name in (
+        "train.py",
+        "fine.py",
+        "old/train.py",
+        "venv/train.py",
+        ".hidden/train.py",
+        "made/train.py",
+        "notes.txt",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("" if name == "fine.py" else BROKEN)
     (tmp_path / "venv" / "pyvenv.cfg").touch()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("made/\n")
     (tmp_path / "autograd-lsp.toml").write_text('exclude = ["old/"]')
     return tmp_path
 

@@ -1,0 +1,101 @@
+"""A folder stands for what git does not ignore, as git itself says it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autograd_lsp.cli.sources import discover
+from autograd_lsp.config import Configuration
+from tests.cli.command import BROKEN, FIXED, check_json
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="asks git")
+
+NAMES = ("a", "b", "c")
+PATTERNS = (
+    "a", "/b", "c/", "a.py", "!a.py", "/a/b", "*.py", "!b.py", "**/c", "a/**", "a/**/b.py", "!/a/", "[ab].py", "?.py",
+    "# a", "", "!", "a/*", "!a/b", "b.py  ", "\\!a.py", "c/../a", "/*", "!/c",
+    "[!a].py", "[^b-c]/", "a/[[:alpha:]].py", "[a", "a/**b/c.py", "a**", "?/?", "\\[a].py", "[]a]", "b\\", "[a-b]?py",
+    "a/", "!a/b/", "**/b/**", "**", "!**/", "c.py\t", "c.py\\ ", "*/b", "/**/a.py", "a/b/", "[[]", "***/a.py",
+)  # fmt: skip
+
+
+def git(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    command = ["git", "-c", "core.quotePath=false", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def found(*paths: str, cwd: Path) -> list[str]:
+    code, answer = check_json(*paths, "--no-cache", cwd=cwd)
+    assert code in (0, 1)
+    return [file["path"] for file in answer["files"]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name in ("train.py", "made.py", "out/a.py", "out/kept.py", "src/made.py", "src/deep/b.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(FIXED)
+    (tmp_path / ".gitignore").write_text("/made.py\n/out/*\n!/out/kept.py\n")
+    (tmp_path / "src" / ".gitignore").write_text("deep/\n")
+    git(tmp_path, "init")
+    return tmp_path
+
+
+def test_what_git_ignores_is_left_out(project: Path) -> None:
+    assert found(cwd=project) == ["train.py", "out/kept.py", "src/made.py"]
+    assert found("src", cwd=project) == ["src/made.py"]
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    (project / ".git" / "info" / "exclude").write_text("train.py\n")
+    assert found(cwd=project) == ["out/kept.py", "src/made.py"]
+
+
+def test_what_is_named_is_looked_at(project: Path) -> None:
+    assert found("made.py", "src/deep", cwd=project) == ["made.py", "src/deep/b.py"]
+    assert found(cwd=project / "src" / "deep") == ["b.py"]
+    assert len(found("--no-respect-gitignore", cwd=project)) == 6
+
+
+def test_what_is_imported_is_followed_whether_or_not_it_is_ignored(project: Path) -> None:
+    (project / "made.py").write_text(BROKEN.replace("y.sum().backward()", "loss = y.sum()"))
+    (project / "train.py").write_text("from made import loss\nloss.backward()\n")
+    _, answer = check_json("--no-cache", cwd=project)
+    assert [(file["path"], len(file["findings"])) for file in answer["files"] if file["findings"]] == [("made.py", 1)]
+
+
+def test_without_a_repository_nothing_is_ignored(project: Path) -> None:
+    shutil.rmtree(project / ".git")
+    assert len(found(cwd=project)) == 6
+
+
+def test_a_repository_within_another_has_its_own_say(project: Path) -> None:
+    git(project / "src", "init")
+    (project / ".gitignore").write_text("made.py\n")
+    assert found("src", cwd=project) == ["src/made.py"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_git_says_the_same(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)
+    for first in NAMES:
+        for second in NAMES:
+            (tmp_path / first / second).mkdir(parents=True)
+            for third in NAMES:
+                (tmp_path / first / second / f"{third}.py").touch()
+            (tmp_path / first / f"{second}.py").touch()
+        (tmp_path / f"{first}.py").touch()
+    for folder in (".", "a", "b", "a/b"):
+        if chance.random() < 0.7:
+            lines = chance.sample(PATTERNS, chance.randint(1, 4))
+            (tmp_path / folder / ".gitignore").write_text("\n".join(lines) + "\n")
+    git(tmp_path, "init")
+    said = git(tmp_path, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+    monkeypatch.chdir(tmp_path)
+    sources = discover(["."], None, Configuration(isolated=True))
+    assert sorted(source.shown for source in sources) == sorted(name for name in said if name.endswith(".py"))
