@@ -28,6 +28,7 @@ lint: $(VENV)/.installed-test
 # Pages that are generated are written anew; `make test` fails where they are stale.
 update: $(VENV)/.installed-test
 	$(BIN)/python tools/generate_rule_pages.py
+	$(BIN)/python tools/generate_schemas.py
 	$(BIN)/ruff format .
 
 clean:
