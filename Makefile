@@ -29,6 +29,7 @@ lint: $(VENV)/.installed-test
 update: $(VENV)/.installed-test
 	$(BIN)/python tools/generate_rule_pages.py
 	$(BIN)/python tools/generate_schemas.py
+	$(BIN)/python tools/generate_man_page.py
 	$(BIN)/ruff format .
 
 clean:

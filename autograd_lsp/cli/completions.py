@@ -19,7 +19,7 @@ def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "completions", help="print a shell's completions", description=__doc__
     )
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="the shell that the script is for")
     parser.set_defaults(run=run)
 
 

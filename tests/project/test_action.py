@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.command import BROKEN, FIXED, REPOSITORY
+from tests.cli.command import BROKEN, FIXED
+from tests.project.checkout import REPOSITORY, copy_to
 
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
@@ -42,11 +43,7 @@ class Runner:
         bin_ = home / "bin"
         for folder in (self.workspace, self.temp, bin_):
             folder.mkdir()
-        for package in ("analyzers", "autograd_lsp"):
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(REPOSITORY / package, self.checkout / package, ignore=ignore)
-        for file in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(REPOSITORY / file, self.checkout)
+        copy_to(self.checkout)
         (bin_ / "python3").write_text(PYTHON)
         (bin_ / "python3").chmod(0o755)
         self._environment = {
