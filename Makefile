@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-editors lint update clean
+.PHONY: demo test test-editors lint update dist clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -32,6 +32,10 @@ update: $(VENV)/.installed-test
 	$(BIN)/python tools/generate_man_page.py
 	$(BIN)/ruff format .
 
+# What is released, into dist/. Needs git and npm.
+dist: $(VENV)/.installed-release
+	$(BIN)/python tools/release.py
+
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -50,3 +54,7 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-editors: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,editors]'
 	touch $@ $(VENV)/.installed-test $(VENV)/.installed
+
+$(VENV)/.installed-release: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	touch $@ $(VENV)/.installed

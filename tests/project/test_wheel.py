@@ -29,14 +29,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The scripts of a new environment with the wheel in it; what it depends on comes from the present one."""
-    home = tmp_path_factory.mktemp("environment")
+    return environment_with(wheel, tmp_path_factory.mktemp("environment"))
+
+
+def environment_with(package: Path, home: Path) -> Path:
+    """The scripts of a new environment with a package in it; what that depends on comes from the present one."""
     venv.create(home, symlinks=True)
     place = {"base": str(home), "platbase": str(home)}
     site = Path(sysconfig.get_path("purelib", "venv" if "venv" in sysconfig.get_scheme_names() else None, place))
     (site / "present.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     bin_ = site.parents[2] / "bin"
-    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", "--no-deps", "--no-index", wheel)
+    options = ("--no-deps", "--no-index", "--no-build-isolation")
+    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", *options, package)
     return bin_
 
 
