@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-compiled test-editors lint update docs clean
+.PHONY: demo test test-compiled test-editors lint update docs dist clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -38,12 +38,18 @@ lint: $(VENV)/.installed-test
 update: $(VENV)/.installed-test
 	$(BIN)/python tools/generate_rule_pages.py
 	$(BIN)/python tools/generate_pictures.py
+	$(BIN)/python tools/generate_schemas.py
+	$(BIN)/python tools/generate_man_page.py
 	$(BIN)/python -m tests.docs
 	$(BIN)/ruff format .
 
 # The documentation as a site, in build/site.
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# What is released, into dist/. Needs git and npm.
+dist: $(VENV)/.installed-release
+	$(BIN)/python tools/release.py
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -67,3 +73,7 @@ $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-editors: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,editors]'
 	touch $@ $(VENV)/.installed-test $(VENV)/.installed
+
+$(VENV)/.installed-release: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	touch $@ $(VENV)/.installed

@@ -79,11 +79,18 @@ def uses(comments: Comments, findings: Iterable[Finding]) -> frozenset[Use]:
 
 
 def unused(comments: Comments, used: frozenset[Use], rules: Sequence[Rule], off: frozenset[str]) -> Iterator[Finding]:
-    """A finding for each directive with parts that silence nothing; rules in `off` are switched off."""
+    """A finding for each directive with parts that silence nothing; rules in `off` are switched off.
+
+    A `noqa` without codes may be there for another linter: it is never unused, and keeps others from being called so.
+    """
     known = {word.upper(): rule.code for rule in rules for word in (rule.code, rule.name)}
-    if any(one.whole_file and one.codes and one.silences(UNUSED.code, UNUSED.name) for one in comments.directives):
+    speaking = [one for one in comments.directives if one.shared or one.codes]
+    if any(one.whole_file and one.silences(UNUSED.code, UNUSED.name) for one in speaking):
         return
+    silent_lines = {one.line for one in comments.directives if one.shared and one.codes is None}
     for one in comments.directives:
+        if one.line in silent_lines:
+            continue
         if one.codes is None:
             if (comments.path, one.start, None) not in used:
                 yield _unused(comments, one, ())

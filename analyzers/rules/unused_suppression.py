@@ -1,8 +1,8 @@
 """A comment silences findings that are not there.
 
 The fault was mended, or moved, and the comment stayed: the next one on that line would go unseen. Only codes of ours
-are looked at; a bare `# noqa`, and the codes of other linters, are theirs. A comment is not called unused while the
-file does not parse, nor where a run has reached its bound, nor for a rule that is switched off.
+are looked at: the codes of other linters are theirs, and a bare `# noqa` may be there for one of them. A comment is not
+called unused while the file does not parse, nor where a run has reached its bound, nor for a rule that is switched off.
 
 ## Reported
 ```python

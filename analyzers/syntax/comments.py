@@ -2,10 +2,13 @@
 
     y.add_(1)  # autograd: ignore[AG104, AG101]    these findings on this line, by code or by name
     y.add_(1)  # autograd: ignore                  every finding on this line
-    y.add_(1)  # noqa: AG104                       as other linters spell the first
+    y.add_(1)  # noqa: E501, AG104                 as other linters spell the first
+    y.add_(1)  # noqa                              and the second
     # autograd: ignore-file[AG104]                 this finding in the whole file
+    # ruff: noqa: AG104                            as other linters spell that; `flake8` is read alike
 
-The same words inside a string silence nothing: only what the tree calls a comment counts.
+The same words inside a string silence nothing: only what the tree calls a comment counts. What ruff takes for no
+directive is none: a colon without a code behind it, and `# ruff: noqa` behind a statement.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from dataclasses import dataclass
 
 _DIRECTIVE = re.compile(
     rb"#[ \t]*(?:(?:autograd:[ \t]*(?P<ignore>ignore(?:-file)?)\b(?P<list>[ \t]*\[(?P<codes>[^\]\n]*)\])?)"
-    rb"|(?:noqa[ \t]*:[ \t]*(?P<noqa>[A-Za-z]+[0-9]+(?:[ \t]*[, \t][ \t]*[A-Za-z]+[0-9]+)*)))",
+    rb"|(?P<noqa>(?P<linter>(?:ruff|flake8)[ \t]*:[ \t]*)?noqa"
+    rb"(?:[ \t]*:[ \t]*(?P<shared>[A-Z]+[0-9]+(?:[, \t]*[A-Z]+[0-9]+)*)|(?=[\s#]|\Z)(?![ \t]*:))))",
     re.IGNORECASE,
 )
 _CODE = re.compile(rb"[^\s,]+")
+_SHARED_CODE = re.compile(rb"[A-Z]+[0-9]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ class Code:
 class Suppression:
     """One directive: on `line` (from 0), at bytes `start` to `end` of the file. `codes` None silences every finding.
 
-    A `shared` directive, `noqa`, is read by other linters too, whose codes may stand in it.
+    A `shared` directive, `noqa`, is read by other linters too: their codes may stand in it, and without codes it may be
+    there for them alone.
     """
 
     line: int
@@ -61,19 +67,27 @@ def suppressions(text: bytes, is_comment: Callable[[int, int], bool]) -> tuple[S
     line = counted = 0
     for match in _DIRECTIVE.finditer(text):
         start, end = match.span()
-        if not is_comment(start, end):
+        if not is_comment(_first_on_line(text, start) if match["linter"] else start, end):
             continue
         line += text.count(b"\n", counted, start)
         counted = start
-        group = "noqa" if match["noqa"] else "codes"
-        codes = None if match[group] is None else _codes(match[group], match.start(group))
-        whole_file = (match["ignore"] or b"").lower() == b"ignore-file"
+        codes = _codes(match, "shared", _SHARED_CODE) if match["noqa"] else _codes(match, "codes", _CODE)
+        whole_file = match["linter"] is not None or (match["ignore"] or b"").lower() == b"ignore-file"
         found.append(Suppression(line, start, end, codes, whole_file, shared=match["noqa"] is not None))
     return tuple(found)
 
 
-def _codes(text: bytes, offset: int) -> tuple[Code, ...]:
+def _codes(match: re.Match[bytes], group: str, code: re.Pattern[bytes]) -> tuple[Code, ...] | None:
+    if match[group] is None:
+        return None
+    offset = match.start(group)
     return tuple(
-        Code(match[0].decode("utf-8", "replace").upper(), offset + match.start(), offset + match.end())
-        for match in _CODE.finditer(text)
+        Code(one[0].decode("utf-8", "replace").upper(), offset + one.start(), offset + one.end())
+        for one in code.finditer(match[group])
     )
+
+
+def _first_on_line(text: bytes, offset: int) -> int:
+    """Where the line of `offset` begins, behind its indentation."""
+    line = text[text.rfind(b"\n", 0, offset) + 1 : offset]
+    return offset - len(line.lstrip(b" \t\f"))

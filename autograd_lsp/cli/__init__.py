@@ -16,7 +16,7 @@ from importlib import import_module
 from autograd_lsp import __version__
 from autograd_lsp.cli.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
 
-COMMANDS = ("check", "facts", "graph", "why", "rule", "server")
+COMMANDS = ("check", "facts", "graph", "why", "rule", "server", "completions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -37,7 +37,7 @@ _CONTRADICTIONS = (
 def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
-    parser.add_argument("--format", choices=formats.FORMATS, default="text")
+    parser.add_argument("--format", choices=formats.FORMATS, default="text", help="the form of the report")
     parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
     parser.add_argument(
         "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"

@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
         "facts", help="what is known of every tensor", description=__doc__
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, or FILE:LINE for one line")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="the form of the answer")
     parser.set_defaults(run=run)
 
 

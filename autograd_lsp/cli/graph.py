@@ -33,8 +33,10 @@ def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "graph", help="the autograd graph at a line", description=__doc__
     )
-    parser.add_argument("location", metavar="FILE:LINE[:NAME]")
-    parser.add_argument("--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text")
+    parser.add_argument("location", metavar="FILE:LINE[:NAME]", help="the line, and which of its tensors")
+    parser.add_argument(
+        "--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text", help="the form of the graph"
+    )
     parser.set_defaults(run=run)
 
 

@@ -312,10 +312,10 @@ def _report(
             read_text(source.path)
         snapshot = host.snapshot()
         if want == "facts":
-            facts = _settled(host, environment, lambda: snapshot.facts(source.path))
+            facts = settled(host, environment, lambda: snapshot.facts(source.path))
             texts = {source.path: snapshot.text(source.path)}
             return Report(source, facts=facts, texts=texts, notebooks=notebooks)
-        found = _settled(host, environment, lambda: snapshot.findings(source.path))
+        found = settled(host, environment, lambda: snapshot.findings(source.path))
         findings = tuple(sorted(found, key=_by_place))
         return Report(source, findings, texts=_texts(snapshot, findings), notebooks=notebooks)
     except UnreadableError as error:
@@ -324,7 +324,7 @@ def _report(
         return Report(source, failure="internal", traceback=traceback.format_exc())
 
 
-def _settled(host: Host, environment: Environment, ask: Callable[[], T]) -> T:
+def settled(host: Host, environment: Environment, ask: Callable[[], T]) -> T:
     """The answer once it is known what lies outside of the files, as far as anybody waits for that."""
     answer = ask()
     while environment.has_news or (environment.is_asking and environment.patience > 0):

@@ -11,7 +11,7 @@ from autograd_lsp.cli.exits import CLEAN, UsageError
 
 def add(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser("rule", help="explain a rule", description=__doc__)
-    parser.add_argument("rule", nargs="?", metavar="NAME|CODE")
+    parser.add_argument("rule", nargs="?", metavar="NAME|CODE", help="the rule; without it, all are listed")
     parser.set_defaults(run=run)
 
 

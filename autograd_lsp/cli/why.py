@@ -27,7 +27,7 @@ def add(commands: Any) -> None:
         metavar="TRACEBACK",
         help="a file with it, or a log; standard input if none",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="the form of the answer")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument("--all", action="store_true", help="explain each traceback, not only the last of autograd's")
     parser.add_argument("--program", metavar="FILE", help="the script or the notebook that was run")

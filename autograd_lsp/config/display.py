@@ -24,19 +24,20 @@ class Display:
         return self.requires_grad or self.grad_fn or self.shape
 
 
-_KEYS = {
-    ("inlayHints", "requiresGrad"): "requires_grad",
-    ("inlayHints", "gradFn"): "grad_fn",
-    ("inlayHints", "shape"): "shape",
-    ("codeLens", "reach"): "reach",
-    ("diagnostics", "workspace"): "workspace",
+KEYS = {
+    ("inlayHints", "requiresGrad"): ("requires_grad", "Behind a name that is bound, whether the tensor requires grad."),
+    ("inlayHints", "gradFn"): ("grad_fn", "Behind a name that is bound, what made the tensor."),
+    ("inlayHints", "shape"): ("shape", "Behind a name that is bound, the tensor's sizes."),
+    ("codeLens", "reach"): ("reach", "Over a backward, which parameters it reaches."),
+    ("diagnostics", "workspace"): ("workspace", "Report findings of files that are not open, too."),
 }
+"""By group and key, the field and what it is for."""
 
 
 def read_display(table: Mapping[str, Any], where: str) -> Display:
     """From an editor's settings, which hold other keys too; `where` stands before the key in a `ConfigError`."""
     values: dict[str, bool] = {}
-    for (group, key), name in _KEYS.items():
+    for (group, key), (name, _) in KEYS.items():
         inner = table.get(group)
         if inner is None:
             continue

@@ -134,7 +134,7 @@ def read_file(path: str, root: str) -> Layer | None:
 
 def _parse(text: str) -> Mapping[str, Any]:
     if sys.version_info >= (3, 11):
-        import tomllib
+        import tomllib  # novm
     else:
         import tomli as tomllib
     document: Mapping[str, Any] = tomllib.loads(text)

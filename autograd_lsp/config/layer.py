@@ -67,36 +67,36 @@ def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool 
     """
     values: dict[str, Any] = {}
     for key, value in table.items():
-        name = key if key in _KEYS else _CAMEL.get(key)
+        name = key if key in KEYS else CAMEL.get(key)
         if name is not None:
             if value is not None or strict:
-                values[name.replace("-", "_")] = _KEYS[name](value, f"{where}{key}")
+                values[name.replace("-", "_")] = KEYS[name].read(value, f"{where}{key}")
         elif strict:
-            raise ConfigError(f"{where}{key}: there is no such key; the keys are {', '.join(sorted(_KEYS))}")
+            raise ConfigError(f"{where}{key}: there is no such key; the keys are {', '.join(sorted(KEYS))}")
     return Layer(root=root, **values)
 
 
-def _selectors(value: object, where: str) -> tuple[str, ...]:
+def read_selectors(value: object, where: str) -> tuple[str, ...]:
     for word in _words(value, where, "rules"):
         if not matching(word):
             raise ConfigError(f"{where}: there is no rule `{word}`; `autograd-lsp rule` lists them")
     return _words(value, where, "rules")
 
 
-def _patterns(value: object, where: str) -> Patterns:
+def read_patterns(value: object, where: str) -> Patterns:
     for pattern in _words(value, where, "patterns"):
         _check_pattern(pattern, where)
     return _words(value, where, "patterns")
 
 
-def _selectors_by_pattern(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def read_selectors_by_pattern(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     table = _table(value, where)
     for pattern in table:
         _check_pattern(pattern.removeprefix("!"), where)
-    return tuple((pattern, _selectors(words, f'{where}."{pattern}"')) for pattern, words in table.items())
+    return tuple((pattern, read_selectors(words, f'{where}."{pattern}"')) for pattern, words in table.items())
 
 
-def _severities(value: object, where: str) -> tuple[tuple[str, str], ...]:
+def read_severities(value: object, where: str) -> tuple[tuple[str, str], ...]:
     table = _table(value, where)
     for word, level in table.items():
         if not matching(word):
@@ -106,21 +106,32 @@ def _severities(value: object, where: str) -> tuple[tuple[str, str], ...]:
     return tuple(table.items())
 
 
-def _path(value: object, where: str) -> str:
+def read_path(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"{where}: expected a path, not {_said(value)}")
     return value
 
 
-_KEYS: dict[str, Callable[[object, str], object]] = {
-    "select": _selectors,
-    "ignore": _selectors,
-    "exclude": _patterns,
-    "per-file-ignores": _selectors_by_pattern,
-    "severity": _severities,
-    "python": _path,
+@dataclass(frozen=True, slots=True)
+class Key:
+    """How the value of a key is read, and what it is for."""
+
+    read: Callable[[object, str], object]
+    about: str
+
+
+KEYS: dict[str, Key] = {
+    "select": Key(read_selectors, "Report these rules alone."),
+    "ignore": Key(read_selectors, "Leave these rules out."),
+    "exclude": Key(read_patterns, "Look at none of these files: patterns as in a .gitignore."),
+    "per-file-ignores": Key(
+        read_selectors_by_pattern, "Leave rules out in some files, by pattern; with `!` in front, in all others."
+    ),
+    "severity": Key(read_severities, "What is shown of rules, and with it what fails a check."),
+    "python": Key(read_path, "The environment in which the programs run: an interpreter, or its folder."),
 }
-_CAMEL = {"perFileIgnores": "per-file-ignores"}
+CAMEL = {"perFileIgnores": "per-file-ignores"}
+"""As editors may spell a key."""
 
 
 def _words(value: object, where: str, of: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ The *environment* is the Python in which the user's programs run. A *kind* is wh
 `optimizer`, `scheduler`, `dataset`, `tensor` or `unknown`; of the name of a package, `missing` says that it cannot be
 imported.
 
-    find.py       which Python that is
+    find.py       which Python that is, and where its packages lie; it is never run
     child.py      a process of its own, in which jedi looks names up; it may take long, and may be killed
     answers.py    what is known by now, asked in the background and kept on the disk
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from autograd_lsp.environment.find import pythons
+from autograd_lsp.environment.find import folders_of, pythons
 
-FORMAT = 1
+FORMAT = 2
 SECONDS = 30.0
 """For one question; the first one reads torch."""
 
@@ -148,7 +148,8 @@ class Environment:
         for _ in range(ATTEMPTS):
             child: Child | None = None
             try:
-                child = self._start([sys.executable, str(_CHILD), *pythons(*self._where())])
+                environments = [[python, folders_of(python)] for python in pythons(*self._where())]
+                child = self._start([sys.executable, str(_CHILD), json.dumps(environments)])
                 self._serve(child, kinds)
                 break
             except (OSError, SlowError, ValueError):

@@ -1,14 +1,17 @@
-"""Looks names up in an environment: `python child.py PYTHON...`, a name a line in, its kind a line out.
+"""Looks names up in an environment: `python child.py ENVIRONMENTS`, a name a line in, its kind a line out.
 
-The first interpreter that finds torch is taken; the first line out says which, and what is installed there. This file
-runs by itself, as a script: nothing of ours is imported here.
+Environments are given in JSON, as pairs of an interpreter and the folders of its packages. The first that has torch is
+taken; the first line out says which, and what is installed there. jedi reads the sources in these folders: neither is
+the interpreter run, nor is anything imported from there, be it Python or compiled. This file runs by itself, as a
+script: nothing of ours is imported here.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
+import sysconfig
 from typing import Any
 
 PROBES = {
@@ -20,73 +23,85 @@ PROBES = {
 }
 """By kind, a method that hardly anyone overrides, and where it is defined."""
 
-_LOOK = """
-import importlib.util, json, os, sys
-names = json.loads(sys.argv[1])
-found = [name for name in names if importlib.util.find_spec(name) is not None]
-installed = sorted({entry for folder in sys.path if os.path.isdir(folder) for entry in os.listdir(folder)
-                    if entry.endswith((".dist-info", ".egg-info", ".pth"))})
-print(json.dumps([found, installed]))
-"""
-_SECONDS = 20
+_STANDARD = [sysconfig.get_path("stdlib"), os.path.join(sysconfig.get_path("platstdlib"), "lib-dynload")]
+_INSTALLED = (".dist-info", ".egg-info", ".pth")
+
+Chosen = tuple[str, list[str]]
+"""An interpreter, and the folders of its packages."""
 
 
-def look(python: str, names: list[str]) -> tuple[list[str], list[str]]:
-    """Which packages an interpreter finds, and what is installed there; no package is imported for it."""
-    command = [python, "-I", "-c", _LOOK, json.dumps(names)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=_SECONDS, check=True, stdin=subprocess.DEVNULL
-    )
-    found, installed = json.loads(done.stdout)
-    return found, installed
+def choose(environments: list[Chosen]) -> Chosen | None:
+    return next((one for one in environments if has(one[1], "torch")), None)
 
 
-def choose(pythons: list[str]) -> tuple[str, list[str]] | None:
-    for python in pythons:
+def has(folders: list[str], name: str) -> bool:
+    """Whether there is a module or a package of that name."""
+    return any(entry.partition(".")[0] == name for entry in entries(folders) if is_importable(entry))
+
+
+def is_importable(entry: str) -> bool:
+    return "." not in entry or entry.endswith((".py", ".so", ".pyd"))
+
+
+def entries(folders: list[str]) -> list[str]:
+    found = []
+    for folder in folders:
         try:
-            found, installed = look(python, ["torch"])
-        except (OSError, ValueError, subprocess.SubprocessError):
+            found += os.listdir(folder)
+        except OSError:
             continue
-        if found:
-            return python, installed
-    return None
+    return found
 
 
-def kind_of(python: str, environment: Any, dotted: str) -> str:
+def kind_of(folders: list[str], dotted: str) -> str:
     if "." not in dotted:
-        return "unknown" if look(python, [dotted])[0] else "missing"
+        is_there = dotted in sys.stdlib_module_names or has(folders, dotted)
+        return "unknown" if is_there else "missing"
     parts = dotted.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         head = f"from {'.'.join(parts[:cut])} import {parts[cut]} as it\n"
         called = ".".join(["it", *parts[cut + 1 :]]) + "()"
-        if _places(environment, head, "it"):
-            return next((kind for kind in PROBES if _is(environment, head, called, kind)), "unknown")
+        if _places(folders, head, "it"):
+            return next((kind for kind in PROBES if _is(folders, head, called, kind)), "unknown")
     return "unknown"
 
 
-def _is(environment: Any, head: str, called: str, kind: str) -> bool:
+def _is(folders: list[str], head: str, called: str, kind: str) -> bool:
     method, where = PROBES[kind]
-    return any(place.startswith(where) for place in _places(environment, head, f"{called}.{method}"))
+    return any(place.startswith(where) for place in _places(folders, head, f"{called}.{method}"))
 
 
-def _places(environment: Any, head: str, expression: str) -> list[str]:
+def _places(folders: list[str], head: str, expression: str) -> list[str]:
     import jedi
+    from jedi.api.environment import InterpreterEnvironment
 
-    script = jedi.Script(head + expression, environment=environment)
+    # A project of our own: jedi would look for one, and for its settings, above the working directory.
+    project = jedi.Project(os.path.dirname(__file__), sys_path=[*_STANDARD, *folders], smart_sys_path=False)
+    script = jedi.Script(head + expression, environment=InterpreterEnvironment(), project=project)
     return [name.full_name or "" for name in script.goto(2, len(expression) - 1, follow_imports=True)]
 
 
+def _import_nothing() -> None:
+    """jedi imports what is compiled, from where this process itself would: now that is Python's own library alone."""
+    import jedi.api.environment
+
+    jedi.settings.auto_import_modules = []
+    sys.path[:] = _STANDARD
+
+
 def main() -> None:
+    environments: list[Any] = json.loads(sys.argv[1])
     import jedi
 
-    chosen = choose(sys.argv[1:])
-    print(json.dumps(chosen and [*chosen, jedi.__version__]), flush=True)
+    _import_nothing()
+    chosen = choose([(python, folders) for python, folders in environments])
+    installed = sorted({entry for entry in entries(chosen[1]) if entry.endswith(_INSTALLED)}) if chosen else []
+    print(json.dumps(chosen and [chosen[0], installed, jedi.__version__]), flush=True)
     if chosen is None:
         return
-    environment = jedi.create_environment(chosen[0], safe=False)
     for line in sys.stdin:
         try:
-            kind = kind_of(chosen[0], environment, line.strip())
+            kind = kind_of(chosen[1], line.strip())
         except Exception:  # jedi fails on what it does not understand
             kind = "unknown"
         print(json.dumps(kind), flush=True)

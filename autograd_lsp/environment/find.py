@@ -1,11 +1,17 @@
-"""Which Python runs the user's programs: one that is configured, an active or near environment, or one on the path."""
+"""Which Python runs the user's programs, and where its packages lie: told by its files alone, as it is never run.
+
+It may be one that is configured, an active or near environment, or one on the path. A project that is looked at may
+bring its own interpreter, and what that would run when it starts; whoever only reads a project runs nothing of it.
+"""
 
 from __future__ import annotations
 
+import ast
 import glob
 import itertools
 import os
 import shutil
+import site
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -63,6 +69,74 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def _on_path() -> Iterator[str]:
-    from jedi import find_system_environments
+    names = ("python3", "python", *(f"python3.{minor}" for minor in range(sys.version_info.minor + 2, 8, -1)))
+    yield from dict.fromkeys(found for name in names if (found := shutil.which(name)))
 
-    yield from (str(found.executable) for found in find_system_environments())
+
+def folders_of(python: str) -> list[str]:
+    """The folders in which an interpreter finds installed packages."""
+    if python == sys.executable:
+        sites = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    else:
+        inside = [os.path.join(glob.escape(root), *there) for root in _roots(python) for there in _LIBRARIES]
+        sites = sorted(folder for pattern in inside for folder in glob.glob(pattern))
+    found: dict[str, str] = {}
+    for folder in sites:
+        found.setdefault(os.path.realpath(folder), folder)
+    for folder in tuple(found.values()):
+        for added in _added_in(folder):
+            found.setdefault(os.path.realpath(added), added)
+    return [folder for folder in found.values() if os.path.isdir(folder)]
+
+
+def _roots(python: str) -> list[str]:
+    """The folders above an interpreter's libraries: of an environment, also of what that is based on if it says so."""
+    above = (os.path.dirname(python), os.path.dirname(os.path.dirname(python)))
+    for root in above:
+        settings = _settings(os.path.join(root, "pyvenv.cfg"))
+        if settings is not None:
+            is_open = settings.get("include-system-site-packages", "").lower() == "true" and "home" in settings
+            home = settings.get("home", "")
+            return [root, *([home, os.path.dirname(home)] if is_open else [])]
+    real = os.path.realpath(python)
+    roots = dict.fromkeys([*above, os.path.dirname(real), os.path.dirname(os.path.dirname(real))])
+    return [*roots, *(["/usr/local"] if "/usr" in roots else [])]
+
+
+def _settings(path: str) -> dict[str, str] | None:
+    """What a `pyvenv.cfg` says; None if there is none."""
+    text = _text(path)
+    if text is None:
+        return None
+    rows = (line.partition("=") for line in text.splitlines())
+    return {key.strip().lower(): value.strip() for key, _, value in rows}
+
+
+def _added_in(folder: str) -> Iterator[str]:
+    """What the files of a folder of packages add to it, as installers write them: no line of code is run for it."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.pth"))):
+        for line in (_text(path) or "").splitlines():
+            entry = os.path.join(folder, line.strip())
+            if line.strip() and not line.startswith(("#", "import ", "import\t")) and os.path.isdir(entry):
+                yield entry
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "__editable__*_finder.py"))):
+        yield from sorted({os.path.dirname(place) for place in _mapping(_text(path) or "").values()})
+
+
+def _mapping(finder: str) -> dict[str, str]:
+    """Where setuptools' finder for a package that is edited in its place looks, by the name of the module."""
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        for node in ast.parse(finder).body:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "MAPPING":
+                value = ast.literal_eval(node.value) if node.value is not None else None
+                if isinstance(value, dict):
+                    return {name: place for name, place in value.items() if isinstance(place, str)}
+    return {}
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return None

@@ -21,7 +21,7 @@ README = PAGES[0].read_text(encoding="utf-8")
 def test_the_commands_named_exist() -> None:
     usage = build_parser().format_help()
     named = set(re.findall(r"^autograd-lsp (\w+)", README, re.MULTILINE))
-    assert named == set(re.findall(r"^    (\w+)  ", usage, re.MULTILINE)) - {"COMMAND"}
+    assert named == set(re.findall(r"^    (\w+)(?:  |$)", usage, re.MULTILINE)) - {"COMMAND"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

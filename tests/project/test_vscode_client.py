@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograd_lsp import __version__
-from autograd_lsp.config.layer import _KEYS
+from autograd_lsp.config.layer import KEYS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CLIENT = REPOSITORY / "vscode-client"
@@ -36,7 +36,7 @@ def test_the_page_and_the_walkthrough_name_commands_that_there_are() -> None:
 
 
 def test_every_key_of_the_configuration_can_be_set() -> None:
-    camel = {re.sub(r"-(\w)", lambda found: found[1].upper(), key) for key in _KEYS}
+    camel = {re.sub(r"-(\w)", lambda found: found[1].upper(), key) for key in KEYS}
     assert {f"autograd-lsp.{key}" for key in camel} <= SETTINGS.keys()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -13,19 +12,15 @@ from pathlib import Path
 import pytest
 
 from autograd_lsp import __version__
+from tests.project.checkout import REPOSITORY, copy_to
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "examples" / "gan.py"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, as a build leaves folders beside what it builds."""
     source = tmp_path_factory.mktemp("source")
-    for package in ("analyzers", "autograd_lsp"):
-        shutil.copytree(REPOSITORY / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(REPOSITORY / file, source)
+    copy_to(source)
     out = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, source)
     (built,) = out.glob("*.whl")
@@ -34,14 +29,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The scripts of a new environment with the wheel in it; what it depends on comes from the present one."""
-    home = tmp_path_factory.mktemp("environment")
+    return environment_with(wheel, tmp_path_factory.mktemp("environment"))
+
+
+def environment_with(package: Path, home: Path) -> Path:
+    """The scripts of a new environment with a package in it; what that depends on comes from the present one."""
     venv.create(home, symlinks=True)
     place = {"base": str(home), "platbase": str(home)}
     site = Path(sysconfig.get_path("purelib", "venv" if "venv" in sysconfig.get_scheme_names() else None, place))
     (site / "present.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     bin_ = site.parents[2] / "bin"
-    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", "--no-deps", "--no-index", wheel)
+    options = ("--no-deps", "--no-index", "--no-build-isolation")
+    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", *options, package)
     return bin_
 
 
@@ -57,6 +56,16 @@ def test_the_wheel_holds_the_prelude_and_the_tables(wheel: Path) -> None:
     data = [*(REPOSITORY / "analyzers/prelude").rglob("*.py"), *(REPOSITORY / "analyzers/ops/data").iterdir()]
     assert {path.relative_to(REPOSITORY).as_posix() for path in data} <= inside
     assert not [name for name in inside if name.startswith(("tests", "tools", "examples"))]
+
+
+def test_the_manual_page_is_installed_where_man_looks_for_it(scripts: Path) -> None:
+    page = scripts.parent / "share" / "man" / "man1" / "autograd-lsp.1"
+    assert page.read_bytes() == (REPOSITORY / "docs" / "autograd-lsp.1").read_bytes()
+
+
+def test_flake8_finds_the_plugin_that_is_installed(scripts: Path, tmp_path: Path) -> None:
+    told = run(scripts / "python", "-m", "flake8", "--isolated", "--select", "AG", EXAMPLE, cwd=tmp_path, code=1)
+    assert ":68:9: AG104 " in told
 
 
 def test_the_installed_command_knows_its_version(scripts: Path, tmp_path: Path) -> None:

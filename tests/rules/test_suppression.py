@@ -47,6 +47,13 @@ def applied(text: str, edits: tuple[Edit, ...]) -> str:
         WRITE + "  # because  # autograd: ignore[AG104] of that",
         WRITE + "  # noqa: AG104",
         WRITE + "  # noqa: E501, AG104",
+        WRITE + "  # NOQA:E501 ag104",
+        WRITE + "  # noqa",
+        WRITE + "  # noqa because",
+        "# ruff: noqa\n" + WRITE,
+        "# ruff: noqa: AG104\n" + WRITE,
+        WRITE + "\n# flake8: noqa: E501, AG104",
+        "y.add_(\n    1,\n)  # noqa",
         "pass  # autograd: ignore-file[AG104]\n" + WRITE,
         "y.add_(\n    1,  # autograd: ignore[AG104]\n)",
         "y.add_(\n    1,\n)  # autograd: ignore[AG104]",
@@ -69,8 +76,11 @@ def test_a_finding_is_silenced(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        WRITE + "  # noqa",
         WRITE + "  # noqa: E501",
+        WRITE + "  # noqa: because",
+        WRITE + "  # ruff: noqa",
+        "# ruff: noqa: E501\n" + WRITE,
+        "# noqa\n" + WRITE,
         WRITE + "; s = '# autograd: ignore'",
         "s = '''\n# autograd: ignore-file\n'''\n" + WRITE,
         WRITE + "\n# autograd: ignoring this",
@@ -116,6 +126,9 @@ def test_odd_bytes_move_no_line(before: bytes) -> None:
         ("y.exp()  # why  # autograd: ignore[AG104]", "y.exp()  # why"),
         ("y.exp()  # autograd: ignore[AG104] because", "y.exp()  # because"),
         ("y.exp()  # noqa: AG104  # why", "y.exp()  # why"),
+        ("y.exp()  # noqa: AG104,E501 AG105 F401 why", "y.exp()  # noqa: E501, F401 why"),
+        ("# ruff: noqa: AG104\ny.exp()", "y.exp()"),
+        ("# flake8: noqa: AG104 E501\ny.exp()", "# flake8: noqa: E501\ny.exp()"),
         ("    # autograd: ignore[AG104]\ny.exp()", "y.exp()"),
         ("y.exp()\n# autograd: ignore-file[AG104]", "y.exp()"),
         ("y.add_(1)  # autograd: ignore[AG105, AG104]", "y.add_(1)  # autograd: ignore[AG104]"),
@@ -139,6 +152,19 @@ def test_the_fix_takes_away_what_is_unused(before: str, after: str | None) -> No
 
 def test_other_linters_comments_are_theirs() -> None:
     assert codes(HEAD + "y.exp()  # noqa\nz = 1  # noqa: E501, AGX1, AG999\n") == []
+    assert codes("# flake8: noqa\n# ruff: noqa: E501, AG999\n" + HEAD) == []
+
+
+@pytest.mark.parametrize("noqa", ["# noqa  # autograd: ignore[AG104, AG999]", "# noqa: AG104  # noqa"])
+def test_a_bare_noqa_speaks_for_the_comments_of_its_line(noqa: str) -> None:
+    assert codes(HEAD + "y.exp()  " + noqa + TAIL) == []
+    assert "AG002" in codes(HEAD + "y.exp()  " + noqa.removeprefix("# noqa  ").removesuffix("# noqa") + TAIL)
+
+
+def test_so_does_one_for_the_file() -> None:
+    text = HEAD + "y.exp()  # autograd: ignore[AG104, AG999]" + TAIL
+    assert codes(text) == ["AG002", "AG003"]
+    assert codes("# ruff: noqa\n" + text) == []
 
 
 def test_an_unknown_code_is_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from analyzers.syntax.comments import Suppression, suppressions
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import split
@@ -41,9 +43,71 @@ def test_whole_file() -> None:
     assert other.whole_file and other.silences("AG101")
 
 
-def test_noqa_needs_codes() -> None:
-    (one,) = found("y  # noqa: E501, AG104\nz  # noqa\n")
-    assert one.silences("AG104") and not one.silences("AG101") and one.line == 0
+@pytest.mark.parametrize(
+    ("comment", "codes"),
+    [
+        ("# noqa", None),
+        ("#NoQA", None),
+        ("# noqa because", None),
+        ("# noqa  # why", None),
+        ("# noqa#why", None),
+        ("# why # noqa", None),
+        ("# noqa: AG104", ["AG104"]),
+        ("# noqa:ag104", ["AG104"]),
+        ("# NOQA : AG104", ["AG104"]),
+        ("# noqa: E501, AG104 because", ["E501", "AG104"]),
+        ("# noqa: E501 AG104", ["E501", "AG104"]),
+        ("# noqa: E501,AG104,", ["E501", "AG104"]),
+        ("# noqa: E501, , AG104", ["E501", "AG104"]),
+        ("# noqa: E501AG104", ["E501", "AG104"]),
+        ("# noqa: E501 because AG104", ["E501"]),
+    ],
+)
+def test_noqa_on_a_line(comment: str, codes: list[str] | None) -> None:
+    source = f"y  {comment}\n"
+    (one,) = found(source)
+    assert one.shared and not one.whole_file
+    assert (one.codes and [code.name for code in one.codes]) == codes
+    assert all(source[code.start : code.end].upper() == code.name for code in one.codes or ())
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("# ruff: noqa", None),
+        ("#flake8:noqa", None),
+        ("    # Ruff: NOQA because", None),
+        ("# why # flake8: noqa", None),
+        ("# ruff: noqa: AG104", ["AG104"]),
+        ("# flake8: noqa:E501 ag104", ["E501", "AG104"]),
+    ],
+)
+def test_noqa_for_a_file(line: str, codes: list[str] | None) -> None:
+    (one,) = found(f"x = 1\nif x:\n    pass\n{line}\n")
+    assert one.shared and one.whole_file and one.line == 3
+    assert (one.codes and [code.name for code in one.codes]) == codes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y  # noqa:",
+        "y  # noqa: because",
+        "y  # noqa : because",
+        "y  # noqa-because",
+        "y  # noqa, AG104",
+        "y  # noqabc",
+        "y  # no noqa",
+        "y  # ruff: noqa",
+        "y  # ruff: noqa: AG104",
+        "# ruff: noqa: because",
+        "# pylint: noqa",
+        "s = '''\n# ruff: noqa\n'''",
+        "s = '''\n# '''  # ruff: noqa",
+    ],
+)
+def test_what_ruff_takes_for_no_directive_is_none(line: str) -> None:
+    assert found(line + "\n") == []
 
 
 def test_a_string_silences_nothing() -> None:

@@ -1,0 +1,147 @@
+"""Build what is released into `dist/`: the sdist, the wheel, the extension for VS Code, and a bill of materials.
+
+python tools/release.py                         # needs the extra `release`, git, and npm for the extension
+python tools/release.py --no-vsix --no-sbom
+
+Everything is built twice, each time from a fresh copy of the commit, and has to come out the same to the last byte.
+Times inside of archives are that of the commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SUMS = "SHA256SUMS"
+
+
+class ReleaseError(Exception):
+    """Printed without a traceback."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("--no-vsix", action="store_true", help="leave the extension out")
+    parser.add_argument("--no-sbom", action="store_true", help="leave the bill of materials out")
+    parser.add_argument("--no-isolation", action="store_true", help="build with the setuptools that is installed here")
+    options = parser.parse_args()
+    try:
+        for path in release(options):
+            print(path)
+    except ReleaseError as error:
+        print(f"release: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def release(options: argparse.Namespace) -> list[Path]:
+    """The files that were made, the sums of all others last."""
+    if git("status", "--porcelain"):
+        print("release: what is not committed is left out", file=sys.stderr)
+    epoch = int(git("log", "-1", "--format=%ct"))
+    if not options.no_vsix and shutil.which("npm") is None:
+        raise ReleaseError("npm is not there; --no-vsix leaves the extension out")
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = (build(Path(folder) / name, epoch, options) for name in ("first", "second"))
+        if first != second:
+            raise ReleaseError(f"not the same when built again: {', '.join(differing(first, second))}")
+        made = dict(first)
+        if not options.no_sbom:
+            [wheel] = [name for name in made if name.endswith(".whl")]
+            made[wheel.removesuffix(".whl") + ".cdx.json"] = bill_of(wheel, made[wheel], Path(folder), epoch)
+    made[SUMS] = "".join(f"{sum_of(data)}  {name}\n" for name, data in sorted(made.items())).encode()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, data in made.items():
+        (options.out / name).write_bytes(data)
+    return [options.out / name for name in made]
+
+
+def build(folder: Path, epoch: int, options: argparse.Namespace) -> dict[str, bytes]:
+    """What comes out of one fresh copy, by name."""
+    source, out = folder / "source", folder / "out"
+    source.mkdir(parents=True)
+    with tarfile.open(fileobj=io.BytesIO(git_bytes("archive", "--format=tar", "HEAD"))) as archive:
+        archive.extractall(source, filter="data")
+    variables = {"SOURCE_DATE_EPOCH": str(epoch)}
+    isolation = ["--no-isolation"] if options.no_isolation else []
+    run(sys.executable, "-m", "build", *isolation, "--outdir", str(out), str(source), cwd=source, variables=variables)
+    for sdist in out.glob("*.tar.gz"):
+        sdist.write_bytes(steady(sdist.read_bytes(), epoch))
+    if not options.no_vsix:
+        client = source / "vscode-client"
+        run("npm", "ci", "--no-audit", "--no-fund", cwd=client, variables=variables)
+        run("npm", "run", "package", cwd=client, variables=variables)
+        shutil.copy(client / "autograd-lsp.vsix", out)
+    return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
+
+
+def differing(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> list[str]:
+    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
+
+
+def steady(data: bytes, epoch: int) -> bytes:
+    """The same sdist with nothing in it of when, where and by whom it was made."""
+    packed = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(data)) as old,
+        gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=epoch) as zipped,
+        tarfile.open(mode="w", fileobj=zipped, format=tarfile.PAX_FORMAT) as new,
+    ):
+        for member in sorted(old.getmembers(), key=lambda member: member.name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
+            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            member.pax_headers = {}
+            new.addfile(member, old.extractfile(member) if member.isfile() else None)
+    return packed.getvalue()
+
+
+def bill_of(name: str, wheel: bytes, folder: Path, epoch: int) -> bytes:
+    """What an environment holds in which the wheel alone was installed, in CycloneDX's JSON."""
+    home = folder / "environment"
+    venv.create(home, symlinks=True)
+    (folder / name).write_bytes(wheel)
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(folder / name), cwd=folder)
+    out = folder / "bill.json"
+    bill = ["environment", "--output-reproducible", "--pyproject", str(ROOT / "pyproject.toml")]
+    command = [sys.executable, "-m", "cyclonedx_py", *bill, "--output-file", str(out), str(python)]
+    run(*command, cwd=folder, variables={"SOURCE_DATE_EPOCH": str(epoch)})
+    return out.read_bytes()
+
+
+def sum_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def git(*arguments: str) -> str:
+    return git_bytes(*arguments).decode().strip()
+
+
+def git_bytes(*arguments: str) -> bytes:
+    return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+
+
+def run(*command: str, cwd: Path, variables: Mapping[str, str] | None = None) -> None:
+    environment = {**os.environ, **(variables or {})}
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode:
+        raise ReleaseError(f"{' '.join(command)}\n{done.stdout}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
