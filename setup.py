@@ -29,7 +29,14 @@ def main() -> None:
         from mypyc.build import mypycify
     except ImportError:
         # Whoever builds it asks first what that takes: the compiler, and what it has to know the types of.
-        setup(setup_requires=["mypy[mypyc]>=2.4,<2.5", "immutables>=0.20", "tree-sitter>=0.23"])
+        setup(
+            setup_requires=[
+                "mypy[mypyc]>=2.4,<2.5",
+                "immutables>=0.20",
+                "tree-sitter>=0.23",
+                "tree-sitter-python>=0.23",
+            ]
+        )
         return
     setup(ext_modules=mypycify(modules(), opt_level="1", debug_level="0", multi_file=True, group_name="autograd_lsp"))
 
