@@ -40,23 +40,14 @@ def test_a_fault_is_underlined_listed_explained_and_fixed(window: Window) -> Non
     page.locator(".markers-panel .monaco-list-row", has_text="saved its result here").wait_for()
     window.shoot("problems")
 
-    hover = page.locator(".monaco-hover:visible", has_text="requires_grad")
-
-    def point() -> None:
-        page.mouse.move(*window.place_of(file, "y", 6), steps=5)
-        hover.first.wait_for()
-
-    window.insist(point)
-    assert "ExpBackward0" in hover.first.inner_text()
+    assert "ExpBackward0" in window.hover(file, "y", 6, "requires_grad")
     window.shoot("hover")
 
     fix = page.locator(".action-widget .monaco-list-row", has_text="out-of-place")
 
     def open_fixes() -> None:
         window.put_cursor(file, "add_", 5)
-        page.mouse.move(700, 420)
-        page.keyboard.press("Escape")
-        page.locator(".monaco-hover:visible").first.wait_for(state="hidden")
+        window.end_hover()
         page.keyboard.press("Control+.")
         fix.first.wait_for()
 

@@ -80,8 +80,12 @@ async function draw(graph: Graph | null, wanted: () => boolean): Promise<void> {
   if (!wanted()) {
     return;
   }
+  const focused = document.hasFocus() && host.contains(document.activeElement);
   host.replaceChildren(svg);
   prepare(svg, graph);
+  if (focused && kept.focus !== null) {
+    shapeOf(kept.focus)?.focus();
+  }
   zoom(kept.zoom);
 }
 
