@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
-import { FromView, Graph, GraphNode, Shown, ToView } from "./graph";
+import { FromView, Graph, GraphNode, Kept, Shown, ToView } from "./graph";
 import { page } from "./page";
 import { NAME, Server } from "./server";
 
@@ -46,8 +46,8 @@ export class GraphPanel implements vscode.Disposable {
         this.followSoon();
       }),
       vscode.window.registerWebviewPanelSerializer(VIEW, {
-        deserializeWebviewPanel: (panel, state: Shown | undefined) => {
-          this.shown = state ?? this.shown;
+        deserializeWebviewPanel: (panel, state: Kept | undefined) => {
+          this.shown = state?.shown ?? this.shown;
           this.adopt(panel);
           return Promise.resolve();
         },
