@@ -86,15 +86,13 @@ def serve(tools: Tools, home: Path, python: str) -> Iterator[Workbench]:
                 process.kill()
 
 
-def started(
-    command: Sequence[str], env: Mapping[str, str], out: BinaryIO, address: str, times: int = 5
-) -> subprocess.Popen[bytes]:
-    """code-server ends by itself when its parts are slow to find each other, so it is started anew a few times."""
-    for _ in range(times):
+def started(command: Sequence[str], env: Mapping[str, str], out: BinaryIO, address: str) -> subprocess.Popen[bytes]:
+    """code-server ends by itself when its parts are slow to find each other; then it is started anew."""
+    deadline = time.monotonic() + START
+    while True:
         process = subprocess.Popen(command, env=env, stdout=out, stderr=out)
-        if comes_up(process, address):
-            break
-    return process
+        if comes_up(process, address) or time.monotonic() > deadline:
+            return process
 
 
 def comes_up(process: subprocess.Popen[bytes], address: str) -> bool:
@@ -212,6 +210,8 @@ class Window:
         self.set()
         self.run_command("View: Close All Editors")
         self.page.locator(".editor-instance").first.wait_for(state="detached")
+        if self.page.locator(".part.panel").is_visible():
+            self.page.keyboard.press("Control+J")
 
     def insist(self, action: Callable[[], None]) -> None:
         """A hover or a message that opens at that moment swallows a key: away with it, and once more."""
@@ -300,7 +300,8 @@ def open_window(browser: Browser, workbench: Workbench, folder: Path) -> Window:
     page.locator(".explorer-folders-view").wait_for()
     window.open("warm_up.py", WARM_UP)
     window.wait_for_server("warm_up.py")
-    window.close_editors()
-    (folder / "warm_up.py").unlink()
     window.wait_at_most(PATIENCE)
+    (folder / "warm_up.py").write_text("", encoding="utf-8")
+    window.editor("warm_up.py").locator(".squiggly-error").first.wait_for(state="detached")
+    window.close_editors()
     return window
