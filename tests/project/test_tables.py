@@ -6,12 +6,16 @@ import pytest
 
 from tests.editors.served import COLUMNS, PUSHED, TESTED, functions, served
 from tests.project.settings import SETTINGS, of_the_server
-from tests.project.tables import DOCS, TABLES, parts
+from tests.project.tables import DOCS, PICTURE, TABLES, parts, picture
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_has_the_table(name: str) -> None:
     assert parts((DOCS / name).read_text(encoding="utf-8"))[1] == TABLES[name](), "`make update` writes it"
+
+
+def test_the_picture_is_the_one_that_is_drawn_now() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == picture(), "`make update` draws it"
 
 
 def test_the_table_has_what_the_server_registers() -> None:
