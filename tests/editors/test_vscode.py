@@ -37,6 +37,8 @@ def test_a_fault_is_underlined_listed_explained_and_fixed(window: Window) -> Non
     # The files of other tests are listed too.
     wanted = page.get_by_placeholder(re.compile(r"^Filter.*\*\*"))
     wanted.fill(file)
+    files = page.locator(".markers-panel .monaco-list-row[aria-level='1']")
+    window.wait_until(lambda: [file in name for name in files.all_inner_texts()] == [True], f"only {file} is listed")
     row = page.locator(".markers-panel .monaco-list-row", has_text="AG104").first
     row.wait_for()
     assert {"autograd-lsp", "AG104"} <= set(row.inner_text().split("\n"))
