@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-compiled test-editors lint update docs dist clean
+.PHONY: demo test test-compiled editors test-editors lint update docs dist clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -23,11 +23,15 @@ test-compiled: $(VENV)/.installed-test
 	cd $(COMPILED) && AUTOGRAD_LSP_COMPILE=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
 	cd $(COMPILED) && PYTHONPATH=$(COMPILED) $(CURDIR)/$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-# In real editors. Needs Linux on x86-64 and npm; what it downloads goes into .cache and build, and what was to be seen into
-# build/screenshots. Chromium is installed by apt where it is not there.
-test-editors: $(VENV)/.installed-editors
+# Real editors for `make test-editors`: VS Code's workbench on Linux on x86-64 with npm, the others where apt can download
+# them. It says what cannot be had. Downloads go into .cache; Chromium and tmux are installed by apt where they are not there.
+editors: $(VENV)/.installed-editors
 	$(BIN)/python -m tests.editors.tools
-	AUTOGRAD_LSP_EDITORS=1 $(BIN)/python -m pytest tests/editors -rs $(PYTEST_ARGS)
+
+# What was to be seen goes into build/screenshots. A test that takes longer than any can ends the run, with a traceback.
+test-editors: editors
+	AUTOGRAD_LSP_EDITORS=1 $(BIN)/python -m pytest tests/editors -rs -o faulthandler_timeout=1200 \
+		-o faulthandler_exit_on_timeout=true $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -40,6 +44,7 @@ update: $(VENV)/.installed-test
 	$(BIN)/python tools/generate_pictures.py
 	$(BIN)/python tools/generate_schemas.py
 	$(BIN)/python tools/generate_man_page.py
+	$(BIN)/python -m tests.project.tables
 	$(BIN)/python -m tests.docs
 	$(BIN)/ruff format .
 

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from tests.editors.home import Home
+from tests.editors.inside import run_inside
 from tests.editors.installs import Program
 
 DRIVER = Path(__file__).with_suffix(".el")
-_PATIENCE = 300
 
 
 def run(program: Program, home: Home, init: str, script: str) -> Any:
     """What the one Lisp form in `script` comes to; `emacs.el` has the words for scripts."""
-    answer = home.folder / "answer.json"
-    answer.unlink(missing_ok=True)
-    variables = {
-        "AUTOGRAD_TEST_SCRIPT": str(home.write("script.el", script)),
-        "AUTOGRAD_TEST_ANSWER": str(answer),
-    }
-    done = subprocess.run(
-        [*program.command, "-Q", "--batch", "-l", str(home.write(".emacs.d/init.el", init)), "-l", str(DRIVER)],
-        cwd=home.project,
-        env={**home.environment, **program.environment, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE,
-        check=False,
-    )
-    assert answer.exists(), done.stderr
-    told = json.loads(answer.read_text(encoding="utf-8"))
-    assert told["ok"], f"{told.get('answer')}\n{done.stderr}"
-    return told.get("answer")
+    configuration = home.write(".emacs.d/init.el", init)
+    arguments = ("-Q", "--batch", "-l", str(configuration), "-l", str(DRIVER))
+    return run_inside(program, arguments, home, "script.el", script)

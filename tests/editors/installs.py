@@ -1,8 +1,8 @@
 """Editors to test with: those on PATH, or Debian packages that are unpacked where nothing else sees them.
 
-With `AUTOGRAD_LSP_EDITORS=1` apt downloads a package of another Debian suite, from the archive that this machine uses
-and with all that it depends on, the C library too. Everything is unpacked into `build/editors/`, and the system stays
-as it is. Without that variable nothing is downloaded.
+`download` has apt get a package of another Debian suite, from the archive that this machine uses and with all that it
+depends on, the C library too. Everything is unpacked into the folder that `EDITORS_CACHE` names (`.cache/editors`), and
+the system stays as it is. The tests download nothing: with `AUTOGRAD_LSP_EDITORS=1` they take what is unpacked.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FOLDER = REPOSITORY / "build" / "editors"
+CACHE = Path(os.environ.get("EDITORS_CACHE") or REPOSITORY / ".cache" / "editors").resolve()
+FOLDER = CACHE / "debian"
 VARIABLE = "AUTOGRAD_LSP_EDITORS"
-_PATIENCE = 600
+
+_END = time.monotonic() + 900
+"""All downloads together have a quarter of an hour."""
 
 
 class UnavailableError(Exception):
@@ -35,13 +39,14 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def may_download() -> bool:
+def are_wanted() -> bool:
+    """The editors that were downloaded, rather than those on PATH."""
     return os.environ.get(VARIABLE) == "1"
 
 
 def neovim(version: str) -> Program:
     """`version` is `0.10`, or `newest` for one that has `vim.lsp.enable`."""
-    if may_download():
+    if are_wanted():
         root = unpacked({"newest": "forky", "0.10": "trixie"}[version], "neovim")
         runtime = {"VIMRUNTIME": str(root / "usr/share/nvim/runtime")}
         # The parsers that highlight Markdown, so also a hover, lie beside the runtime.
@@ -58,7 +63,7 @@ def neovim(version: str) -> Program:
 
 def emacs() -> Program:
     """One that has eglot: 29 or later."""
-    if not may_download():
+    if not are_wanted():
         return Program((_on_path("emacs"),))
     root = unpacked("trixie", "emacs-nox")
     [share] = (root / "usr/share/emacs").glob("[0-9]*")
@@ -75,7 +80,7 @@ def emacs() -> Program:
 
 
 def helix() -> Program:
-    if not may_download():
+    if not are_wanted():
         return Program((_on_path("hx"),))
     root = unpacked("forky", "hx")
     [runtime] = (path for path in root.glob("usr/lib/*/runtime") if path.is_dir())
@@ -83,7 +88,15 @@ def helix() -> Program:
 
 
 def unpacked(suite: str, package: str) -> Path:
-    """The folder with the newest `package` of `suite` at the time when it was first asked for."""
+    """The folder of a package that was downloaded."""
+    root = FOLDER / f"{suite}-{package}"
+    if not root.is_dir():
+        raise UnavailableError(f"{package} of {suite} is not there: `make editors` downloads it where that is possible")
+    return root
+
+
+def download(suite: str, package: str) -> None:
+    """The newest, unless one is there already."""
     root = FOLDER / f"{suite}-{package}"
     with _alone(root):
         if not root.is_dir():
@@ -91,7 +104,6 @@ def unpacked(suite: str, package: str) -> Path:
             shutil.rmtree(unfinished, ignore_errors=True)
             _unpack(suite, package, unfinished)
             unfinished.rename(root)
-    return root
 
 
 def _on_path(name: str) -> str:
@@ -142,17 +154,17 @@ def _unpack(suite: str, package: str, root: Path) -> None:
         *("--option", "APT::Sandbox::User=root"),
         *("--option", "APT::Install-Recommends=false"),
     )
-    _run(*apt, "update")
-    _run(*apt, "--yes", "--download-only", "install", package)
+    run(*apt, "update")
+    run(*apt, "--yes", "--download-only", "install", package)
     for archive in sorted((state / "cache" / "archives").glob("*.deb")):
-        _run("dpkg-deb", "--extract", str(archive), str(root))
+        run("dpkg-deb", "--extract", str(archive), str(root))
     shutil.rmtree(state)
 
 
 def _source(suite: str) -> str:
     """The archive and the keys are those that this machine has."""
     wanted = ("Created-By: Packages", "Origin: Debian", "Component: main")
-    uris = _run("apt-get", "indextargets", "--format", "$(REPO_URI)", *wanted).split()
+    uris = run("apt-get", "indextargets", "--format", "$(REPO_URI)", *wanted).split()
     main = next((uri for uri in uris if "security" not in uri), None)
     keys = next(iter(sorted(Path("/usr/share/keyrings").glob("debian-archive-keyring.[gp]*"))), None)
     if main is None or keys is None:
@@ -160,11 +172,14 @@ def _source(suite: str) -> str:
     return f"Types: deb\nURIs: {main}\nSuites: {suite}\nComponents: main\nSigned-By: {keys}\n"
 
 
-def _run(*command: str) -> str:
+def run(*command: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    """What it prints."""
+    left = max(1.0, _END - time.monotonic())
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=_PATIENCE).stdout
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=True, timeout=left)
     except subprocess.TimeoutExpired as error:
         raise UnavailableError(f"`{command[0]}` took too long") from error
     except subprocess.CalledProcessError as error:
-        lines = error.stderr.strip().splitlines() or ["no reason given"]
-        raise UnavailableError(f"`{command[0]}` failed: {lines[-1]}") from error
+        lines = (error.stderr.strip() or error.stdout.strip()).splitlines() or ["no reason given"]
+        raise UnavailableError(f"`{' '.join(command[:2])}` failed: {lines[-1]}") from error
+    return done.stdout

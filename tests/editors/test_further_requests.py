@@ -1,23 +1,14 @@
-"""Inlay hints, code lenses and notebook cells in VS Code, as far as the server offers them."""
+"""Inlay hints, code lenses, notebook cells, settings, and findings of files that are not open, in VS Code."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tests.editors.test_vscode import BROKEN
 
 if TYPE_CHECKING:
     from tests.editors.workbench import Window
-
-ASKED = {
-    "notebookDocument": {"synchronization": {}},
-    "textDocument": {"inlayHint": {}, "codeLens": {}, "publishDiagnostics": {}},
-}
 
 HALF = """import torch
 body, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
@@ -28,49 +19,49 @@ optimizer.step()
 """
 
 
-@pytest.fixture(scope="module")
-def offer() -> dict[str, Any]:
-    """What the server says it can do, to a client that knows of it all."""
-    params = {"processId": None, "rootUri": None, "capabilities": ASKED}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
-    command = (sys.executable, "-m", "autograd_lsp", "server", "--stdio")
-    message = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
-    # The input ends after the question, and with it the server.
-    done = subprocess.run(command, input=message, capture_output=True, check=True, timeout=60)
-    answer: dict[str, Any] = json.loads(done.stdout.partition(b"\r\n\r\n")[2])
-    capabilities: dict[str, Any] = answer["result"]["capabilities"]
-    return capabilities
-
-
-def needs(capability: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("offered", [capability], indirect=True, ids=[""])
-
-
-@pytest.fixture
-def offered(offer: dict[str, Any], request: pytest.FixtureRequest) -> None:
-    if not offer.get(request.param):
-        pytest.skip(f"the server does not offer {request.param}")
-
-
-@needs("inlayHintProvider")
-def test_inlay_hints_stand_in_the_line(offered: None, window: Window) -> None:
+def test_inlay_hints_stand_in_the_line(window: Window) -> None:
     window.open("hints.py", BROKEN)
-    length = len("".join(BROKEN.split()))
-    window.wait_until(lambda: len("".join(window.text("hints.py").split())) > length, "more is painted than is written")
+    window.wait_until(lambda: "y: ExpBackward0 = x.exp()" in window.text("hints.py"), "the hint is painted")
     window.shoot("inlay-hints")
 
 
-@needs("codeLensProvider")
-def test_code_lenses_stand_above_the_line(offered: None, window: Window) -> None:
+def test_a_code_lens_stands_above_the_line_and_opens_a_list(window: Window) -> None:
     window.open("lens.py", HALF)
     lens = window.editor("lens.py").locator(".codelens-decoration a").first
     lens.wait_for()
     assert lens.inner_text().replace("\u00a0", " ") == "reaches 2 of 4 parameters: not `head.weight`, `head.bias`"
     window.shoot("code-lens")
 
+    listed = window.page.locator(".reference-zone-widget .ref-tree .monaco-list-row")
 
-@needs("notebookDocumentSync")
-def test_a_fault_in_a_cell_is_underlined(offered: None, window: Window) -> None:
+    def open_list() -> None:
+        lens.click()
+        listed.first.wait_for()
+
+    window.insist(open_list)
+    assert "torch.nn.Linear(2, 1)" in " ".join(listed.all_inner_texts()).replace("\u00a0", " ")
+    window.shoot("list")
+
+
+def test_a_file_that_is_not_open_is_among_the_problems(window: Window) -> None:
+    (window.folder / "closed.py").write_text(BROKEN, encoding="utf-8")
+    window.open("open.py", "import torch\n")
+    window.page.keyboard.press("Control+Shift+M")
+    window.page.locator(".markers-panel .monaco-list-row", has_text="closed.py").first.wait_for()
+    window.shoot("problems")
+
+
+def test_a_setting_holds_at_once(window: Window) -> None:
+    window.open("ignored.py", BROKEN)
+    squiggle = window.editor("ignored.py").locator(".squiggly-error").first
+    squiggle.wait_for()
+    window.set(**{"autograd-lsp.ignore": ["AG104"]})
+    squiggle.wait_for(state="detached")
+    window.set()
+    squiggle.wait_for()
+
+
+def test_a_fault_in_a_cell_is_underlined(window: Window) -> None:
     half = BROKEN.index("y.add_")
     cells = [
         {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}

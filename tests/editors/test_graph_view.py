@@ -58,11 +58,18 @@ def test_the_graph_is_drawn_followed_and_left(window: Window) -> None:
     expect(graph.locator("#text")).to_have_text("train.py:9")
     window.shoot("clicked")
 
-    # So does the keyboard: from the leaf up to what uses it, and Enter.
-    graph.locator(".node.tensor").focus()
-    for key in ("ArrowDown", "Enter"):
-        graph.locator(".node:focus").press(key)
+    # So does the keyboard: from the tensor down to what made it, and Enter.
+    tensor, product = graph.locator(".node.tensor"), graph.locator(".node.operator", has_text="MulBackward0")
+    tensor.focus()
+    window.wait_until(lambda: window.line_of_cursor() == 0, "the view has the focus")
+    tensor.press("ArrowDown")
+    expect(product).to_be_focused()
+    product.press("Enter")
     window.wait_until(lambda: window.line_of_cursor() == 6, "the cursor is on line 6")
+    # The server answers in order: after this hover, a graph that was asked for would be there.
+    window.hover("train.py", "cut", 7, "requires_grad")
+    expect(graph.locator("#text")).to_have_text("train.py:9")
+    window.end_hover()
     window.shoot("by-keyboard")
 
     # The view follows the cursor to where the graph was cut.
@@ -75,7 +82,8 @@ def test_the_graph_is_drawn_followed_and_left(window: Window) -> None:
     graph.locator("#follow").click()
     expect(graph.locator("#follow")).to_have_attribute("aria-pressed", "false")
     window.put_cursor("train.py", "weight", 3)
-    window.page.wait_for_timeout(2_000)
+    window.hover("train.py", "weight", 4, "requires_grad")
+    window.end_hover()
     expect(graph.locator("#text")).to_have_text("train.py:8")
 
     # Hidden behind a file and shown again, it is what it was.

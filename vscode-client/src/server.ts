@@ -22,7 +22,7 @@ export interface Problem {
 
 export class Server {
   status: Status = { kind: "stopped", program: "" };
-  client: LanguageClient | undefined;
+  client: Client | undefined;
 
   private readonly changed = new vscode.EventEmitter<Status>();
   readonly onDidChange = this.changed.event;
@@ -69,7 +69,7 @@ export class Server {
       this.fail(program, { text, actions: ["output", "interpreter", "settings"], python });
       return;
     }
-    client.started = true;
+    client.runs = true;
     this.client = client;
     const running = (): Status => ({ kind: "running", program, version: client.version });
     this.become(running());
@@ -84,7 +84,10 @@ export class Server {
   private async halt(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    await client?.dispose().catch(() => undefined);
+    if (client !== undefined) {
+      client.runs = false;
+      await client.dispose().catch(() => undefined);
+    }
     this.become({ kind: "stopped", program: this.status.program });
   }
 
@@ -99,16 +102,16 @@ export class Server {
   }
 }
 
-/** While it starts, a failure goes to the log only: the user is told once, with what to do about it. */
+/** While it starts or is being stopped, a failure goes to the log only: the user is told once, with what to do. */
 class Client extends LanguageClient {
-  started = false;
+  runs = false;
 
   get version(): string {
     return this.initializeResult?.serverInfo?.version ?? "";
   }
 
   override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
-    super.error(message, data, this.started && showNotification);
+    super.error(message, data, this.runs && showNotification);
   }
 }
 
@@ -123,7 +126,7 @@ function createClient(server: Executable, output: vscode.LogOutputChannel): Clie
     initializationFailedHandler: () => false,
     errorHandler: {
       error: (error, message, count) => usual.error(error, message, count),
-      closed: () => (client.started ? usual.closed() : { action: CloseAction.DoNotRestart, handled: true }),
+      closed: () => (client.runs ? usual.closed() : { action: CloseAction.DoNotRestart, handled: true }),
     },
     // A cell goes to the server as part of its notebook, never as a program of its own.
     middleware: {

@@ -1,17 +1,10 @@
 // The graph view: Graphviz lays the graph out, the style sheet colours it, a click or Enter leads to the program.
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import type { FromView, Graph, Shown, ToView } from "../src/graph";
+import type { FromView, Graph, Kept, Shown, ToView } from "../src/graph";
 import { dot, lines, sentence } from "./dot";
 import { standalone } from "./export";
 import { move, type Place } from "./moves";
-
-interface Kept {
-  shown: Shown;
-  zoom: number;
-  /** The node that the keyboard is on. */
-  focus: string | null;
-}
 
 declare function acquireVsCodeApi(): {
   postMessage(message: FromView): void;
@@ -80,8 +73,12 @@ async function draw(graph: Graph | null, wanted: () => boolean): Promise<void> {
   if (!wanted()) {
     return;
   }
+  const focused = document.hasFocus() && host.contains(document.activeElement);
   host.replaceChildren(svg);
   prepare(svg, graph);
+  if (focused && kept.focus !== null) {
+    shapeOf(kept.focus)?.focus();
+  }
   zoom(kept.zoom);
 }
 

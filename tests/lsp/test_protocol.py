@@ -1,0 +1,77 @@
+"""What pygls gets wrong between the wire and our handlers stays mended: answers, errors, the end, files of the disk."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInternalError
+
+from autograd_lsp.config import Configuration
+from autograd_lsp.server.features import create_server
+from autograd_lsp.server.protocol import Protocol
+from tests.lsp.editor import BROKEN, PATIENCE, REPOSITORY, SERVER, editing
+
+
+def protocol() -> Protocol:
+    def no_host() -> None:
+        raise AssertionError("nothing is analysed")
+
+    return create_server(no_host, Configuration()).protocol  # type: ignore[arg-type]
+
+
+def test_an_answer_to_a_question_that_was_given_up_is_dropped() -> None:
+    ours: Future[Any] = Future()
+    ours.cancel()
+    ours.set_running_or_notify_cancel()
+    under_test = protocol()
+    under_test._request_futures[7] = ours
+    under_test._handle_response(7, result=None)
+    assert 7 not in under_test._request_futures
+
+
+def test_an_error_carries_no_stack_trace() -> None:
+    try:
+        raise ValueError("in a handler")
+    except ValueError:
+        error = JsonRpcInternalError.of(sys.exc_info()).to_response_error()
+    assert "traceback" in error.data, "pygls sends none any more"
+    under_test, sent = protocol(), list[Any]()
+    under_test._send_data = sent.append  # type: ignore[method-assign]
+    under_test._send_response(7, error=error)
+    assert [answer.id for answer in sent] == [7]
+    assert "traceback" not in sent[0].error.data
+
+
+def message(content: object) -> bytes:
+    body = json.dumps(content).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def test_the_server_ends_with_its_input_and_survives_what_is_no_json() -> None:
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None}}
+    broken = b"Content-Length: 9\r\n\r\n{nonsense"
+    done = subprocess.run(
+        SERVER, input=broken + message(hello), cwd=REPOSITORY, capture_output=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0
+    assert b'"capabilities"' in done.stdout
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+async def test_a_file_that_is_not_open_has_the_lines_that_it_has_on_the_disk(tmp_path: Path, end: str) -> None:
+    library, caller = tmp_path / "library.py", tmp_path / "train.py"
+    library.write_bytes(f"# é{end}def write(y):{end}    y.add_(1){end}".encode())
+    text = BROKEN.replace("y.add_(1)", "from library import write; write(y)")
+    caller.write_text(text, encoding="utf-8")
+    async with editing(folders=[tmp_path.as_uri()]) as editor:
+        editor.open(caller.as_uri(), text)
+        [diagnostic] = await editor.diagnostics_of(caller.as_uri(), 1)
+    [cause] = [step.location for step in diagnostic.related_information or [] if step.location.uri == library.as_uri()]
+    assert cause.range == types.Range(types.Position(2, 4), types.Position(2, 13))
