@@ -20,6 +20,7 @@ NOT_RUN = {
     "~/.venvs/autograd/bin/pip install": "installs, over the network",
     "python -m tests.corpus.peers": "takes minutes, and needs tools that are not the tests'",
     "npm ": "installs and builds the extension, over the network; `make test-editors` does so",
+    "flake8 ": "needs the plugin installed, as tests/cli/test_flake8.py has it",
     "code ": "needs VS Code; `make test-editors` tries the extension in its workbench",
 }
 """Commands by how they begin, and why they cannot run in a test."""

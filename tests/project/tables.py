@@ -15,7 +15,7 @@ from tests.editors.pages import snippets
 from tests.project import settings
 
 DOCS = REPOSITORY / "docs"
-PICTURE = DOCS / "pictures" / "editor.svg"
+PICTURE = DOCS / "pictures" / "editors" / "graph.svg"
 TABLES: dict[str, Callable[[], str]] = {"editors.md": served.table, "configuration.md": settings.table}
 START, END = "<!-- written by `make update` -->\n", "<!-- end of what is written -->\n"
 
@@ -41,7 +41,7 @@ def picture() -> str:
 
 
 def write() -> None:
-    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
     PICTURE.write_text(picture(), encoding="utf-8")
     for name, table in TABLES.items():
         before, _, after = parts((DOCS / name).read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -45,7 +46,8 @@ def environment_with(package: Path, home: Path) -> Path:
 
 
 def run(*command: str | Path, cwd: Path | None = None, code: int = 0) -> str:
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, cwd=cwd, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, cwd=cwd, env=environment, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
