@@ -1,4 +1,4 @@
-"""`python -m tests.hover.causes [--part a|b] [-v]`: whether who hovers where it goes wrong learns what line is to blame.
+"""`python -m tests.hover.causes [--part a|b] [-v]`: whether who hovers where it goes wrong learns the line to blame.
 
 Of each faulty program of the corpus the line is taken where torch raises, or, where it raises nothing, each line that
 is fair to report. All names on it are hovered over in the real server. The cause is *told* by a card that shows a
