@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,15 @@ from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json
 
 LIBRARY = "def write(y):\n    y.add_(1)\n"
 CALLER = BROKEN.replace("import torch\n", "import torch\nfrom lib import write\n").replace("y.add_(1)", "write(y)")
-SETTINGS = f"""\
-[flake8]
-select = AG
+LOCAL = f"""\
 [flake8:local-plugins]
 extension =
     AG = autograd_lsp.flake8:Plugin
 paths = {REPOSITORY}
 """
+IS_INSTALLED = any(point.value.startswith("autograd_lsp.") for point in entry_points(group="flake8.extension"))
+SETTINGS = "[flake8]\nselect = AG\n" + ("" if IS_INSTALLED else LOCAL)
+"""flake8 finds a plugin that is installed by itself, and would ask it twice."""
 
 
 def flake8(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
