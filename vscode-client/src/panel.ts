@@ -19,6 +19,8 @@ export class GraphPanel implements vscode.Disposable {
   private editor: vscode.TextEditor | undefined;
   /** Where a click in the view has put the cursor, which is no reason to show another graph. */
   private revealed: vscode.Location | undefined;
+  /** How many clicks are still on their way: an editor that comes to the front may keep its old cursor for long. */
+  private revealing = 0;
   private readonly listeners: vscode.Disposable;
 
   constructor(
@@ -139,6 +141,7 @@ export class GraphPanel implements vscode.Disposable {
     const uri = vscode.Uri.parse(node.uri, true);
     const viewColumn = this.editor?.viewColumn ?? vscode.ViewColumn.One;
     this.revealed = new vscode.Location(uri, range.start);
+    this.revealing += 1;
     try {
       const document = await vscode.workspace.openTextDocument(uri);
       const selection = new vscode.Range(range.start, range.start);
@@ -146,6 +149,9 @@ export class GraphPanel implements vscode.Disposable {
       editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     } catch {
       void vscode.window.showWarningMessage(`${uri.fsPath} cannot be opened.`);
+    } finally {
+      this.revealing -= 1;
+      this.followSoon();
     }
   }
 
@@ -153,7 +159,8 @@ export class GraphPanel implements vscode.Disposable {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       // Only now: an editor that comes to the front tells at first where its cursor was before.
-      if (this.panel?.visible === true && this.shown.follow && this.editor !== undefined && !this.wasRevealed()) {
+      const mayAsk = this.panel?.visible === true && this.shown.follow && this.editor !== undefined;
+      if (mayAsk && this.revealing === 0 && !this.wasRevealed()) {
         void this.ask();
       }
     }, REST_MS);
