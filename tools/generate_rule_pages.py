@@ -6,7 +6,6 @@ python tools/generate_rule_pages.py --check    # fails if the committed pages ar
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -36,29 +35,10 @@ def pages() -> dict[str, str]:
     return found
 
 
-def stale() -> list[str]:
-    """The names of the pages that differ from what is written, are missing, or are too many."""
-    wanted = pages()
-    there = {path.name: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
-    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    old = stale()
-    if parser.parse_args().check:
-        for name in old:
-            print(f"docs/rules/{name} is stale: run tools/generate_rule_pages.py", file=sys.stderr)
-        return 1 if old else 0
-    PAGES.mkdir(parents=True, exist_ok=True)
-    wanted = pages()
-    for name in old:
-        if name in wanted:
-            (PAGES / name).write_text(wanted[name], encoding="utf-8")
-        else:
-            (PAGES / name).unlink()
-    return 0
+    from tools.written import command
+
+    return command(__doc__, Path(__file__).stem, PAGES, "*.md", pages)
 
 
 if __name__ == "__main__":
