@@ -146,7 +146,7 @@ def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
             try:
                 call_method(m, guard.manager, "__exit__", Args([NONE, NONE, NONE], {}))
             except PyRaise as raised:
-                out.raises.append((m.st, raised))
+                out.raises.append((m.st, raised.drop_frames()))
         return m.st
 
     out.normal += [leave(x) for x in step.normal]

@@ -48,6 +48,11 @@ class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an er
         self.value = value
         self.event = event
 
+    def drop_frames(self) -> PyRaise:
+        """Itself, to be kept: without the frames that it came through, each of which holds what the machine knows."""
+        self.__traceback__ = self.__context__ = None
+        return self
+
 
 class Infeasible(Exception):  # noqa: N818
     """No run of the program comes here."""

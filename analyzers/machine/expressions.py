@@ -7,7 +7,7 @@ from collections.abc import Callable
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.objects import Array, ClassObj, DictObj, Env, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, SetObj, Tensor
 from analyzers.domain.values import (
     FALSE,
     NONE,
@@ -23,6 +23,7 @@ from analyzers.domain.values import (
     Unknown,
     Value,
 )
+from analyzers.machine.comprehensions import dict_comp, generator_exp, list_comp, set_comp
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.linking import settled
 from analyzers.ops.infer import Shape, numel
@@ -482,157 +483,6 @@ def _error(m: Machine, node: n.Node) -> Value:
     return Unknown()
 
 
-# --- comprehensions ---------------------------------------------------------------------------------------------
-
-
-_ELEMENTS = 128
-"""Of a comprehension whose clauses multiply, the others are summed up."""
-_MANY = 64
-_PLAIN = 1024
-"""Elements that one clause goes through, if they are plain values: many others are summed up after the first few."""
-
-
-def _comprehend(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
-    """Run a comprehension's clauses; gives whether some round stands for an unknown number of rounds."""
-    from analyzers.machine.iteration import stream_of
-    from analyzers.machine.targets import assign
-
-    frame = m.frame
-    outer = frame.env
-    loose = False
-    count = 0
-
-    def clause(index: int) -> None:
-        nonlocal loose, count
-        if index == len(generators):
-            count += 1
-            m.spend()
-            emit()
-            return
-        generator = generators[index]
-        single = len(generators) == 1
-        stream = stream_of(m, evaluate(m, generator.iter), most=_PLAIN if single else _MANY).drained(m)
-        if index == 0:
-            frame.env = m.new(Env(Map(), outer, frame.module)).id
-        items = list(stream.items)
-        many = len(items) > _MANY
-        if many and not single:
-            items = items[:4]
-            loose = True
-        if stream.rest is not None:
-            items.append(stream.rest)
-            loose = True
-        most = _PLAIN if single else _ELEMENTS
-        made = len(m.path.allocated)
-        for at, item in enumerate(items):
-            if count >= most:
-                loose = True
-                return
-            last = many and at == 4 and len(m.path.allocated) != made
-            if last:
-                loose = True
-                if stream.rest is None:
-                    return
-                item = stream.rest
-            before = m.enter((id(generator), at))
-            assign(m, generator.target, item, None)
-            keep = True
-            for test in generator.ifs:
-                known, symbol = truth_of(m, evaluate(m, test))
-                if known is None and symbol is None:
-                    loose = True
-                    keep = True
-                elif not m.decide(known, symbol):
-                    keep = False
-                    break
-            if keep:
-                clause(index + 1)
-            m.visit = before
-            if last:
-                return
-
-    try:
-        clause(0)
-    finally:
-        frame.env = outer
-    return loose
-
-
-def _summary(m: Machine, items: list[Value]) -> Value:
-    from analyzers.machine.loops import blurred_element
-
-    return blurred_element(m, items)
-
-
-def _list_comp(m: Machine, node: n.ListComp) -> Value:
-    items: list[Value] = []
-    loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
-    m.frame.node = node
-    return m.new(ListObj(tuple(items), _summary(m, items) if loose else None))
-
-
-def _generator_exp(m: Machine, node: n.GeneratorExp) -> Value:
-    """A generator expression is a generator function called at once with its first iterable."""
-    from analyzers.domain.objects import Generator
-
-    first = evaluate(m, node.generators[0].iter)
-    func = Func(_as_function(node), m.frame.module, m.frame.chunk, m.frame.qualname, m.frame.env)
-    env = m.new(Env(Map({".0": first}), m.frame.env, m.frame.module))
-    return m.new(Generator(func, env.id))
-
-
-def _as_function(node: n.GeneratorExp) -> n.FunctionDef:
-    at, end = node.start, node.end
-    body: n.Stmt = n.ExprStmt(at, end, n.Yield(node.elt.start, node.elt.end, node.elt))
-    names: set[str] = set()
-    for index, clause in reversed(list(enumerate(node.generators))):
-        for test in reversed(clause.ifs):
-            body = n.If(test.start, test.end, test, (body,), ())
-        source: n.Expr = n.Name(at, at, ".0") if index == 0 else clause.iter
-        names |= _target_names(clause.target)
-        body = n.For(at, end, clause.target, source, (body,), (), clause.is_async)
-    arguments = n.Arguments((), (), None, (), None)
-    return n.FunctionDef(
-        at, end, "<genexpr>", at, arguments, (), None, False, (body,), True, frozenset(names), frozenset(), frozenset()
-    )
-
-
-def _target_names(target: n.Expr) -> set[str]:
-    match target:
-        case n.Name(id=name):
-            return {name}
-        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
-            return {name for e in elts for name in _target_names(e)}
-        case n.Starred(value=value):
-            return _target_names(value)
-    return set()
-
-
-def _set_comp(m: Machine, node: n.SetComp) -> Value:
-    items: list[Value] = []
-    loose = _comprehend(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
-    return m.new(SetObj(tuple(dict.fromkeys(items)), _summary(m, items) if loose else None))
-
-
-def _dict_comp(m: Machine, node: n.DictComp) -> Value:
-    items: dict[Value, Value] = {}
-    others: list[Value] = []
-
-    def emit() -> None:
-        key = evaluate(m, node.key)
-        value = evaluate(m, node.value)
-        if is_key(m, key):
-            items[key] = value
-        else:
-            others.append(value)
-
-    loose = _comprehend(m, node.generators, emit)
-    if loose:
-        others += items.values()
-    rest = _summary(m, others) if others else (Unknown() if loose else None)
-    return m.new(DictObj(Map(items), tuple(items), rest))
-
-
 EVALUATE: dict[type[n.Node], Callable[..., Value]] = {
     n.Constant: _constant,
     n.Name: _name,
@@ -651,10 +501,10 @@ EVALUATE: dict[type[n.Node], Callable[..., Value]] = {
     n.ListExpr: _list,
     n.SetExpr: _set,
     n.DictExpr: _dict,
-    n.ListComp: _list_comp,
-    n.SetComp: _set_comp,
-    n.GeneratorExp: _generator_exp,
-    n.DictComp: _dict_comp,
+    n.ListComp: list_comp,
+    n.SetComp: set_comp,
+    n.GeneratorExp: generator_exp,
+    n.DictComp: dict_comp,
     n.Lambda: _lambda,
     n.JoinedStr: _joined,
     n.FormattedValue: _formatted,

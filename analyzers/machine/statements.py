@@ -128,7 +128,7 @@ def run_choices(
             try:
                 run()
             except PyRaise as raised:
-                flow.raises.append((m.st, raised))
+                flow.raises.append((m.st, raised.drop_frames()))
             except Infeasible:
                 pass
             except ReturnSignal as signal:

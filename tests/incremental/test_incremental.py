@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,18 @@ def edit() -> Edits:
     return Edits()
 
 
+@pytest.fixture
+def garbage() -> Iterator[list[object]]:
+    """What only the garbage collector would free, once it has looked."""
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    yield gc.garbage
+    gc.set_debug(0)
+    gc.enable()
+    gc.garbage.clear()
+
+
 RUNS = ("module_run", "imported", "function_run", "judged_run")
 
 
@@ -133,3 +147,52 @@ def test_a_text_that_comes_back_shows_what_it_did(edit: Edits) -> None:
     assert not edit.shown["/lab/training.py"]
     edit("/lab/training.py", "loss.backward()", "loss.backward()\nloss.backward()")
     assert edit.shown == before
+
+
+RAISING = """\
+import torch
+
+
+def pick(x):
+    if x.dim() > 2:
+        raise ValueError("too many")
+    return [y for row in x if row.dim() for y in row]
+
+
+class Late:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        raise KeyError("late")
+
+
+def close(file):
+    try:
+        with Late():
+            pick(torch.ones(2, 3))
+        pick()
+    except (KeyError, TypeError):
+        return {y: pick(y) for y in file}
+
+
+close([torch.ones(2)])
+pick(torch.ones(2), 3)
+
+
+def pieces(x):
+    yield from (y for y in x)
+    raise RuntimeError
+
+
+first = next(pieces(torch.ones(2)))
+"""
+
+
+def test_what_an_edit_replaces_is_freed_at_once(edit: Edits, garbage: list[object]) -> None:
+    """A server would otherwise grow for as long as somebody types."""
+    edit("/lab/training.py", TRAINING, RAISING)
+    edit("/lab/training.py", "too many", "too much")
+    edit("/lab/training.py", RAISING.replace("too many", "too much"), TRAINING)
+    gc.collect()
+    assert not [thing for thing in garbage if type(thing).__module__.startswith("analyzers.")]
