@@ -9,7 +9,8 @@ entered into a registry, a parameter frozen, a setting changed - lies in its own
     MODELS["net"] = Net        # an effect of this module's run on `MODELS`
 
 Of files that import each other, one is run first and sees nothing of the other. Names of such a module are *late*: they
-are looked up when they are used, in a run in which both are there.
+are looked up when they are used, in a run in which both are there. The run of a file that somebody looks at has all of
+them; that of a module it imports has those it uses, so that files of a package do not all wait for each other.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def attach(m: Machine, run: ModuleRun) -> None:
     if run.default_dtype is not None:
         m.default_dtype = run.default_dtype
     for path in run.late:
-        import_path(m, path)
+        if m.main:
+            import_path(m, path)
+        else:
+            m.late[path] = None
 
 
 def effects(run: ModuleRun) -> Map[int, HeapObject]:

@@ -149,6 +149,22 @@ def test_a_text_that_comes_back_shows_what_it_did(edit: Edits) -> None:
     assert edit.shown == before
 
 
+def test_files_of_a_package_that_import_it_do_not_run_each_other() -> None:
+    """Each of them leads to all others by way of the package; what it does not use of them is not its concern."""
+    texts = {
+        "/lab/nets/__init__.py": "from nets.large import Large\nfrom nets.small import Small\n",
+        "/lab/nets/large.py": "import nets\n\n\ndef large(x):\n    return x\n",
+        "/lab/nets/small.py": "import nets\n\n\ndef small(x):\n    return x\n",
+        "/lab/training.py": "import nets\n",
+    }
+    host = opened(texts)
+    host.snapshot().sightings("/lab/training.py")
+    host.world.log.clear()
+    host.set_text("/lab/nets/large.py", texts["/lab/nets/large.py"].replace("(x)", "(y)"))
+    host.snapshot().sightings("/lab/training.py")
+    assert [key for name, key in host.world.log if name == "imported"] == [("/lab/nets/large.py",)]
+
+
 RAISING = """\
 import torch
 
