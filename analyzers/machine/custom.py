@@ -9,7 +9,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.objects import ClassObj, Edge, Instance, ListObj, Node, Operand, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call, call_function, unknown_call
 from analyzers.machine.core import Machine
@@ -101,9 +101,7 @@ class _Call:
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
             self._note_kept(m, ctx, outputs)
-            for v in slot(m, ctx, "__saved__"):
-                if isinstance(v, Ref) and m.tensor(v) is not None:
-                    check_savable(m, v.id)
+            self._check_saved(m, ctx)
             kept = tuple(
                 save(m, v.id, "saved", is_output=v in wrapped)
                 for v in slot(m, ctx, "__saved__")
@@ -112,6 +110,18 @@ class _Call:
             payload = Tup((self.receiver, ctx, Tup(tuple(self.args.pos)), Tup(tuple(wrapped))))
             m.st.put(node, replace(m.node(node), saved=kept, payload=payload))
         return Tup(tuple(wrapped)) if isinstance(result, Tup) else wrapped[0]
+
+    def _check_saved(self, m: Machine, ctx: Ref) -> None:
+        for index, value in enumerate(slot(m, ctx, "__saved__")):
+            if isinstance(value, Ref) and m.tensor(value) is not None:
+                check_savable(m, value.id)
+            elif self.recorded and (kind := _plain_type(m, value)) is not None:
+                site = m.kept_on_context.get((ctx.id, "save_for_backward"))
+                raise m.throw(
+                    "TypeError",
+                    f"save_for_backward can only save variables, but argument {index} is of type {kind}",
+                    Plain("custom", Lineage("save_for_backward", site.loc) if site is not None else None),
+                )
 
     def _note_kept(self, m: Machine, ctx: Ref, outputs: Sequence[Value]) -> None:
         """Tell of inputs and outputs that `ctx` holds as attributes."""
@@ -194,6 +204,20 @@ class _Call:
         return value
 
 
+def _plain_type(m: Machine, value: Value) -> str | None:
+    """The type of what is no tensor for sure, and not None."""
+    match m.obj(value) if isinstance(value, Ref) else value:
+        case Const(value=constant) if constant is not None:
+            return type(constant).__name__
+        case Tup():
+            return "tuple"
+        case ListObj():
+            return "list"
+        case DictObj():
+            return "dict"
+    return None
+
+
 def slot(m: Machine, ctx: Ref, name: str) -> tuple[Value, ...]:
     """What a method of `ctx` was given."""
     found = m.st.get(ctx.id)
@@ -205,6 +229,7 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
     """`ctx.save_for_backward(...)` and its kin."""
     where = SLOTS.get(name)
     if where is not None:
+        m.kept_on_context[receiver.id, name] = m.site()
         m.st.put(receiver.id, Instance(found.cls, found.attrs.set(where, Tup(tuple(args.pos))), True))
     return Const(None)
 

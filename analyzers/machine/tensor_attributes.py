@@ -145,6 +145,12 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
                 return NONE
             return Unknown("grad_fn") if now.requires_grad and now.edge and now.edge.node else Unknown()
         case "_version":
+            if tensor.inference:
+                raise m.throw(
+                    "RuntimeError",
+                    "Inference tensors do not track version counter.",
+                    Plain("inference", tensor.lineage),
+                )
             counter = m.st.get(tensor.counter)
             assert isinstance(counter, Counter)
             return (

@@ -85,6 +85,15 @@ from analyzers.syntax import nodes as n
 WORDS = {
     "Legacy autograd function": "calls an instance of an autograd function: make its methods static and call `apply`",
     "You must implement either the backward or vjp": "needs the gradient of a function that defines no `backward`",
+    "save_for_backward can only save variables": "runs an autograd function that saves more than tensors: keep "
+    "that as an attribute of `ctx`",
+}
+
+RETURNED = "its `backward` returns this"
+
+PLACES = {
+    "You must implement either the backward or vjp": "a `backward` belongs behind this",
+    "save_for_backward can only save variables": "this is saved",
 }
 
 
@@ -99,8 +108,7 @@ def _draft(facts: Facts, event: Raised, plain: Plain) -> Draft:
     what = next((words for start, words in WORDS.items() if event.message.startswith(start)), None)
     if what is None:
         what = f"runs an autograd function that does not keep its contract: {event.message}"
-    is_missing = event.message.startswith("You must implement")
-    words = "a `backward` belongs behind this" if is_missing else "its `backward` returns this"
+    words = next((words for start, words in PLACES.items() if event.message.startswith(start)), RETURNED)
     related: list[Note] = origin(plain.lineage, words)
     fixes = tuple(_apply(facts, loc)) if event.message.startswith("Legacy") else tuple(_completed(facts, event))
     notes = told(related, callers(event.site.via), besides=loc)

@@ -12,6 +12,14 @@ import torch
 x = torch.ones(3)
 x.retain_grad()  # error: [hook-without-grad]  # raises: RuntimeError "can't retain_grad on Tensor"
 ```
+## A result's `.grad`
+Nothing is accumulated into it. `register_hook` is given its gradient.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = w * 2
+h.register_post_accumulate_grad_hook(print)  # error: [hook-without-grad]  # raises: RuntimeError "post accumulate grad"
+```
 ## Not reported
 ```python
 import torch
@@ -38,6 +46,11 @@ def check(facts: Facts) -> Iterator[Draft]:
         lost = [(step.loc, explain_cut(facts, step)) for step in cuts(made)[:3] if step.loc is not None]
         notes = told(lost, origin(made, "the tensor is made here"), callers(event.site.via), besides=loc)
         message = f"{said(facts, loc)} waits for a gradient of a tensor that does not require grad"
+        yield Draft(loc, message, event, related=notes)
+    for event, made in facts.saying("post accumulate grad hooks cannot be registered on non-leaf"):
+        loc = event.site.loc
+        notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
+        message = f"{said(facts, loc)} waits for a `.grad` that is never written: the tensor is no leaf"
         yield Draft(loc, message, event, related=notes)
 
 

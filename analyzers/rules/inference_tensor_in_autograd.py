@@ -56,6 +56,7 @@ WHAT = {
     "Inference tensors cannot be saved": "has to save a tensor made in inference mode, which autograd cannot do",
     "Inplace update to inference tensor": "writes to a tensor made in inference mode, outside that mode",
     "Setting requires_grad=True on inference": "asks for gradients of a tensor made in inference mode",
+    "Inference tensors do not track version": "reads the version of a tensor made in inference mode, which has none",
 }
 
 
