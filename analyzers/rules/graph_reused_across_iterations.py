@@ -58,6 +58,24 @@ for x in torch.randn(3, 4, 2):
     out.sum().backward()
     state = tuple(part.detach() for part in state)
 ```
+## Collected and never emptied
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for x in torch.randn(2, 3):
+    losses.append((w.exp() * x).sum())  # error: [graph-reused-across-iterations]
+    torch.stack(losses).sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for x in torch.randn(2, 3):
+    losses.append((w.exp() * x).sum())
+    torch.stack(losses).sum().backward()
+    losses.clear()
+```
 ## Not reported
 ```python
 import torch
@@ -78,6 +96,7 @@ from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.carrying import detach_carried
+from analyzers.rules.collecting import collected, empty_after
 from analyzers.rules.edits import at, node_at
 from analyzers.rules.rebuilding import compute_in_loop
 from analyzers.rules.trace import Note, callers, said, told
@@ -99,13 +118,18 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     if node.freed_at is not None:
         related.append((node.freed_at, "an earlier iteration's backward freed it here"))
     what = said(facts, loc)
-    if carried:
+    collection = collected(facts, loc) if carried else None
+    if collection is not None:
+        message = f"{what} of an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
+    elif carried:
         message = f"{what} of an earlier iteration is in this iteration's graph: `detach()` what is carried along"
     else:
         message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
     kept = list(_kept(facts, loc)) if carried else []
     notes = told(kept, related, callers(event.site.via), besides=loc)
-    if carried:
+    if collection is not None:
+        fixes = tuple(empty_after(facts, collection, event.site.loc))
+    elif carried:
         fixes = tuple(detach_carried(facts, loc, node.via, event.site)) or tuple(_detach_kept(facts, kept))
     else:
         rebuilt = compute_in_loop(facts, loc, node.via, event.site)
