@@ -17,12 +17,16 @@ from analyzers.rules.blocks import module_block
 from analyzers.rules.edits import at, between, indentation, path_to, statement_at, walk
 from analyzers.syntax import nodes as n
 
+TRAIL = 100
+"""Steps of a value's trail that are searched for what was computed."""
+
 EMPTYING = {"clear", "pop", "popleft"}
 
 
-def collected(facts: Facts, made: Loc) -> Loc | None:
-    """The list that takes what was computed at `made` into the next iteration: the place in its `append`."""
-    for place, name in ((made, None), *_bound_to(facts, made)):
+def collected(facts: Facts, made: Loc, via: Sequence[Loc]) -> Loc | None:
+    """The list that takes what was computed at `made`, in calls at `via`, into the next iteration: the place in its
+    `append`."""
+    for place, name in (*((loc, None) for loc in (made, *via)), *_bound_to(facts, made)):
         for node in path_to(facts, place) if name is None else _around(facts, place):
             match node:
                 case n.Call(func=n.Attribute(value=n.Name() | n.Attribute() as kept, attr="append"), args=(given,)):
@@ -33,8 +37,9 @@ def collected(facts: Facts, made: Loc) -> Loc | None:
 
 def _bound_to(facts: Facts, made: Loc) -> Iterator[tuple[Loc, str]]:
     for binding in facts.run.bindings:
-        if binding.lineage is not None and binding.lineage.loc == made and binding.name.isidentifier():
-            yield binding.loc, binding.name
+        if binding.lineage is not None and binding.name.isidentifier():
+            if any(step.loc == made for step in binding.lineage.walk(TRAIL)):
+                yield binding.loc, binding.name
 
 
 def _around(facts: Facts, place: Loc) -> Iterator[n.Node]:

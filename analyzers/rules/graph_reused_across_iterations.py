@@ -118,7 +118,7 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     if node.freed_at is not None:
         related.append((node.freed_at, "an earlier iteration's backward freed it here"))
     what = said(facts, loc)
-    collection = collected(facts, loc) if carried else None
+    collection = collected(facts, loc, node.via) if carried else None
     if collection is not None:
         message = f"{what} of an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
     elif carried:

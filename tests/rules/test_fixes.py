@@ -278,3 +278,51 @@ def test_a_view_gets_memory_of_its_own_where_all_writes_go_to_it() -> None:
     assert [fix.title for fix in fixes(one)] == ["Give `v` memory of its own (`clone()`)"]
     assert not fixes(one)[0].safe
     assert fixes(text.format("v[0] = 1.0\nu[0] = 2.0\n")) == ()
+
+
+COLLECTING = "losses = []\nfor x in torch.randn(2, 3):\n    loss = (w.exp() * x).sum()\n    losses.append(loss)\n"
+
+
+def test_a_list_that_is_never_emptied_is_emptied_after_backward() -> None:
+    text = WEIGHT + COLLECTING + "    torch.stack(losses).sum().backward()\n"
+    assert fixed(text) == text + "    losses.clear()\n"
+
+
+def test_a_list_of_an_object_is_emptied_in_another_method() -> None:
+    text = (
+        WEIGHT + "class Trainer:\n"
+        "    def __init__(self):\n        self.losses = []\n"
+        "    def look(self, x):\n        self.losses.append((w.exp() * x).sum())\n"
+        "    def learn(self):\n        sum(self.losses).backward()\n"
+        "trainer = Trainer()\nfor x in torch.randn(2, 3):\n    trainer.look(x)\n    trainer.learn()\n"
+    )
+    assert "sum(self.losses).backward()\n        self.losses.clear()\n" in fixed(text)
+
+
+def clearing(text: str) -> list[Fix]:
+    return [fix for fix in fixes(text) if any("clear" in edit.text for edit in fix.edits)]
+
+
+@pytest.mark.parametrize("taken", ["losses.pop(0)", "del losses[:-2]", "losses = losses[-2:]"])
+def test_a_list_that_keeps_the_last_few_is_not_emptied(taken: str) -> None:
+    text = WEIGHT + COLLECTING + f"    torch.stack(losses).sum().backward()\n    if len(losses) > 4:\n        {taken}\n"
+    assert not clearing(text)
+
+
+def test_a_list_that_goes_by_another_name_there_is_not_emptied() -> None:
+    text = (
+        WEIGHT + "losses = []\n"
+        "def learn(kept):\n    sum(kept).backward()\n"
+        "def look(losses, x):\n    losses.append((w.exp() * x).sum())\n"
+        "for x in torch.randn(2, 3):\n    look(losses, x)\n    learn(losses)\n"
+    )
+    assert not clearing(text)
+
+
+def test_a_list_is_found_around_the_call_that_computes() -> None:
+    text = (
+        WEIGHT + "def cost(x):\n    return (w.exp() * x).sum()\n"
+        "losses = []\n"
+        "for x in torch.randn(2, 3):\n    losses.append(cost(x))\n    sum(losses).backward()\n"
+    )
+    assert fixed(text) == text + "    losses.clear()\n"
