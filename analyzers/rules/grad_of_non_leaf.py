@@ -47,6 +47,23 @@ h.retain_grad()
 (h * h).sum().backward()
 w.grad = h.grad
 ```
+## A step that makes a result of the leaf
+```python
+import torch
+x = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (x * x).sum().backward()
+    x = x - 0.1 * x.grad  # error: [grad-of-non-leaf]  # raises: TypeError "unsupported operand type(s)"
+```
+```python fixed
+import torch
+x = torch.ones(3, requires_grad=True)
+for step in range(3):
+    (x * x).sum().backward()
+    with torch.no_grad():
+        x -= 0.1 * x.grad
+    x.grad = None
+```
 ## A leaf for each round
 ```python
 import torch
@@ -84,13 +101,14 @@ g = w.grad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, FlagSet, GradRead, NoneGradUsed, Raised, Rewrapped
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import block_around
-from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at
+from analyzers.rules.blocks import Spot, block_around, under_no_grad
+from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at, walk
 from analyzers.rules.regrading import attach, behind, leaf_of_result
 from analyzers.rules.trace import Note, callers, explain_cut, said, told
 from analyzers.syntax import nodes as n
@@ -199,9 +217,41 @@ def _lasting(facts: Facts, made: Loc, *, safe: bool) -> tuple[FixDraft, ...]:
                     case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=flagged), attr="requires_grad_"))):
                         if flagged == name:
                             return (FixDraft("Begin a new graph here", True, behind(loc, value, ".detach()")),)
+            if (updated := _updated(facts, block, here, name)) is not None:
+                return (updated,)
             line = (between(loc, statement.end, statement.end), f"\n{indent}{name}.retain_grad()")
             return (FixDraft(f"Keep its gradient: `{name}.retain_grad()`", safe, (line,)),)
     return ()
+
+
+def _updated(facts: Facts, block: Sequence[Spot], here: int, name: str) -> FixDraft | None:
+    """`x = x - lr * x.grad`, which makes a result of the leaf, becomes a write under `no_grad`."""
+    loc, statement = block[here]
+    written = re.match(rf"{name}(\s*=\s*{name}\s*([-+])\s*)", facts.text(at(loc, statement)))
+    match statement:
+        case n.Assign(value=n.BinOp(left=n.Name(), right=step)) if written and _reads_grad(step, name):
+            pass
+        case _:
+            return None
+    changes = under_no_grad(facts, [block[here]])
+    if changes is None:
+        return None
+    start = statement.start + len(name)
+    changes += ((between(loc, start, start + len(written[1])), f" {written[2]}= "),)
+    if not any(_reads_grad(later, name) for _, later in block[here + 1 :]):
+        indent = indentation(facts, loc, statement)
+        changes += ((between(loc, statement.end, statement.end), f"\n{indent}{name}.grad = None"),)
+    return FixDraft(f"Write to `{name}` under `no_grad()`: it stays a leaf", False, changes)
+
+
+def _reads_grad(node: n.Node, name: str) -> bool:
+    return any(
+        isinstance(part, n.Attribute)
+        and part.attr == "grad"
+        and isinstance(part.value, n.Name)
+        and part.value.id == name
+        for part in walk(node)
+    )
 
 
 def _read_there(facts: Facts, read: GradRead, copy: Loc) -> Iterator[FixDraft]:

@@ -326,3 +326,18 @@ def test_a_list_is_found_around_the_call_that_computes() -> None:
         "for x in torch.randn(2, 3):\n    losses.append(cost(x))\n    sum(losses).backward()\n"
     )
     assert fixed(text) == text + "    losses.clear()\n"
+
+
+STEP = "for _ in range(3):\n    (w * w).sum().backward()\n    w = w - (0.1 * w.grad)\n"
+
+
+def test_a_step_becomes_a_write_and_the_gradient_is_zeroed_once() -> None:
+    written = "    with torch.no_grad():\n        w -= (0.1 * w.grad)\n"
+    before = WEIGHT + STEP.rpartition("    w = ")[0]
+    assert fixed(WEIGHT + STEP) == before + written + "    w.grad = None\n"
+    assert fixed(WEIGHT + STEP + "    w.grad.zero_()\n") == before + written + "    w.grad.zero_()\n"
+
+
+def test_a_result_that_is_no_step_keeps_its_gradient() -> None:
+    text = WEIGHT + STEP.replace("w = w - (0.1 * w.grad)", "w = w * 0.9\n    w.grad.sum()")
+    assert "retain_grad" in fixed(text)
