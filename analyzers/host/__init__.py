@@ -128,7 +128,8 @@ class Snapshot:
 
         with self._held() as db:
             path = finding.place.path
-            return suppression.ignoring(suppression.comments_of(path, module(db, path)), finding)
+            cut = module(db, path)
+            return suppression.ignoring(suppression.Comments(path, cut.text, cut.directives), finding)
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         with self._held() as db:

@@ -14,7 +14,6 @@ from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_toge
 from analyzers.machine.events import Binding
 from analyzers.queries.engine import Database, query
 from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
-from analyzers.syntax import comments
 
 if TYPE_CHECKING:
     from analyzers.rules.base import Judgement
@@ -50,11 +49,12 @@ def found(db: Database, path: str) -> tuple[Finding, ...]:
 def comments_of(db: Database, path: str) -> Comments | None:
     """The directives of a file; None where there are none."""
     cut = module(db, path)
-    if not comments.has_directive(cut.text):
+    directives = cut.directives
+    if not directives:
         return None
     from analyzers.rules import suppression
 
-    return suppression.comments_of(path, cut)
+    return suppression.Comments(path, cut.text, directives)
 
 
 @query

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from analyzers.host.world import MOST_TEXT, exists, moves_search_path, source, world_of
+from analyzers.host.world import MOST_TEXT, exists, source, world_of
 from analyzers.program import imports, prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
@@ -41,6 +41,11 @@ def module(db: Database, path: str) -> Module:
 @query(eager=1)
 def body(db: Database, path: str) -> tuple[n.ChunkRef, ...]:
     return module(db, path).body
+
+
+@query(eager=1)
+def moves_search_path(db: Database, path: str) -> bool:
+    return module(db, path).moves_search_path
 
 
 @query(eager=1)

@@ -97,11 +97,6 @@ def outside_kind(db: Database, dotted: str) -> str:
     return world_of(db).look_up(dotted)
 
 
-@query(eager=1)
-def moves_search_path(db: Database, path: str) -> bool:
-    return b"sys.path" in (source(db, path) or b"")
-
-
 @query
 def choice(db: Database, path: str) -> Choice:
     with suppress(KeyError):

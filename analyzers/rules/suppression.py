@@ -22,8 +22,7 @@ from analyzers.report import Edit, Finding, Fix, Place
 from analyzers.rules import unknown_suppression, unused_suppression
 from analyzers.rules.base import Rule
 from analyzers.syntax import parse
-from analyzers.syntax.comments import Code, Suppression, suppressions
-from analyzers.syntax.split import Module
+from analyzers.syntax.comments import Code, Suppression
 
 UNUSED, UNKNOWN = unused_suppression.RULE, unknown_suppression.RULE
 
@@ -61,10 +60,6 @@ class Comments:
             return []
         lines = set(spoken_lines(self.text, self.tree, finding.place))
         return [one for one in naming if one.whole_file or one.line in lines]
-
-
-def comments_of(path: str, module: Module) -> Comments:
-    return Comments(path, module.text, suppressions(module.text, module.is_comment))
 
 
 def uses(comments: Comments, findings: Iterable[Finding]) -> frozenset[Use]:

@@ -51,18 +51,23 @@ class Suppression:
     whole_file: bool
     shared: bool = False
 
+    def moved(self, lines: int, offset: int) -> Suppression:
+        """The same, that many lines and bytes further down."""
+        if not offset:
+            return self
+        codes = self.codes
+        if codes:
+            codes = tuple([Code(one.name, one.start + offset, one.end + offset) for one in codes])
+        start, end = self.start + offset, self.end + offset
+        return Suppression(self.line + lines, start, end, codes, self.whole_file, self.shared)
+
     def silences(self, code: str, name: str = "") -> bool:
         """Whether it names the rule `code`, which is also called `name`."""
         return self.codes is None or any(one.name in (code, name.upper()) for one in self.codes)
 
 
-def has_directive(text: bytes) -> bool:
-    """Whether there may be one, without a tree."""
-    return _DIRECTIVE.search(text) is not None
-
-
 def suppressions(text: bytes, is_comment: Callable[[int, int], bool]) -> tuple[Suppression, ...]:
-    """Every directive of a file, in order; `is_comment` says whether bytes `start` to `end` are a part of one."""
+    """Every directive of a text, in order; `is_comment` says whether bytes `start` to `end` are a part of one."""
     found: list[Suppression] = []
     line = counted = 0
     for match in _DIRECTIVE.finditer(text):

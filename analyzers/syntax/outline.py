@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from analyzers.syntax.spans import ChunkSpan
 from analyzers.syntax.split import Module
+
+_NONE: frozenset[str] = frozenset()
 
 _IMPORTING = re.compile(rb"\bimport\b")
 
@@ -33,11 +37,19 @@ class Outline:
 
 def outline_of(module: Module) -> Outline:
     definitions = tuple(
-        Definition(key, span.name, frozenset(child.name for child in span.children if child.name is not None))
+        Definition(key, span.name, _names(span.children) if span.children else _NONE)
         for key, span in module.spans.items()
         if span.name is not None
     )
-    names = frozenset(span.name for span in module.chunks if span.name is not None)
+    names = _names(module.chunks)
     statements = tuple(span.key for span in module.chunks if span.name is None)
-    importing = tuple(key for key in statements if _IMPORTING.search(module.spans[key].text))
+    importing = tuple(key for key in statements if _may_import(module.spans[key].text))
     return Outline(tuple(module.spans), definitions, names, statements, importing)
+
+
+def _names(spans: Iterable[ChunkSpan]) -> frozenset[str]:
+    return frozenset([span.name for span in spans if span.name is not None])
+
+
+def _may_import(text: bytes) -> bool:
+    return b"import" in text and _IMPORTING.search(text) is not None

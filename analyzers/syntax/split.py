@@ -20,15 +20,18 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from tree_sitter import Node, Tree
 
 from analyzers.syntax import parse
+from analyzers.syntax.comments import Suppression, suppressions
 from analyzers.syntax.nodes import ChunkRef
 from analyzers.syntax.repair import Repaired, is_broken, is_group, repair
 from analyzers.syntax.spans import ChunkSpan, Cutter, chunk_nodes, numbered
+
+SEARCH_PATH = b"sys.path"
 
 _COMMENT = parse.kind("comment")
 
@@ -54,6 +57,20 @@ class Section:
         if self.source.groups is not None or not self.statements:
             return True
         return is_group(text[max(start, text.rfind(b"\n", 0, self.statements[0].start_byte) + 1) : self.end])
+
+    @cached_property
+    def text(self) -> bytes:
+        """What the tree is of."""
+        return self.source.text[self.start : self.end]
+
+    @cached_property
+    def directives(self) -> tuple[Suppression, ...]:
+        """The comments that silence findings, as if the text began here; for a section that is as the file has it."""
+        return suppressions(self.text, lambda start, end: _is_comment(self.source.tree, start, end, self.start))
+
+    @cached_property
+    def moves_search_path(self) -> bool:
+        return SEARCH_PATH in self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +126,34 @@ class Module:
         place, section = self.places[at], self.sections[at]
         for low, high in section.holes:
             if place + low <= start < place + high:
-                tree, shift = parse.parse(self.text[place + low : place + high]), -place - low
-                break
-        else:
-            tree, shift = section.source.tree, section.start - place
-        node = tree.root_node.descendant_for_byte_range(start + shift, end + shift)
-        return node is not None and node.kind_id == _COMMENT
+                return _is_comment(parse.parse(self.text[place + low : place + high]), start, end, -place - low)
+        return _is_comment(section.source.tree, start, end, section.start - place)
+
+    @property
+    def directives(self) -> tuple[Suppression, ...]:
+        """The comments that silence findings."""
+        found: list[Suppression] = []
+        line = counted = 0
+        for place, section, end in zip(self.places, self.sections, (*self.places[1:], len(self.text)), strict=True):
+            if section.is_mended or section.holes:
+                mine = suppressions(self.text[place:end], partial(self._is_comment_behind, place))
+            else:
+                mine = section.directives
+            if mine:
+                line += self.text.count(b"\n", counted, place)
+                counted = place
+                found += [one.moved(line, place) for one in mine]
+        return tuple(found)
+
+    def _is_comment_behind(self, place: int, start: int, end: int) -> bool:
+        return self.is_comment(place + start, place + end)
+
+    @property
+    def moves_search_path(self) -> bool:
+        """Whether the file may change where its imports are looked for."""
+        if any(section.is_mended for section in self.sections):
+            return SEARCH_PATH in self.text
+        return any(section.moves_search_path for section in self.sections)
 
     def start(self, key: str) -> int:
         """Where in the file the statement of the module starts that a chunk lies in."""
@@ -137,6 +176,11 @@ class Module:
                 if child.key == key or key.startswith(child.key + ".")
             )
         return self.sections[at].source, start, node
+
+
+def _is_comment(tree: Tree, start: int, end: int, shift: int) -> bool:
+    node = tree.root_node.descendant_for_byte_range(start + shift, end + shift)
+    return node is not None and node.kind_id == _COMMENT
 
 
 def split(text: bytes, tree: Tree) -> Module:

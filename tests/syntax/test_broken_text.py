@@ -59,7 +59,7 @@ net = Net()
 
 def everything(text: bytes) -> list[Chunk]:
     module = split(text, parse(text))
-    suppressions(text, module.is_comment)
+    assert module.directives == suppressions(text, module.is_comment)
     chunks = [lower(module, key) for key in module.spans]
     for chunk in chunks:
         span = module.spans[chunk.key]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.syntax.comments import Suppression, suppressions
+from analyzers.syntax.comments import Suppression
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import split
 
 
 def found(source: str) -> list[Suppression]:
     text = source.encode()
-    return list(suppressions(text, split(text, parse(text)).is_comment))
+    return list(split(text, parse(text)).directives)
 
 
 def test_codes_with_spans() -> None:
