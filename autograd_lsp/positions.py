@@ -94,16 +94,24 @@ class LineIndex:
         return starts
 
 
-def lsp_index(text: str, line: int, character: int, encoding: Encoding) -> int:
-    """The index into `text`, for an edit that an editor sends. It counts no lines below, as each keystroke asks."""
+def lsp_index(
+    text: str, line: int, character: int, encoding: Encoding, known: tuple[int, int] = (0, 0)
+) -> tuple[int, int]:
+    """The index into `text`, for an edit that an editor sends, and that at which its line starts. `known` is a line and
+    where it starts: the next keystroke is mostly near the last."""
     if "\r" in text:
         index = LineIndex(text)
         start = index.start(line)
-        return start + _characters(index.line_text(line), character, encoding)
-    lines = text.split("\n", line + 1)
-    if line >= len(lines):
-        return len(text)
-    return sum(map(len, lines[:line])) + line + _characters(lines[line], character, encoding)
+        return start + _characters(index.line_text(line), character, encoding), start
+    near, start = known if line >= known[0] else (0, 0)
+    for _ in range(line - near):
+        end = text.find("\n", start)
+        if end < 0:
+            return len(text), len(text)
+        start = end + 1
+    end = text.find("\n", start)
+    found = text[start:] if end < 0 else text[start:end]
+    return start + _characters(found, character, encoding), start
 
 
 def without_lone_surrogates(text: str) -> str:

@@ -134,15 +134,20 @@ class Module:
         """The comments that silence findings."""
         found: list[Suppression] = []
         line = counted = 0
-        for place, section, end in zip(self.places, self.sections, (*self.places[1:], len(self.text)), strict=True):
+        speaking = [
+            (place, section)
+            for place, section in zip(self.places, self.sections, strict=True)
+            if section.is_mended or section.holes or section.directives
+        ]
+        for place, section in speaking:
             if section.is_mended or section.holes:
-                mine = suppressions(self.text[place:end], partial(self._is_comment_behind, place))
+                text = self.text[place : place + section.end - section.start]
+                mine = suppressions(text, partial(self._is_comment_behind, place))
             else:
                 mine = section.directives
-            if mine:
-                line += self.text.count(b"\n", counted, place)
-                counted = place
-                found += [one.moved(line, place) for one in mine]
+            line += self.text.count(b"\n", counted, place)
+            counted = place
+            found += [one.moved(line, place) for one in mine]
         return tuple(found)
 
     def _is_comment_behind(self, place: int, start: int, end: int) -> bool:

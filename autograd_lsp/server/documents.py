@@ -20,11 +20,20 @@ from autograd_lsp.positions import Encoding, lsp_index
 class Document(TextDocument):
     """An open document. Its text changes only through `apply_change`."""
 
+    _known = (0, 0)
+    """A line, and the index at which it starts."""
+
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
-        if isinstance(change, types.TextDocumentContentChangePartial):
-            self._source = edited(self._source or "", change.range, change.text, encoding_of(self._position_codec))
-        else:
-            self._source = change.text
+        if not isinstance(change, types.TextDocumentContentChangePartial):
+            self._source, self._known = change.text, (0, 0)
+            return
+        text, where, encoding = self._source or "", change.range, encoding_of(self._position_codec)
+        start, of_line = lsp_index(text, where.start.line, where.start.character, encoding, self._known)
+        end = start
+        if where.start != where.end:
+            end, _ = lsp_index(text, where.end.line, where.end.character, encoding, (where.start.line, of_line))
+        self._source = text[:start] + change.text + text[max(start, end) :]
+        self._known = (where.start.line, of_line) if of_line < len(text) else (0, 0)
 
     @property
     def key(self) -> str:
@@ -52,13 +61,6 @@ class Documents(Workspace):
         for opened in (structure.did_open or []) if structure is not None else []:
             if unquote(opened.uri) not in self.text_documents:
                 self.put_text_document(opened, notebook_uri=params.notebook_document.uri)
-
-
-def edited(text: str, where: types.Range, replacement: str, encoding: Encoding) -> str:
-    start = lsp_index(text, where.start.line, where.start.character, encoding)
-    is_insertion = where.start == where.end
-    end = start if is_insertion else lsp_index(text, where.end.line, where.end.character, encoding)
-    return text[:start] + replacement + text[max(start, end) :]
 
 
 def encoding_of(holder: Any) -> Encoding:

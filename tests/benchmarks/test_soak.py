@@ -6,9 +6,9 @@ import random
 
 from lsprotocol import types
 
-from autograd_lsp.server.documents import edited
 from benchmarks.client import Document
 from benchmarks.soak import Typist
+from tests.support.texts import edited
 
 TEXT = "import torch\n\n\ndef f(x):\n    y = x * 2\n    # größer\n    return y.sum()\n"
 

@@ -12,8 +12,8 @@ import pytest
 from lsprotocol import types
 from pygls.protocol import default_converter
 
-from autograd_lsp.server.documents import edited
 from tests.lsp.editor import BROKEN, Editor, editing
+from tests.support.texts import edited
 
 URI = "file:///project/train.py"
 ASTRAL = BROKEN.replace("y.add_(1)", "s = '😀é'; y.add_(1)")

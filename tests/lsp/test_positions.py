@@ -66,7 +66,16 @@ def test_every_character_offset_survives_the_way_there_and_back(text: str, encod
         assert index.offset(index.position(offset)) == offset
         line, column = index.lsp_position(offset, encoding)
         assert index.lsp_offset(line, column, encoding) == offset
-        assert lsp_index(text, line, column, encoding) == characters
+        assert lsp_index(text, line, column, encoding)[0] == characters
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_line_that_is_known_leads_to_the_same_place(text: str) -> None:
+    index = LineIndex(text)
+    for line in range(index.line_count + 1):
+        for known in range(index.line_count):
+            near = known, index.start(known)
+            assert lsp_index(text, line, 1, "utf-16", near) == lsp_index(text, line, 1, "utf-16")
 
 
 def test_columns_for_people_count_characters_from_one() -> None:
@@ -76,8 +85,8 @@ def test_columns_for_people_count_characters_from_one() -> None:
 
 def test_positions_out_of_range_are_moved_inside() -> None:
     index = LineIndex("ab\ncd")
-    assert lsp_index(index.text, 0, 99, "utf-16") == 2
-    assert lsp_index(index.text, 99, 0, "utf-16") == 5
+    assert lsp_index(index.text, 0, 99, "utf-16") == (2, 0)
+    assert lsp_index(index.text, 99, 0, "utf-16") == (5, 5)
     assert index.lsp_offset(99, 7, "utf-8") == 5
     assert index.position(99) == Position(2, 3)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from autograd_lsp.server.documents import edited
 from tests.lsp.editor import BROKEN, PULL_CLIENT, editing
+from tests.support.texts import edited
 
 URI = "file:///project/train.py"
 
