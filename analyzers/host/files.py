@@ -50,7 +50,14 @@ def moves_search_path(db: Database, path: str) -> bool:
 
 @query(eager=1)
 def outline(db: Database, path: str) -> Outline:
-    return outline_of(module(db, path))
+    cut = module(db, path)
+    kept, keys = world_of(db).outlines, tuple(cut.spans)
+    before = kept.get(path)
+    if before is None or before[0] != keys:
+        if len(kept) >= KEPT_TREES:
+            del kept[next(iter(kept))]
+        before = kept[path] = keys, outline_of(cut)
+    return before[1]
 
 
 @query(capacity=KEPT_TREES, eager=1)

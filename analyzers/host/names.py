@@ -62,30 +62,58 @@ def captured(db: Database, path: str, key: str) -> tuple[frozenset[str], frozens
     return (used if known is None else used & known), rebound
 
 
+@query(eager=2)
+def defined(db: Database, path: str) -> frozenset[str]:
+    """The names of the functions and classes of a file, those within classes among them."""
+    return frozenset([name for _, name, _ in outline(db, path).definitions])
+
+
+@query(eager=3)
+def calls(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
+    """Whether a chunk has a word of autograd's, and the definitions of its file that it uses: seldom does an edit
+    change that."""
+    matter, names = words(db, path, key)
+    return matter, names & defined(db, path)
+
+
 def _definitions(db: Database, path: str) -> tuple[dict[str, frozenset[str]], set[str]]:
     """The names that a file defines with those that each uses, and the ones that have a word of autograd's."""
     used: dict[str, frozenset[str]] = {}
     direct: set[str] = set()
     for key, name, inner in outline(db, path).definitions:
-        matter, names = words(db, path, key)
+        matter, names = calls(db, path, key)
         used[name] = used.get(name, frozenset()) | names | inner
         if matter:
             direct.add(name)
     return used, direct
 
 
-@query(eager=3)
+@query(eager=4)
 def names_that_matter(db: Database, path: str) -> frozenset[str]:
     """The functions and classes of a file that reach a word of autograd's within it."""
     used, direct = _definitions(db, path)
     return relevance.reaching(used, direct) & outline(db, path).names
 
 
-@query(eager=4)
+@query(eager=5)
+def imported_that_matter(db: Database, path: str) -> frozenset[str]:
+    """The same of the files that a file imports."""
+    return frozenset().union(*[names_that_matter(db, imported) for imported in imports_of(db, path)])
+
+
+@query(eager=6)
+def calls_out(db: Database, path: str, key: str) -> bool:
+    """Whether a chunk uses what reaches a word of autograd's in a file that is imported."""
+    return not imported_that_matter(db, path).isdisjoint(words(db, path, key)[1])
+
+
+@query(eager=7)
 def worth_running(db: Database, path: str) -> frozenset[str]:
     """The chunks of a file's functions that reach a word of autograd's there, or in a file that it imports."""
     used, direct = _definitions(db, path)
-    for imported_path in imports_of(db, path):
-        direct |= names_that_matter(db, imported_path)
+    definitions = outline(db, path).definitions
+    if outside := imported_that_matter(db, path):
+        direct |= outside
+        direct.update(name for key, name, _ in definitions if calls_out(db, path, key))
     found = relevance.reaching(used, direct)
-    return frozenset(key for key, name, _ in outline(db, path).definitions if name in found)
+    return frozenset(key for key, name, _ in definitions if name in found)

@@ -9,6 +9,7 @@ from analyzers.program import prelude
 from analyzers.queries.engine import Database, Input, query
 from analyzers.report import Choice
 from analyzers.syntax import nodes as n
+from analyzers.syntax.outline import Outline
 from analyzers.syntax.split import Module
 
 MOST_TEXT = 4_000_000
@@ -45,6 +46,8 @@ class World(Database):
         self.blocks: dict[tuple[str, bool], int] = {}
         self.cut: dict[str, Module] = {}
         """Files as they were cut last, the latest at the end: an edit is cut by what was before it."""
+        self.outlines: dict[str, tuple[tuple[str, ...], Outline]] = {}
+        """The outlines of files, with the keys of the chunks that they are of."""
         self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
         """By path, the chunk's key and its text."""
         self.asked: set[str] = set()
@@ -53,6 +56,7 @@ class World(Database):
     def forget(self) -> None:
         super().forget()
         self.cut.clear()
+        self.outlines.clear()
         self.lowered.clear()
         self.blocks.clear()
 

@@ -1,4 +1,7 @@
-"""What a file consists of, without the text: equal as long as no definition is added, renamed or taken away."""
+"""What a file consists of, without the text: equal as long as no definition is added, renamed or taken away.
+
+It is told by the keys of the chunks alone, as those name definitions, and statements by their text.
+"""
 
 from __future__ import annotations
 

@@ -210,16 +210,27 @@ def tables(
     chunks: Sequence[ChunkSpan], old: Module | None = None
 ) -> tuple[tuple[ChunkRef, ...], dict[str, ChunkSpan], dict[str, int]]:
     """A module's `body`, `spans` and `order`; what can be is taken over from another module."""
+    keys = [chunk.key for chunk in chunks]
+    if old is not None and keys == list(old.order):
+        edited = [(was, now) for was, now in zip(old.chunks, chunks, strict=True) if was is not now]
+        if all([one.key for one in was.family()] == [one.key for one in now.family()] for was, now in edited):
+            spans = dict(old.spans)
+            spans.update((span.key, span) for _, now in edited for span in now.family())
+        else:
+            spans = _spans(chunks)
+        return old.body, spans, old.order
+    body = tuple([ChunkRef(0, 0, key) for key in keys])
+    return body, _spans(chunks), dict(zip(keys, range(len(keys)), strict=True))
+
+
+def _spans(chunks: Sequence[ChunkSpan]) -> dict[str, ChunkSpan]:
     spans: dict[str, ChunkSpan] = {}
     for chunk in chunks:
         if chunk.children:
             spans.update((span.key, span) for span in chunk.family())
         else:
             spans[chunk.key] = chunk
-    keys = [chunk.key for chunk in chunks]
-    if old is not None and keys == list(old.order):
-        return old.body, spans, old.order
-    return tuple([ChunkRef(0, 0, key) for key in keys]), spans, dict(zip(keys, range(len(keys)), strict=True))
+    return spans
 
 
 def is_settled(source: Repaired, sections: Sequence[Section]) -> bool:

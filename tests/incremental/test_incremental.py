@@ -132,6 +132,11 @@ def test_half_a_line_runs_its_function_alone(edit: Edits) -> None:
     assert [sighting.finding.code for sighting in edit.shown["/lab/training.py"]] == ["AG102"]
 
 
+def test_what_is_worth_running_is_asked_again_only_for_names_that_are_defined(edit: Edits) -> None:
+    assert edit("/lab/model.py", "randn_like(x)", "randn_like(y)")["worth_running"] == 0
+    assert edit("/lab/model.py", "randn_like(y)", "randn_like(Net())")["worth_running"] == 1
+
+
 def test_a_host_that_forgets_says_the_same(edit: Edits, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not edit.host.forget_if_large()
     monkeypatch.setattr("analyzers.host.MOST_BLOCKS", 0)
