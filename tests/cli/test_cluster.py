@@ -63,7 +63,7 @@ IMPATIENT = "from autograd_lsp.cli import cluster\ncluster.LOOK_EVERY = 0.2"
 @pytest.fixture(scope="module", autouse=True)
 def _surroundings() -> Iterator[None]:
     """Workers find the package, are not where the command is, and may take long to start."""
-    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    patient = {"distributed.comm.timeouts.connect": "60s", "distributed.comm.timeouts.tcp": "300s"}
     with pytest.MonkeyPatch.context() as patch, dask.config.set(patient):
         patch.setenv("PYTHONPATH", str(REPOSITORY))
         yield
