@@ -168,7 +168,8 @@ class AutogradServer(LanguageServer):
         self._tell(self.host.choices_changed)
 
     def tell_display_changed(self) -> None:
-        """The user wants to see more, or less, of what the analyzer says."""
+        """The user wants to see more, or less, of what is said. An answer under way is for what was wanted."""
+        self.revision += 1
         self._say_changed(by_edit=False)
 
     def tell_bad_configuration(self, error: ConfigError) -> None:
