@@ -37,7 +37,7 @@ for step in range(3):
     net(torch.ones(1, 2)).pow(2).sum().backward()
     opt.step()  # warning: [optimizer-not-stepped]
 ```
-```python fixed
+```python right
 import torch
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -78,11 +78,8 @@ from analyzers.machine.events import (
     ZeroCall,
 )
 from analyzers.report import Severity
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import Change, at, between, indentation, path_to, statement_at, walk
+from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.trace import Note, callers, said, told
-from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -130,42 +127,9 @@ def _standing_still(facts: Facts) -> Iterator[Draft]:
     for loc, visits in steps.items():
         if all(step.still for step in visits) and any(step.with_grad for step in visits):
             made = [e for e in facts.of(OptimizerMade) if e.optimizer == visits[0].optimizer]
-            sources: list[Note] = [(e.site.loc, "the optimizer is made here") for e in made]
-            fixes: tuple[FixDraft, ...] = ()
-            if (schedule := _unstepped(facts, loc)) is not None:
-                name, place, change = schedule
-                sources.append((place, f"`{name}` sets the rate here, and never steps"))
-                fixes = (FixDraft(f"Call `{name}.step()` here", False, (change,)),)
-            notes = told(sources, callers(visits[0].site.via))
+            notes = told([(e.site.loc, "the optimizer is made here") for e in made], callers(visits[0].site.via))
             message = f"{said(facts, loc)} changes nothing: the learning rate is 0 each time"
-            yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
-
-
-def _unstepped(facts: Facts, loc: Loc) -> tuple[str, Loc, Change] | None:
-    """The schedule of the optimizer that steps at `loc`, where nobody steps it: its name, where it is made, and a call
-    of its `step` for after the optimizer's."""
-    statement = statement_at(facts, loc)
-    match statement:
-        case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=optimizer), attr="step"))):
-            indent = indentation(facts, loc, statement)
-        case _:
-            return None
-    function = next((node for node in reversed(path_to(facts, loc)) if isinstance(node, n.FunctionDef)), None)
-    spots = module_block(facts, loc.module) if function is None else [(loc, function)]
-    nodes = [(place, node) for place, outer in spots for node in walk(outer)]
-    owners = [node.value for _, node in nodes if isinstance(node, n.Attribute)]
-    for place, node in nodes:
-        match node:
-            case n.Assign(targets=(n.Name(id=name) as target,), value=n.Call(args=args) as call) if any(
-                isinstance(given, n.Name) and given.id == optimizer for given in args
-            ):
-                uses = [use for _, use in nodes if isinstance(use, n.Name) and use.id == name and use is not target]
-                handed_on = any(not any(use is owner for owner in owners) for use in uses)
-                steps = any(isinstance(a, n.Attribute) and a.attr == "step" and a.value in uses for _, a in nodes)
-                if indent is not None and not handed_on and not steps:
-                    change = between(loc, statement.end, statement.end), f"\n{indent}{name}.step()"
-                    return name, at(place, call), change
-    return None
+            yield Draft(loc, message, effect="param-not-updated", related=notes)
 
 
 def _left_out(facts: Facts) -> Iterator[Draft]:

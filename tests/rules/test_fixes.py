@@ -341,32 +341,3 @@ def test_a_step_becomes_a_write_and_the_gradient_is_zeroed_once() -> None:
 def test_a_result_that_is_no_step_keeps_its_gradient() -> None:
     text = WEIGHT + STEP.replace("w = w - (0.1 * w.grad)", "w = w * 0.9\n    w.grad.sum()")
     assert "retain_grad" in fixed(text)
-
-
-SCHEDULED = """\
-import torch
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-warmup = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: min(1.0, step / 4))
-for step in range(3):
-    opt.zero_grad()
-    net(torch.ones(1, 2)).pow(2).sum().backward()
-    opt.step()
-    USE
-"""
-
-
-def rate_fixes(use: str) -> list[str]:
-    host = Host(read=lambda _: None)
-    host.set_text("a.py", SCHEDULED.replace("USE", use))
-    (finding,) = [one for one in host.snapshot().findings("a.py") if one.code == "AG307"]
-    return [fix.title for fix in finding.fixes]
-
-
-def test_a_schedule_that_is_only_looked_at_is_to_step() -> None:
-    assert rate_fixes("print(warmup.get_last_lr())") == ["Call `warmup.step()` here"]
-
-
-@pytest.mark.parametrize("use", ["print(warmup)", "if step > 8:\n        warmup.step()"])
-def test_a_schedule_that_others_may_step_is_left_to_them(use: str) -> None:
-    assert not rate_fixes(use)
