@@ -23,15 +23,16 @@ TRAIL = 100
 EMPTYING = {"clear", "pop", "popleft"}
 
 
-def collected(facts: Facts, made: Loc, via: Sequence[Loc]) -> Loc | None:
-    """The list that takes what was computed at `made`, in calls at `via`, into the next iteration: the place in its
-    `append`."""
+def collected(facts: Facts, made: Loc, via: Sequence[Loc], backward: Loc) -> Loc | None:
+    """The list that takes what was computed at `made`, in calls at `via`, into the next iteration's backward: the place
+    in its `append`."""
     for place, name in (*((loc, None) for loc in (made, *via)), *_bound_to(facts, made)):
         for node in path_to(facts, place) if name is None else _around(facts, place):
             match node:
                 case n.Call(func=n.Attribute(value=n.Name() | n.Attribute() as kept, attr="append"), args=(given,)):
                     if name is None or (isinstance(given, n.Name) and given.id == name):
-                        return at(place, kept) if _is_never_emptied(facts, place.module, kept) else None
+                        if _is_read(facts, backward, kept) and _is_never_emptied(facts, place.module, kept):
+                            return at(place, kept)
     return None
 
 
@@ -46,6 +47,13 @@ def _around(facts: Facts, place: Loc) -> Iterator[n.Node]:
     """All of the function, or of the module's statement, that a place is in."""
     for statement in facts.places.chunk(place).body:
         yield from walk(statement)
+
+
+def _is_read(facts: Facts, backward: Loc, kept: n.Node) -> bool:
+    """Whether what runs backward takes anything from the list: one may be there for the record alone."""
+    nodes = list(_around(facts, backward))
+    filled = [node.value for node in nodes if isinstance(node, n.Attribute) and node.attr == "append"]
+    return any(_is_same(node, kept) and not any(node is owner for owner in filled) for node in nodes)
 
 
 def _is_never_emptied(facts: Facts, module: str, kept: n.Node) -> bool:

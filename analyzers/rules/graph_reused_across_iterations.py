@@ -118,19 +118,21 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     if node.freed_at is not None:
         related.append((node.freed_at, "an earlier iteration's backward freed it here"))
     what = said(facts, loc)
-    collection = collected(facts, loc, node.via) if carried else None
+    kept = list(_kept(facts, loc)) if carried else []
+    detached = tuple(detach_carried(facts, loc, node.via, event.site)) if carried else ()
+    is_collected = carried and not kept and not detached
+    collection = collected(facts, loc, node.via, event.site.loc) if is_collected else None
     if collection is not None:
         message = f"{what} of an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
     elif carried:
         message = f"{what} of an earlier iteration is in this iteration's graph: `detach()` what is carried along"
     else:
         message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
-    kept = list(_kept(facts, loc)) if carried else []
     notes = told(kept, related, callers(event.site.via), besides=loc)
     if collection is not None:
         fixes = tuple(empty_after(facts, collection, event.site.loc))
     elif carried:
-        fixes = tuple(detach_carried(facts, loc, node.via, event.site)) or tuple(_detach_kept(facts, kept))
+        fixes = detached or tuple(_detach_kept(facts, kept))
     else:
         rebuilt = compute_in_loop(facts, loc, node.via, event.site)
         fixes = (rebuilt,) if rebuilt is not None else ()

@@ -341,3 +341,13 @@ def test_a_step_becomes_a_write_and_the_gradient_is_zeroed_once() -> None:
 def test_a_result_that_is_no_step_keeps_its_gradient() -> None:
     text = WEIGHT + STEP.replace("w = w - (0.1 * w.grad)", "w = w * 0.9\n    w.grad.sum()")
     assert "retain_grad" in fixed(text)
+
+
+def test_a_list_that_is_kept_for_the_record_is_left_alone() -> None:
+    text = (
+        WEIGHT + "h, losses = torch.zeros(3), []\nfor x in torch.randn(2, 3):\n    h = torch.tanh(h * w + x)\n"
+        "    loss = h.sum()\n    losses.append(loss)\n    loss.backward()\n"
+    )
+    assert "    h = h.detach()\n" in fixed(
+        text.replace("h, losses = torch.zeros(3), []", "h = torch.zeros(3)\nlosses = []")
+    )
