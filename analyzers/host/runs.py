@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from analyzers.domain.values import Func
 from analyzers.graph.record import Recording, record_function, record_module
@@ -11,6 +12,7 @@ from analyzers.host.names import captured, habits, worth_running
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.core import ModuleRun
 from analyzers.machine.frameworks import DRIVEN
+from analyzers.machine.gaps import may_be_filled
 from analyzers.machine.runs import (
     IMPORTED,
     PRESUMED,
@@ -149,7 +151,7 @@ def presumed_module_run(db: Database, path: str) -> ModuleRun:
 def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""
-    runs = [WHOLE] if module_run(db, path).trains else []
+    runs = [WHOLE] if _may_presume(db, module_run(db, path)) else []
     runs += [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
     return tuple(index for index in runs if run_of(db, path, index, True).presumed)
 
@@ -158,6 +160,13 @@ def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | Fu
     if index == WHOLE:
         return presumed_module_run(db, path) if presume else module_run(db, path)
     return presumed_run(db, path, index) if presume else function_run(db, path, index)
+
+
+def _may_presume(db: Database, run: ModuleRun) -> bool:
+    """Whether a run trained something, and left gaps to be filled, or had no time to come by any."""
+    if not run.trains:
+        return False
+    return run.out_of_fuel or may_be_filled(Program(db), run.gaps, run.state.find, partial(outside_kind, db))
 
 
 def _may_train(db: Database, path: str, index: int) -> bool:

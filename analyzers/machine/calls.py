@@ -105,13 +105,11 @@ def marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call of something unknown: what it was handed may have changed, and the result may be any of it."""
     from analyzers.machine.havoc import havoc_value
+    from analyzers.machine.presumed import made_outside
 
-    if m.presumes:
-        from analyzers.machine.presumed import made_outside
-
-        made = made_outside(m, func, args)
-        if made is not None:
-            return made
+    made = made_outside(m, func, args)
+    if made is not None:
+        return made
     m.doubts += 1
     values = [func, *args.all()]
     for value in args.all() if m.presumes else values:
@@ -173,7 +171,7 @@ def call_function(m: Machine, func: Func, args: Args) -> Value:
 def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
     try:
         env = bind_arguments(m, func, args)
-        if m.presumes:
+        if any(isinstance(value, Unknown) for value in m.env(env).vars.values()):
             from analyzers.machine.presumed import presume_arguments
 
             presume_arguments(m, func, env)

@@ -24,6 +24,7 @@ from analyzers.domain.state import BLOCK_BITS, State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value, lineage_of
 from analyzers.machine.events import Binding, Cause, Event, Plain, Raised, Site
+from analyzers.machine.gaps import Gaps
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role
 
@@ -103,7 +104,8 @@ class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
     `trains` says that a backward was called, `presumed` that values were made up from the roles of names. `late` are
-    modules that it imports and that could not run before it; `default_dtype` is set where it has set one.
+    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `gaps` are
+    what it did not know and a presumed run might.
     """
 
     path: str
@@ -121,6 +123,7 @@ class ModuleRun:
     presumed: bool = False
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
+    gaps: Gaps = field(default_factory=Gaps)
     effects: Map[int, HeapObject] | None = None
 
 
@@ -237,6 +240,7 @@ class Machine:
         self.forgets: Literal["", "state", "all"] = ""
         """What is being made unknown: not the parameters of modules, or these too."""
         self.presumed_any = False
+        self.gaps = Gaps()
         self.trains = False
         self.roles: dict[object, dict[str, Role]] = {}
         self.probe: Probe | None = None

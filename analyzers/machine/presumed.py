@@ -18,23 +18,28 @@ from immutables import Map
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage
-from analyzers.domain.objects import ClassObj, Counter, Edge, Instance, Node, Saved, Storage, Tensor
+from analyzers.domain.objects import Counter, Edge, Instance, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Frame, Machine
+from analyzers.machine.gaps import roles_in_function, roles_in_module, says_nothing
 from analyzers.machine.natives import native
 from analyzers.machine.tensors import edge_to, refreshed
 from analyzers.syntax import nodes as n
-from analyzers.syntax.roles import Role, aliases_in, dotted, roles_in, same_part
+from analyzers.syntax.roles import Role, dotted, same_part
 
 Roles = dict[str, Role]
 
 
 def presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     """What `target` most likely holds, if `value` says nothing and the uses of the name do."""
-    if not isinstance(value, Unknown) or value.type is not None or m.frame.library:
+    if not says_nothing(value) or m.frame.library:
         return value
     name = dotted(target)
+    if not m.presumes:
+        if name:
+            m.gaps.note(m.frame.module, m.frame.func, name)
+        return value
     role = roles_of(m, m.frame).get(name) if name else None
     return value if role is None else _stand_in(m, name, role, value)
 
@@ -43,15 +48,15 @@ def presume_arguments(m: Machine, func: Func, env: int) -> None:
     """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
     if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
+    silent = [name for name, value in m.env(env).vars.items() if says_nothing(value)]
+    if not m.presumes:
+        for name in silent:
+            m.gaps.note(func.module, func, name)
+        return
     roles = _roles_of_function(m, func)
-    bound = m.env(env).vars
-    waiting = [(name, roles[name]) for name, value in bound.items() if name in roles and _says_nothing(value)]
+    waiting = [(name, roles[name]) for name in silent if name in roles]
     for name, role in sorted(waiting, key=lambda entry: entry[1] is not Role.MODEL):
         m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], env))
-
-
-def _says_nothing(value: Value) -> bool:
-    return isinstance(value, Unknown) and value.type is None
 
 
 def _stand_in(m: Machine, name: str, role: Role, value: Value, env: int | None = None) -> Value:
@@ -70,42 +75,12 @@ def roles_of(m: Machine, frame: Frame) -> Roles:
     """The roles of the names that code in this frame uses."""
     if frame.func is not None:
         return _roles_of_function(m, frame.func)
-    return _remembered(m, frame.module, lambda: roles_in(_module_body(m, frame.module)))
-
-
-def _module_body(m: Machine, module: str) -> list[n.Node]:
-    keys = [reference.key for reference in m.program.body(module) if isinstance(reference, n.ChunkRef)]
-    statements = (statement for key in keys for statement in m.program.chunk(module, key).body)
-    return [s for s in statements if not isinstance(s, n.FunctionDef | n.ClassDef)]
+    return _remembered(m, frame.module, lambda: roles_in_module(m.program, frame.module))
 
 
 def _roles_of_function(m: Machine, func: Func) -> Roles:
-    def find() -> Roles:
-        node = m.whole(func)
-        own = roles_in([node])
-        of_class = _roles_of_class(m, func.owner) if func.owner is not None else {}
-        if isinstance(node, n.FunctionDef):
-            for name, attribute in aliases_in(node).items():
-                if attribute in of_class:
-                    own.setdefault(name, of_class[attribute])
-        return {**own, **of_class}
-
-    return _remembered(m, (func.module, func.chunk, func.qualname), find)
-
-
-def _roles_of_class(m: Machine, cls: int) -> Roles:
-    found = m.st.find(cls)
-    if not isinstance(found, ClassObj):
-        return {}
-    classes = [m.st.find(a) for a in found.ancestry if isinstance(a, int)]
-    methods = [
-        m.whole(value)
-        for each in classes
-        if isinstance(each, ClassObj) and not each.module.startswith("<")
-        for value in each.attrs.values()
-        if isinstance(value, Func)
-    ]
-    return _remembered(m, cls, lambda: roles_in(methods))
+    key = (func.module, func.chunk, func.qualname)
+    return _remembered(m, key, lambda: roles_in_function(m.program, func, m.st.find))
 
 
 def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
@@ -138,6 +113,10 @@ def _model(m: Machine) -> Value:
 def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     """What a class or a function of an installed library makes, where it is known what kind of thing that is."""
     name = outside_name(func)
+    if not m.presumes:
+        if name is not None:
+            m.gaps.calls.add(name)
+        return None
     match m.program.outside_kind(name) if name is not None else "unknown":
         case "module":
             m.presumed_any = True
@@ -261,6 +240,7 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
     del args
     if not m.presumes:
+        m.gaps.data = True
         return Unknown(None, m.fresh())
     m.presumed_any = True
     made = m.new_tensor(None, None, lineage=m.trail("?", ()))

@@ -109,6 +109,7 @@ def run_module(
         machine.presumed_any,
         tuple(machine.late),
         machine.default_dtype if machine.default_dtype != before else None,
+        machine.gaps,
     )
 
 

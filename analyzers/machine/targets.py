@@ -49,7 +49,7 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
-    if not m.presumes:
+    if not isinstance(value, Unknown):
         return value
     from analyzers.machine.presumed import presumed
 

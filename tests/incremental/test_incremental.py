@@ -60,6 +60,16 @@ def test_an_edited_host_shows_what_a_new_one_does(path: Path) -> None:
     assert difference is None, f"{difference.after}\nedited: {difference.edited}\nfresh: {difference.fresh}"
 
 
+FROM_A_FACTORY = """\
+import torch
+from factories import build
+
+net = build()
+torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(2)).sum().backward()
+"""
+
+
 class Edits:
     """Two files that are open, and the queries that run when one of them is edited."""
 
@@ -100,6 +110,11 @@ RUNS = ("module_run", "imported", "function_run", "judged_run")
 
 def test_the_second_backward_is_found(edit: Edits) -> None:
     assert [sighting.finding.code for sighting in edit.shown["/lab/training.py"]] == ["AG102"]
+
+
+def test_training_is_run_once_more_only_where_a_name_may_stand_for_what_is_not_known(edit: Edits) -> None:
+    assert edit("/lab/training.py", "loss.backward()", "loss.neg().backward()")["presumed_module_run"] == 0
+    assert edit("/lab/training.py", TRAINING, FROM_A_FACTORY)["presumed_module_run"] == 1
 
 
 def test_a_comment_above_everything_runs_nothing(edit: Edits) -> None:
