@@ -45,6 +45,7 @@ from analyzers.domain.values import (
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.expressions import is_key, truth_of
+from analyzers.machine.imports import library_call
 from analyzers.machine.iteration import Stream, length_of, stream_of
 from analyzers.machine.torch_calls import DTYPE_NAMES
 
@@ -137,10 +138,17 @@ def _range(m: Machine, args: Args) -> Value:
     return Unknown()
 
 
+def _generator(m: Machine, source: Stream) -> Ref:
+    assert source.generator is not None
+    return m.new(source.generator)
+
+
 @builtin("enumerate")
 def _enumerate(m: Machine, args: Args) -> Value:
-    source = stream(m, args.get(0, "iterable"))
+    source = stream_of(m, args.get(0, "iterable"))
     start = args.get(1, "start", Const(0))
+    if source.generator is not None:
+        return library_call(m, "builtins.enumerate", Args([_generator(m, source), start]))
     base = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
     pairs = tuple(
         Tup((Const(base + i) if base is not None else Unknown("int"), item)) for i, item in enumerate(source.items)
@@ -151,9 +159,15 @@ def _enumerate(m: Machine, args: Args) -> Value:
 
 @builtin("zip")
 def _zip(m: Machine, args: Args) -> Value:
-    streams = [stream(m, a) for a in args.pos]
-    if not streams or args.open:
+    sources = [stream_of(m, a) for a in args.pos]
+    if not sources or args.open:
         return Unknown()
+    pushing = next((i for i, source in enumerate(sources) if source.generator is not None), None)
+    streams = [source if i == pushing else source.drained(m) for i, source in enumerate(sources)]
+    if pushing is not None:
+        others = [iterator(m, s.items, s.rest) for i, s in enumerate(streams) if i != pushing]
+        before, after = m.new(ListObj(tuple(others[:pushing]))), m.new(ListObj(tuple(others[pushing:])))
+        return library_call(m, "builtins.zip", Args([before, _generator(m, streams[pushing]), after]))
     exact = [len(s.items) for s in streams if s.rest is None]
     count = min(exact) if exact else max(len(s.items) for s in streams)
 

@@ -17,8 +17,9 @@ from analyzers.machine.attributes import find_in_class, is_a
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NoGraph, Raised, StepWithoutLoss
+from analyzers.machine.imports import library_call
 from analyzers.machine.natives import native
-from analyzers.machine.presumed import library_call, presumed_loss
+from analyzers.machine.presumed import presumed_loss
 from analyzers.syntax import nodes as n
 
 DRIVEN = {
@@ -54,7 +55,7 @@ def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
     m.frame.chunk = func.chunk
     end = m.here()
     try:
-        library_call(m, driver, Args([instance]))
+        library_call(m, f"presumed.{driver}", Args([instance]))
     finally:
         for event in m.events:
             if isinstance(event, Raised) and event.site.loc == end:

@@ -182,7 +182,7 @@ def collect(m: Machine, generator: Generator) -> Stream:
 def advance(m: Machine, ref: Ref, default: Value | None) -> Value:
     """`next(iterator)`."""
     from analyzers.domain.objects import Iterator
-    from analyzers.machine.iteration import stream_of
+    from analyzers.machine.iteration import any_of, stream_of
 
     found = m.obj(ref)
     if isinstance(found, Generator):
@@ -197,7 +197,7 @@ def advance(m: Machine, ref: Ref, default: Value | None) -> Value:
             if stream.fresh is not None and not items:
                 return stream.fresh()
         if found.position is None:
-            return rest if rest is not None else Unknown()
+            return any_of(items, rest)
         if found.position < len(items):
             m.st.put(ref.id, Iterator(found.source, found.position + 1, items, rest))
             return items[found.position]

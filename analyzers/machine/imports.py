@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from analyzers.domain.objects import Env, ListObj, ModuleObj
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.linking import attach, import_path, late, member, package_without_file
 from analyzers.machine.targets import store_name
@@ -39,6 +40,12 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
     env = m.st.get(m.st.modules[path])
     assert isinstance(env, Env)
     return env.vars.get(symbol, Unknown())
+
+
+def library_call(m: Machine, dotted: str, args: Args) -> Value:
+    """Call a function or class of the prelude."""
+    place = m.program.library(dotted)
+    return Unknown() if place is None else call(m, library_value(m, place), args)
 
 
 def outside(m: Machine, dotted: str) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from analyzers.domain.join import reach_of
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import Array, DictObj, Env, Generator, Instance, Iterator, ListObj, SetObj, Tensor
 from analyzers.domain.values import NONE, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Machine
@@ -126,10 +126,15 @@ def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:
         source = stream_of(m, found.source).drained(m)
         items, rest = source.items, source.rest
     if found.position is None:
-        return Stream((), rest if rest is not None else Unknown())
+        return Stream((), any_of(items, rest))
     left = items[found.position :]
     m.st.put(ref.id, Iterator(found.source, len(items), items, rest))
     return Stream(left, rest, counted=None if found.counted is None else found.counted + found.position)
+
+
+def any_of(items: tuple[Value, ...], rest: Value | None) -> Value:
+    """What an iterator gives that stands somewhere."""
+    return one_of(*items, *(() if rest is None else (rest,)))
 
 
 def _rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -> Stream:

@@ -230,6 +230,13 @@ def opaque_like(m: Machine, value: Ref, shape: Shape) -> Ref:
     return result
 
 
+@native("autograd_machine.several")
+def _several(m: Machine, args: Args) -> Value:
+    """A list of one such value or more."""
+    value = args.get(0, "value")
+    return m.new(ListObj((value,), value))
+
+
 @native("autograd_machine.unknown_float")
 def _unknown_float(m: Machine, args: Args) -> Value:
     return Unknown("float")

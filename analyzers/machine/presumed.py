@@ -20,9 +20,10 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Counter, Edge, Instance, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
-from analyzers.machine.calls import Args, call
+from analyzers.machine.calls import Args
 from analyzers.machine.core import Frame, Machine
 from analyzers.machine.gaps import roles_in_function, roles_in_module, says_nothing
+from analyzers.machine.imports import library_call
 from analyzers.machine.natives import native
 from analyzers.machine.tensors import edge_to, refreshed
 from analyzers.syntax import nodes as n
@@ -92,16 +93,8 @@ def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
 # --- stand-ins --------------------------------------------------------------------------------------------------
 
 
-def library_call(m: Machine, name: str, args: Args) -> Value:
-    """Call a function or class of the prelude's `presumed`."""
-    from analyzers.machine.imports import library_value
-
-    place = m.program.library(f"presumed.{name}")
-    return Unknown() if place is None else call(m, library_value(m, place), args)
-
-
 def _model(m: Machine) -> Value:
-    model = library_call(m, "Model", Args())
+    model = library_call(m, "presumed.Model", Args())
     found = m.obj(model)
     if isinstance(found, Instance) and isinstance(model, Ref):
         m.st.put(model.id, Instance(found.cls, found.attrs, True))
@@ -123,7 +116,7 @@ def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             return _model(m)
         case "optimizer" if args.pos or "params" in args.kw:
             m.presumed_any = True
-            return library_call(m, "make_optimizer_over", Args([args.get(0, "params")]))
+            return library_call(m, "presumed.make_optimizer_over", Args([args.get(0, "params")]))
         case "tensor":
             reach = reach_of(*args.all())
             made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))
@@ -155,7 +148,7 @@ def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
     models = _models_in_reach(m, name, env)
     named = [model for other, model in models if same_part(name, other)]
     chosen = named if len(named) == 1 else [model for _, model in models] if len(models) == 1 else []
-    return library_call(m, "make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
+    return library_call(m, "presumed.make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
 
 
 def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, Value]]:

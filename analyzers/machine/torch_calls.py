@@ -53,7 +53,7 @@ from analyzers.machine.tensors import (
 )
 from analyzers.ops import infer as shapes
 from analyzers.ops import table
-from analyzers.ops.infer import TensorType
+from analyzers.ops.infer import OpenList, TensorType
 from analyzers.ops.resolve import resolve
 from analyzers.ops.table import Row
 
@@ -158,6 +158,8 @@ def type_of_argument(m: Machine, value: Value) -> object:
     match value:
         case Const(value=v):
             return v
+        case Unknown(type=kind) if kind in shapes.NUMBERS:
+            return shapes.NUMBERS[kind]
         case Tup(items=items):
             return [type_of_argument(m, i) for i in items]
         case Builtin():
@@ -172,8 +174,12 @@ def type_of_argument(m: Machine, value: Value) -> object:
             found = m.obj(value)
             if isinstance(found, Tensor):
                 return TensorType(found.shape, found.dtype)
-            if isinstance(found, ListObj) and found.rest is None:
-                return [type_of_argument(m, i) for i in found.items]
+            if isinstance(found, ListObj):
+                known = [type_of_argument(m, i) for i in found.items]
+                if found.rest is None:
+                    return known
+                rest = type_of_argument(m, found.rest)
+                return OpenList(tuple(known), rest) if isinstance(rest, TensorType) else shapes.UNKNOWN
     return shapes.UNKNOWN
 
 

@@ -23,9 +23,11 @@ from analyzers.ops import (
 from analyzers.ops.infer_core import (
     BROADCASTING,
     LIST_RULES,
+    NUMBERS,
     RULES,
     UNKNOWN,
     Call,
+    OpenList,
     Rule,
     Shape,
     ShapeError,
@@ -39,8 +41,8 @@ from analyzers.ops.infer_core import (
 from analyzers.ops.infer_index import index_shape
 
 __all__ = [
-    "UNKNOWN", "Shape", "ShapeError", "TensorType", "broadcast", "index_shape", "infer", "infer_list", "modelled",
-    "numel", "promote",
+    "NUMBERS", "UNKNOWN", "OpenList", "Shape", "ShapeError", "TensorType", "broadcast", "index_shape", "infer",
+    "infer_list", "modelled", "numel", "promote",
 ]  # fmt: skip
 RULE_MODULES = (
     infer_factory, infer_index, infer_join, infer_linalg, infer_matmul, infer_nn, infer_pointwise, infer_pool,

@@ -51,6 +51,8 @@ _BOOL: Final = TensorType((), "bool", True)
 _INT: Final = TensorType((), "int64", True)
 _FLOAT: Final = TensorType((), "float64", True)
 _COMPLEX: Final = TensorType((), "complex128", True)
+NUMBERS: Final = {"bool": _BOOL, "int": _INT, "float": _FLOAT, "complex": _COMPLEX}
+"""A number of which only the type is known, by that type's name."""
 
 
 def as_tensor(value: object) -> TensorType:
@@ -64,6 +66,14 @@ def as_tensor(value: object) -> TensorType:
     if isinstance(value, float):
         return _FLOAT
     return _COMPLEX if isinstance(value, complex) else ANY
+
+
+@dataclass(frozen=True, slots=True)
+class OpenList:
+    """A list of arguments: `items`, and then any number of others of which each is like `rest`."""
+
+    items: tuple[object, ...]
+    rest: object
 
 
 @dataclass(slots=True)
@@ -86,6 +96,11 @@ class Call:
     def tensors(self, name: str) -> list[TensorType] | None:
         value = self.args.get(name)
         return [as_tensor(item) for item in value] if isinstance(value, (list, tuple)) else None
+
+    def open_tensors(self, name: str) -> list[TensorType] | None:
+        """The tensors of a list of unknown length, the last one for those that may be there."""
+        value = self.args.get(name)
+        return [as_tensor(item) for item in (*value.items, value.rest)] if isinstance(value, OpenList) else None
 
     def number(self, name: str, default: int | None = None) -> int | None:
         value = self.args.get(name, default)

@@ -77,11 +77,31 @@ def _cat_vectors(shapes: Sequence[Shape]) -> Shape:
 
 @rule("cat concat concatenate")
 def _cat(call: Call) -> Result:
-    tensors = call.tensors("tensors")
+    tensors, dim = call.tensors("tensors"), call.number("dim", 0)
+    if not tensors:
+        return _of_many(call, lambda shapes: _with_size(cat_shape(shapes, dim), dim, None))
+    dtype = promote(*tensors, default=call.default)
+    return TensorType(cat_shape([t.shape for t in tensors], dim), dtype)
+
+
+def _of_many(call: Call, join: Callable[[Sequence[Shape]], Shape]) -> TensorType:
+    """What is joined of a list whose length is not known."""
+    tensors = call.open_tensors("tensors")
     if not tensors:
         return TensorType(None, None)
-    dtype = promote(*tensors, default=call.default)
-    return TensorType(cat_shape([t.shape for t in tensors], call.number("dim", 0)), dtype)
+    dtypes = {t.dtype for t in tensors}
+    try:
+        return TensorType(join([t.shape for t in tensors]), dtypes.pop() if len(dtypes) == 1 else None)
+    except ShapeError:  # the ones that may be there do not fit: perhaps there are none
+        return TensorType(None, None)
+
+
+def _with_size(shape: Shape, dim: int | None, size: int | None) -> Shape:
+    """`shape` with another size along `dim`."""
+    if not shape or dim is None:
+        return shape
+    dim = wrap_dim(dim, len(shape))
+    return (*shape[:dim], size, *shape[dim + 1 :])
 
 
 def _meet(shapes: Sequence[Shape]) -> Shape:
@@ -105,16 +125,18 @@ def _meet(shapes: Sequence[Shape]) -> Shape:
 def _stack(call: Call) -> Result:
     tensors, dim = call.tensors("tensors"), call.number("dim", 0)
     if not tensors:
-        return TensorType(None, None)
+        return _of_many(call, lambda shapes: _stacked(_meet(shapes), dim, None))
     dtype = promote(*tensors, default=call.default)
-    shape = _meet([t.shape for t in tensors])
-    if shape is not None:
-        if dim is None:
-            shape = (None,) * (len(shape) + 1)
-        else:
-            dim = wrap_dim(dim, len(shape) + 1)
-            shape = (*shape[:dim], len(tensors), *shape[dim:])
-    return TensorType(shape, dtype)
+    return TensorType(_stacked(_meet([t.shape for t in tensors]), dim, len(tensors)), dtype)
+
+
+def _stacked(shape: Shape, dim: int | None, count: int | None) -> Shape:
+    if shape is None:
+        return None
+    if dim is None:
+        return (None,) * (len(shape) + 1)
+    dim = wrap_dim(dim, len(shape) + 1)
+    return (*shape[:dim], count, *shape[dim:])
 
 
 def _lifted(call: Call, rank: int, dim: int) -> Result:

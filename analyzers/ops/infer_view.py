@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzers.ops.infer_core import (
-    UNKNOWN,
     Call,
     Result,
     Shape,
@@ -177,12 +176,12 @@ def _movedim(call: Call) -> Result:
 def _squeeze(call: Call) -> Result:
     operand = call.tensor("self")
     shape = operand.shape
-    if shape is None or call.args.get("dim") is UNKNOWN:
+    if shape is None:
         return TensorType(None, operand.dtype)
     if call.absent("dim"):
         return TensorType(None if None in shape else tuple(size for size in shape if size != 1), operand.dtype)
-    dims = call.ints("dim") or ()
-    if None in dims:
+    dims = call.ints("dim")
+    if dims is None or None in dims:
         return TensorType(None, operand.dtype)
     gone = {wrap_dim(dim, len(shape)) for dim in dims if dim is not None} if shape else set()
     if any(shape[i] is None for i in gone):

@@ -113,8 +113,8 @@ def test_the_second_backward_is_found(edit: Edits) -> None:
 
 
 def test_training_is_run_once_more_only_where_a_name_may_stand_for_what_is_not_known(edit: Edits) -> None:
-    assert edit("/lab/training.py", "loss.backward()", "loss.neg().backward()")["presumed_module_run"] == 0
-    assert edit("/lab/training.py", TRAINING, FROM_A_FACTORY)["presumed_module_run"] == 1
+    assert edit("/lab/training.py", ".sum()", ".mean()")["presumed_module_run"] == 0
+    assert edit("/lab/training.py", edit.texts["/lab/training.py"], FROM_A_FACTORY)["presumed_module_run"] == 1
 
 
 def test_a_comment_above_everything_runs_nothing(edit: Edits) -> None:

@@ -22,7 +22,9 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from analyzers.ops.infer import (
+    NUMBERS,
     UNKNOWN,
+    OpenList,
     Shape,
     ShapeError,
     TensorType,
@@ -190,6 +192,13 @@ def forget(value: object, chance: random.Random) -> object:
         return TensorType(shape, None if chance.random() < 0.15 else value.dtype)
     if value is None:
         return UNKNOWN if chance.random() < 0.1 else None
+    if isinstance(value, bool | int | float | complex) and chance.random() < 0.2:
+        return NUMBERS[type(value).__name__]
+    if isinstance(value, list) and chance.random() < 0.3:
+        kept = chance.randrange(len(value) + 1)
+        others = {item for item in value[kept:] if isinstance(item, TensorType)}
+        if len(others) == 1:
+            return OpenList(tuple(forget(item, chance) for item in value[:kept]), others.pop())
     if chance.random() < 0.2:
         return UNKNOWN
     return [forget(item, chance) for item in value] if isinstance(value, list) else value

@@ -278,6 +278,7 @@ def stub(world):
     machine.unknown = lambda: None
     machine.presumed_data = lambda: None
     machine.unknown_int = lambda: 2
+    machine.several = lambda value: [value]
     machine.says_nothing = lambda value: False
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True

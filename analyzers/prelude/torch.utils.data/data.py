@@ -144,7 +144,8 @@ class BatchSampler(Sampler):
 
 
 class DataLoader:
-    """Each batch is one sample, collated. Workers may have made it, so it never shares memory with the data set."""
+    """Each batch is one sample so many times, collated. Workers may have made it, so it never shares memory with the
+    data set."""
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
@@ -178,4 +179,5 @@ class DataLoader:
         sample = dataset[autograd_machine.unknown_int()]
         if self.batch_size is None:
             return sample
-        return self.collate_fn([sample])
+        alone = autograd_machine.surely(self.batch_size == 1)
+        return self.collate_fn([sample] if alone else autograd_machine.several(sample))
