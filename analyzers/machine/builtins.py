@@ -47,6 +47,7 @@ from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.expressions import is_key, truth_of
 from analyzers.machine.imports import library_call
 from analyzers.machine.iteration import Stream, length_of, stream_of
+from analyzers.machine.natives import called
 from analyzers.machine.torch_calls import DTYPE_NAMES
 
 Handler = Callable[[Machine, Args], Value]
@@ -272,21 +273,22 @@ def _abs(m: Machine, args: Args) -> Value:
 
 @builtin("round", "pow", "divmod")
 def _arithmetic(m: Machine, args: Args) -> Value:
-    if all(isinstance(a, Const) for a in args.pos) and args.pos:
+    name, number = called(m).removeprefix("builtins."), args.get(0, "x")
+    if args.pos and all(isinstance(a, Const) for a in args.pos):
         from analyzers.machine.methods import lift
-        from analyzers.syntax import nodes as n
 
-        node = m.frame.node
-        name = node.func.id if isinstance(node, n.Call) and isinstance(node.func, n.Name) else "round"
         try:
             return lift(m, getattr(python, name)(*(a.value for a in args.pos)))  # type: ignore[union-attr]
         except Exception:
             return Unknown()
-    if len(args.pos) >= 2 and m.tensor(args.pos[0]) is not None:
+    if name == "pow" and len(args.pos) == 2:
         from analyzers.machine.operators import binary
 
         return binary(m, "**", args.pos[0], args.pos[1])
-    return Unknown(None, None, m.lineage(args.get(0, "x")))
+    kind = None
+    if name == "round" and isinstance(number, Unknown) and number.type in {"int", "float", "bool"}:
+        kind = "float" if number.type == "float" and args.get(1, "ndigits") != NONE else "int"
+    return Unknown(kind, None, m.lineage(number))
 
 
 @builtin("float", "int", "bool", "complex")

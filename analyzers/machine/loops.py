@@ -1,9 +1,9 @@
 """Loops: some rounds for real, then one that stands for all the others.
 
-A loop over a known, short sequence runs to its end. Any other runs its first rounds for real, so that "the second
-iteration" is a state one can point to, and then from a *blurred* state: the join of the states at the loop's head in
-the last rounds, in which a counter is any number and a tensor carried along is any of its kind. A loop whose length
-is not known is taken to run at least twice.
+A loop over a known, short sequence runs to its end, unless its rounds are long. Any other runs its first rounds for
+real, so that "the second iteration" is a state one can point to, and then from a *blurred* state: the join of the
+states at the loop's head in the last rounds, in which a counter is any number and a tensor carried along is any of its
+kind. A loop whose length is not known is taken to run at least twice.
 
     for x in loader:            # rounds 1, 2: real; then h is blurred: grown in each round
         h = torch.tanh(h @ w + x)
@@ -28,6 +28,9 @@ LIBRARY_ROUNDS = 4_000
 
 PARAMETERS = 400
 """Rounds of a loop over parameters, each of which counts too."""
+
+LONG = 2_000
+"""Statements that the real rounds of a loop take of which the length is known, until one round stands for the rest."""
 
 LAYERS = 64
 """Rounds of a loop over objects, such as the layers of a network, through which a tensor goes."""
@@ -92,13 +95,18 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     exits: list[State] = []
     breaks: list[State] = []
     items = stream.items
-    exact = stream.rest is None and len(items) <= _most_rounds(m, s, items)
+    most = _most_rounds(m, s, items)
+    exact = stream.rest is None and len(items) <= most
     rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), 2))
     previous: list[State] = heads
+    before = m.steps
     for index in range(rounds):
         if not heads:
             break
         if stream.rest is None and index >= len(items):
+            break
+        if exact and most == m.limits.unrolled and m.steps - before > LONG and _real_rounds(m, s) <= index < rounds - 2:
+            exact, rounds = False, index
             break
         make = stream.at(m, index)
         previous = heads

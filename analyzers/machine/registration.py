@@ -27,8 +27,9 @@ def look(m: Machine, optimizer: Ref) -> None:
         return
     trained = set(parameters_of(m, optimizer))
     _note_unreached(m, optimizer, trained)
-    modules = {ident: found for ident, found in m.st.heap.items() if isinstance(found, Instance) and _is_module(found)}
-    others = [Ref(ident) for ident, found in m.st.heap.items() if _is_optimizer(found)]
+    instances = [(ident, found) for ident, found in m.st.heap.items() if isinstance(found, Instance)]
+    modules = {ident: found for ident, found in instances if _is_module(found)}
+    others = [Ref(ident) for ident, found in instances if "param_groups" in found.attrs]
     if not all(all_known(m, other) for other in others):
         return
     held = {ident for other in others for ident in parameters_of(m, other)}
@@ -113,10 +114,6 @@ def _contained(m: Machine, value: Value) -> Iterator[Ref]:
 
 def _is_module(found: object) -> bool:
     return isinstance(found, Instance) and "_modules" in found.attrs and "_parameters" in found.attrs
-
-
-def _is_optimizer(found: object) -> bool:
-    return isinstance(found, Instance) and "param_groups" in found.attrs
 
 
 def _members(m: Machine, owner: Instance, table: str) -> Iterator[int]:

@@ -95,6 +95,25 @@ def _call_operator(m: Machine, rest: str, args: Args) -> Value:
     return Unknown()
 
 
+@native("random.Random", "random.SystemRandom")
+def _generator(m: Machine, args: Args) -> Value:
+    """A generator of one's own has the functions of the module."""
+    return Builtin("random")
+
+
+CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time", "time"})
+
+
+@native(*(f"time.{clock}" for clock in sorted(CLOCKS)))
+def _seconds(m: Machine, args: Args) -> Value:
+    return Unknown("float")
+
+
+@native(*(f"time.{clock}_ns" for clock in sorted(CLOCKS)))
+def _nanoseconds(m: Machine, args: Args) -> Value:
+    return Unknown("int")
+
+
 def call_random(m: Machine, rest: str, args: Args) -> Value:
     if rest in {"random", "uniform", "gauss", "normalvariate", "betavariate", "expovariate", "triangular"}:
         return Unknown("float")
@@ -128,10 +147,7 @@ def call_random(m: Machine, rest: str, args: Args) -> Value:
 
 
 def _one_of(found: ListObj) -> Value:
-    values: tuple[Value, ...] = (*found.items, *((found.rest,) if found.rest is not None else ()))
-    if values and all(v == values[0] for v in values):
-        return values[0]
-    return Unknown(None, None, None, reach_of(*values))
+    return one_of(*found.items, *((found.rest,) if found.rest is not None else ()))
 
 
 @native("functools.partial", "functools.partialmethod")
