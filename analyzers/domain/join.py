@@ -15,6 +15,7 @@ before the join is neither surely changed nor surely unchanged, while what is sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from immutables import Map
@@ -63,16 +64,25 @@ def type_of(value: Value) -> str | None:
     return None
 
 
-PLAIN = frozenset({"bool", "bytes", "complex", "float", "int", "str"})
+NUMBERS = frozenset({"bool", "complex", "float", "int", "number"})
+"""The types of numbers; a `number` is one of the real types, nobody knows which."""
+
+PLAIN = NUMBERS | {"bytes", "str"}
 """Types of which nothing but the value is to be known."""
+
+
+def common_type(kinds: AbstractSet[str | None]) -> str | None:
+    """The type of a value that has one of these types."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "number" if kinds and kinds <= NUMBERS - {"complex"} else None
 
 
 def one_of(*values: Value) -> Value:
     """A value that is one of some, nobody knows which."""
     if values and all(value == values[0] for value in values):
         return values[0]
-    kinds = {type_of(value) for value in values}
-    kind = kinds.pop() if len(kinds) == 1 else None
+    kind = common_type({type_of(value) for value in values})
     return Unknown(kind if kind in PLAIN else None, None, None, reach_of(*values))
 
 
@@ -168,12 +178,11 @@ class Join:
         return self.unknown(x, y)
 
     def unknown(self, x: Value, y: Value) -> Unknown:
-        kind_x, kind_y = type_of(x), type_of(y)
         lineage = None
         for side in (x, y):
             if isinstance(side, Const | Unknown) and side.lineage is not None:
                 lineage = side.lineage
-        return Unknown(kind_x if kind_x == kind_y else None, None, lineage, reach_of(x, y))
+        return Unknown(common_type({type_of(x), type_of(y)}), None, lineage, reach_of(x, y))
 
     def refs(self, i: int, j: int) -> Value:
         if i == j:

@@ -36,7 +36,7 @@ class Const:
 
 @dataclass(slots=True, eq=False)
 class Unknown:
-    """Any value of the Python type `type` (any at all when None).
+    """Any value of the Python type `type` (any at all when None); `number` is any of the real ones.
 
     `symbol` is equal for two unknowns that are surely the same value. `reach` are heap objects that the value may be,
     or may hold: whoever changes the unknown may change them.

@@ -32,6 +32,7 @@ from analyzers.domain.values import (
     Value,
 )
 from analyzers.machine.core import Machine, PyRaise
+from analyzers.machine.events import Plain
 
 PRELUDE = "<prelude>/"
 
@@ -141,9 +142,7 @@ def _constant_attribute(m: Machine, owner: Const, value: object, name: str) -> V
     return BoundBuiltin(owner, name)
 
 
-def _lost(m: Machine, owner: Const):  # type: ignore[no-untyped-def]
-    from analyzers.machine.events import Plain
-
+def _lost(m: Machine, owner: Const) -> Plain:
     return Plain("number", m.lineage(owner))
 
 

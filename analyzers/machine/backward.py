@@ -222,9 +222,9 @@ class Walk:
                 self.m.warn("RuntimeError", TWICE, cause)
         if node.kind == "unimplemented" and certain:
             made = Lineage(node.what, node.loc, (), None, node.via)
+            name = str(node.payload.value) if isinstance(node.payload, Const) else ""
             if node.names == ("Error",):
-                raise self.m.throw("RuntimeError", str(node.payload.value), Plain("no-derivative", made))  # type: ignore[union-attr]
-            name = str(node.payload.value)  # type: ignore[union-attr]
+                raise self.m.throw("RuntimeError", name, Plain("no-derivative", made))
             if name.startswith("aten::"):
                 message = f"derivative for {name} is not implemented"
                 raise self.m.throw("RuntimeError", message, Plain("no-derivative", made))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import one_of, reach_of
+from analyzers.domain.join import NUMBERS, common_type, one_of, reach_of, type_of
 from analyzers.domain.objects import (
     Array,
     ClassObj,
@@ -247,13 +247,10 @@ def _extreme(m: Machine, args: Args, *, largest: bool) -> Value:
         if found is not None:
             return found
     everything = [*values, *((rest,) if rest is not None else ())]
-    kinds = {
-        v.type if isinstance(v, Unknown) else type(v.value).__name__ if isinstance(v, Const) else None
-        for v in everything
-    }
-    if kinds <= {"int", "float", "bool"} and kinds:
+    kind = common_type({type_of(value) for value in everything})
+    if kind in NUMBERS:
         trail = m.parents(everything)
-        return Unknown("int" if kinds <= {"int", "bool"} else "float", None, m.trail("max", trail) if trail else None)
+        return Unknown(kind, None, m.trail("max", trail) if trail else None)
     if rest is None and 1 <= len(values) <= 3:
         return values[m.choose(len(values))]
     return Unknown(None, None, None, reach_of(*everything))
@@ -286,8 +283,8 @@ def _arithmetic(m: Machine, args: Args) -> Value:
 
         return binary(m, "**", args.pos[0], args.pos[1])
     kind = None
-    if name == "round" and isinstance(number, Unknown) and number.type in {"int", "float", "bool"}:
-        kind = "float" if number.type == "float" and args.get(1, "ndigits") != NONE else "int"
+    if name == "round" and isinstance(number, Unknown) and number.type in NUMBERS - {"complex"}:
+        kind = number.type if args.get(1, "ndigits") != NONE and number.type != "bool" else "int"
     return Unknown(kind, None, m.lineage(number))
 
 
@@ -502,7 +499,9 @@ def is_instance(m: Machine, value: Value, cls: Value) -> truth.Truth:
 
 
 def _unknown_is(value: Unknown, cls: Value) -> truth.Truth:
-    if value.type in {"int", "float", "bool", "str", "complex"} and isinstance(cls, Builtin):
+    if value.type in NUMBERS | {"str"} and isinstance(cls, Builtin):
+        if value.type == "number" and cls.name.removeprefix("builtins.") in NUMBERS:
+            return None
         if cls.name == "builtins." + value.type:
             return True
         return bool(value.type == "bool" and cls.name == "builtins.int")

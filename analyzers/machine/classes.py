@@ -90,8 +90,9 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
         mode = mode_of(m, decorator)
         if mode is not None:
             # `set_grad_enabled(False)` acts when it is made, and is undone once it decorates.
-            if isinstance(found, Instance) and isinstance(found.attrs.get("previous"), Tup):
-                first = found.attrs["previous"].items[0]  # type: ignore[union-attr]
+            previous = found.attrs.get("previous") if isinstance(found, Instance) else None
+            if isinstance(previous, Tup):
+                first = previous.items[0]
                 m.st.grad = bool(first.value) if isinstance(first, Const) else None
             return replace(func, modes=(mode, *func.modes))
         if name == "builtins.property":

@@ -673,13 +673,13 @@ def number_from(m: Machine, value: Value, what: str) -> Value:
     tensor = m.tensor(value)
     if tensor is None:
         return Unknown(None, None, m.lineage(value))
-    kind = None
+    kind = "number"
     if tensor.dtype is not None:
         kind = "bool" if tensor.dtype == "bool" else "int" if "int" in tensor.dtype else "float"
         if tensor.dtype.startswith("complex"):
             kind = "complex"
     had = refreshed(m, value.id).requires_grad if isinstance(value, Ref) else None
-    if had and kind is None:
+    if had and kind == "number":
         kind = "float"
     trail = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), "left-torch" if had else None, m.via())
     return Unknown(kind, content_symbol(m, tensor, what), trail)

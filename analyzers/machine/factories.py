@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.domain.join import NUMBERS
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, Counter, ListObj, Shape, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, RangeValue, Ref, Tup, Unknown, Value
@@ -21,7 +22,7 @@ def data_type(m: Machine, value: Value) -> tuple[Shape, str | None]:
         case Const(value=v):
             return (), _number_type(m, type(v).__name__)
         case Unknown(type=t):
-            return ((), _number_type(m, t)) if t in {"int", "float", "bool", "complex"} else (None, None)
+            return ((), _number_type(m, t)) if t in NUMBERS else (None, None)
         case RangeValue():
             from analyzers.machine.iteration import length_of
 

@@ -6,6 +6,7 @@ import difflib
 from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Ref, Value
 from analyzers.machine.core import Machine
@@ -83,9 +84,7 @@ def note_misspelt(m: Machine, attr: str, *, module: bool) -> None:
         m.note(Misspelt(m.site(), subject_name(m), attr, module))
 
 
-def _frozen(m: Machine, tensor: Tensor):  # type: ignore[no-untyped-def]
-    from analyzers.domain.lineage import Lineage
-
+def _frozen(m: Machine, tensor: Tensor) -> Lineage | None:
     if tensor.requires_grad is False:
         return tensor.lineage
     parents = (tensor.lineage,) if tensor.lineage is not None else ()
@@ -98,7 +97,5 @@ def note_rewrapped(m: Machine, ref: Ref, tensor: Tensor, how: str) -> None:
         return
     if any(step.cut is not None for step in tensor.lineage.walk(200)):
         found = tensor_at(m, ref.id)
-        from analyzers.domain.lineage import Lineage
-
         m.st.put(ref.id, replace(found, lineage=Lineage(how, m.here(), (tensor.lineage,), "rewrapped", m.via())))
         m.note(Rewrapped(m.site(), subject_name(m), tensor.lineage, how))

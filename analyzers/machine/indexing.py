@@ -67,7 +67,7 @@ def item_types(m: Machine, index: Value) -> list[object]:
     return out
 
 
-def indexed_shape(m: Machine, tensor: Tensor, index: Value):  # type: ignore[no-untyped-def]
+def indexed_shape(m: Machine, tensor: Tensor, index: Value) -> Shape:
     try:
         return index_shape(TensorType(tensor.shape, tensor.dtype), item_types(m, index))
     except ShapeError as refused:
@@ -111,7 +111,7 @@ def _widened(shape: Shape, items: list[Value]) -> list[Value]:
     return out
 
 
-def _gather(m: Machine, owner: Ref, items: list[Value], shape) -> Value:  # type: ignore[no-untyped-def]
+def _gather(m: Machine, owner: Ref, items: list[Value], shape: Shape) -> Value:
     """`x[[0, 2]]`, `x[mask]`: a copy by `index`."""
     from analyzers.machine.torch_calls import run_row
     from analyzers.ops import table
@@ -128,7 +128,7 @@ def _gather(m: Machine, owner: Ref, items: list[Value], shape) -> Value:  # type
     return result
 
 
-def _either(m: Machine, owner: Ref, items: list[Value], shape) -> Value:  # type: ignore[no-untyped-def]
+def _either(m: Machine, owner: Ref, items: list[Value], shape: Shape) -> Value:
     """An index of which nothing is known: a view or a copy."""
     from analyzers.machine.composites import maybe_view
     from analyzers.machine.tensors import Step, refreshed

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, DictObj, Instance, ListObj, SetObj, Tensor
 from analyzers.domain.values import (
     FALSE,
@@ -62,7 +63,6 @@ COMPARE: dict[str, Callable[[Any, Any], object]] = {
 
 COMPARE_DUNDER = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-NUMERIC = frozenset({"int", "float", "bool", "complex"})
 
 
 def _is_tensor(m: Machine, value: Value) -> bool:
@@ -141,18 +141,27 @@ def _refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
 
     for value, other in ((left, right), (right, left)):
         if isinstance(value, Const) and value.value is None and value.lineage is not None:
-            if _is_tensor(m, other) or type_name(other) in NUMERIC:
+            if _is_tensor(m, other) or type_name(other) in NUMBERS:
                 raise none_used(m, value, "TypeError", "unsupported operand type(s)")
+
+
+def _arithmetic_type(kinds: set[str | None], op: str) -> str:
+    """The type of a result computed from numbers of these types."""
+    if kinds <= {"int", "bool"} and op != "/":
+        return "int"
+    if "complex" in kinds:
+        return "complex"
+    return "float" if "float" in kinds or op == "/" else "number"
 
 
 def _unknown_number(m: Machine, op: str, left: Value, right: Value) -> Unknown:
     m.doubts += 1
     a, b = type_name(left), type_name(right)
     kind: str | None = None
-    if a in NUMERIC and b in NUMERIC:
-        kind = "int" if {a, b} <= {"int", "bool"} and op != "/" else "complex" if "complex" in {a, b} else "float"
-        if op == "**" and kind == "int":
-            kind = None if not (isinstance(right, Const)) else "int"
+    if a in NUMBERS and b in NUMBERS:
+        kind = _arithmetic_type({a, b}, op)
+        if op == "**" and kind == "int" and not isinstance(right, Const):
+            kind = "number"
     elif a == "str" and (op == "%" or b == "str"):
         kind = "str"
     trail = m.parents([left, right])
@@ -313,12 +322,7 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
     if op in {"is", "is not"}:
         same = identical(m, left, right)
         if same is None:
-            symbol = None
-            if isinstance(left, Unknown) and left.symbol is not None and isinstance(right, Const):
-                symbol = ("is", left.symbol, right)
-                if op == "is not":
-                    symbol = ("not", symbol)  # type: ignore[assignment]
-            return _unknown_bool(symbol)
+            return _unknown_outcome("is", left, right, negated=op == "is not")
         return _bool(same == (op == "is"))
     if op in {"in", "not in"}:
         found = contains(m, right, left)
@@ -349,17 +353,15 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
         same = equal(m, left, right)
         if same is not None:
             return _bool(same == (op == "=="))
-    symbol = None
-    if isinstance(left, Unknown) and left.symbol is not None and isinstance(right, Const):
-        positive = "==" if op == "!=" else op
-        symbol = (positive, left.symbol, right)
-        if op == "!=":
-            symbol = ("not", symbol)  # type: ignore[assignment]
-    return _unknown_bool(symbol)
+    return _unknown_outcome("==" if op == "!=" else op, left, right, negated=op == "!=")
 
 
-def _unknown_bool(symbol: object) -> Unknown:
-    return Unknown("bool", symbol)
+def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Unknown:
+    """What nobody knows of a comparison, but that it comes out the same each time."""
+    if not isinstance(left, Unknown) or left.symbol is None or not isinstance(right, Const):
+        return Unknown("bool")
+    symbol = (op, left.symbol, right)
+    return Unknown("bool", ("not", symbol) if negated else symbol)
 
 
 def identical(m: Machine, a: Value, b: Value) -> bool | None:

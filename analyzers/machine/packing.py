@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Saved
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.calls import Args, call, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.tensors import PRIVATE
-
-NUMBERS = frozenset({"bool", "int", "float", "complex"})
 
 
 def packed(m: Machine, kept: Saved) -> Saved:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from immutables import Map
+
 from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Shape
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
@@ -228,6 +230,26 @@ def opaque_like(m: Machine, value: Ref, shape: Shape) -> Ref:
     if source.requires_grad is False:
         made.requires_grad, made.edge = False, None
     return result
+
+
+@native("autograd_machine.unknown_number")
+def _unknown_number(m: Machine, args: Args) -> Value:
+    return Unknown("number")
+
+
+@native("autograd_machine.unknown_str")
+def _unknown_str(m: Machine, args: Args) -> Value:
+    return Unknown("str")
+
+
+@native("autograd_machine.namespace")
+def _namespace(m: Machine, args: Args) -> Value:
+    """What a command line gave: an object with these attributes, and perhaps with others."""
+    found = m.obj(args.get(0, "values"))
+    if not isinstance(found, DictObj) or found.rest is not None or args.get(1, "whole") != Const(True):
+        return Unknown(None, m.fresh())
+    values = {str(name.value): value for name, value in found.items.items() if isinstance(name, Const)}
+    return m.new(Instance("argparse.Namespace", Map(values), True))
 
 
 @native("autograd_machine.several")

@@ -412,7 +412,7 @@ def array_over(tensor: Tensor) -> Array:
     )  # fmt: skip
 
 
-def _left(tensor: Tensor):  # type: ignore[no-untyped-def]
+def _left(tensor: Tensor) -> Cut | None:
     return "left-torch" if tensor.requires_grad else None
 
 

@@ -19,7 +19,7 @@ from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Shape, Storage, Tensor, Write
 from analyzers.domain.values import Ref, Tup, Value
-from analyzers.machine.core import Machine
+from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import LeafWritten, Plain, ViewWritten
 from analyzers.machine.gathered import carry
 
@@ -188,7 +188,7 @@ def check_readable(m: Machine, ident: int, what: str) -> None:
         raise view_error(m, tensor, what, indirect=True)
 
 
-def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool):  # type: ignore[no-untyped-def]
+def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool) -> PyRaise:
     node = m.node(tensor.edge.node) if tensor.edge is not None and tensor.edge.node is not None else None
     modified = (
         "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"

@@ -623,7 +623,7 @@ def _grows(before: Shape, after: Shape) -> truth.Truth:
     return False if all((x is not None and x == y) or y == 1 for x, y in zip(padded, after, strict=True)) else None
 
 
-def _row_shape(row: Row, source: Tensor):  # type: ignore[no-untyped-def]
+def _row_shape(row: Row, source: Tensor) -> Shape:
     return source.shape[1:] if row.base == "unbind" and source.shape else None
 
 

@@ -51,8 +51,10 @@ _BOOL: Final = TensorType((), "bool", True)
 _INT: Final = TensorType((), "int64", True)
 _FLOAT: Final = TensorType((), "float64", True)
 _COMPLEX: Final = TensorType((), "complex128", True)
-NUMBERS: Final = {"bool": _BOOL, "int": _INT, "float": _FLOAT, "complex": _COMPLEX}
-"""A number of which only the type is known, by that type's name."""
+NUMBERS: Final = {
+    "bool": _BOOL, "int": _INT, "float": _FLOAT, "complex": _COMPLEX, "number": TensorType((), None, True),
+}  # fmt: skip
+"""A number of which only the type is known, by that type's name; of a `number`, only that it is a real one."""
 
 
 def as_tensor(value: object) -> TensorType:
@@ -172,10 +174,17 @@ def promote(*types: TensorType, default: str = "float32") -> str | None:
             break
     else:
         return first
+    if any(operand.wrapped and operand.dtype is None for operand in types):
+        found = {promote(*(_taken_for(t, number) for t in types), default=default) for number in (_BOOL, _INT, _FLOAT)}
+        return found.pop() if len(found) == 1 else None
     return result_type(
         tuple((t.dtype, "n" if t.wrapped else "?" if t.shape is None else "d" if t.shape else "z") for t in types),
         default,
     )
+
+
+def _taken_for(operand: TensorType, number: TensorType) -> TensorType:
+    return number if operand.wrapped and operand.dtype is None else operand
 
 
 def numel(shape: Shape) -> int | None:

@@ -193,7 +193,7 @@ def forget(value: object, chance: random.Random) -> object:
     if value is None:
         return UNKNOWN if chance.random() < 0.1 else None
     if isinstance(value, bool | int | float | complex) and chance.random() < 0.2:
-        return NUMBERS[type(value).__name__]
+        return NUMBERS["number" if chance.random() < 0.3 and not isinstance(value, complex) else type(value).__name__]
     if isinstance(value, list) and chance.random() < 0.3:
         kept = chance.randrange(len(value) + 1)
         others = {item for item in value[kept:] if isinstance(item, TensorType)}
