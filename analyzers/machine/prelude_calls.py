@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Shape
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
@@ -232,14 +234,12 @@ def opaque_like(m: Machine, value: Ref, shape: Shape) -> Ref:
     return result
 
 
-@native("autograd_machine.unknown_number")
-def _unknown_number(m: Machine, args: Args) -> Value:
-    return Unknown("number")
+def _unknown_of(kind: str) -> Callable[[Machine, Args], Value]:
+    return lambda m, args: Unknown(kind)
 
 
-@native("autograd_machine.unknown_str")
-def _unknown_str(m: Machine, args: Args) -> Value:
-    return Unknown("str")
+for _kind in sorted(NUMBERS - {"complex"} | {"str"}):
+    native(f"autograd_machine.unknown_{_kind}")(_unknown_of(_kind))
 
 
 @native("autograd_machine.namespace")
@@ -257,21 +257,6 @@ def _several(m: Machine, args: Args) -> Value:
     """A list of one such value or more."""
     value = args.get(0, "value")
     return m.new(ListObj((value,), value))
-
-
-@native("autograd_machine.unknown_float")
-def _unknown_float(m: Machine, args: Args) -> Value:
-    return Unknown("float")
-
-
-@native("autograd_machine.unknown_int")
-def _unknown_int(m: Machine, args: Args) -> Value:
-    return Unknown("int")
-
-
-@native("autograd_machine.unknown_bool")
-def _unknown_bool(m: Machine, args: Args) -> Value:
-    return Unknown("bool")
 
 
 def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:

@@ -70,7 +70,9 @@ def _value(action, nargs, default, type, optional):
     if kind is float and isinstance(default, int):
         return autograd_machine.unknown_number() if nargs is None else autograd_machine.unknown()
     fits = isinstance(default, (kind, str)) and (kind is not int or not isinstance(default, bool))
-    if nargs in ("+", 1, 2, 3, 4) and isinstance(default, (list, tuple)):
+    if (nargs == "+" or isinstance(nargs, int)) and isinstance(default, (list, tuple)):
+        if not default or not all(isinstance(item, kind) for item in default):
+            return autograd_machine.unknown()
         return autograd_machine.several(_one(kind))
     if nargs is not None or not (fits or (not optional and default is None)):
         return autograd_machine.unknown()
