@@ -18,8 +18,9 @@ from analyzers.syntax.split import Module, split
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
-KEPT_TREES, KEPT_CHUNKS = 400, 6_000
-"""Files whose syntax tree is kept, and chunks that are kept lowered."""
+KEPT_TREES, KEPT_TEXTS, KEPT_CHUNKS = 200, 4_000, 24_000
+"""Files whose syntax tree is kept, which takes more memory than all else that is known of an imported file; files that
+are kept cut into texts; and chunks that are kept lowered."""
 
 
 @query(capacity=KEPT_TREES)
@@ -60,13 +61,13 @@ def outline(db: Database, path: str) -> Outline:
     return before[1]
 
 
-@query(capacity=KEPT_TREES, eager=1)
+@query(capacity=KEPT_TEXTS, eager=1)
 def texts(db: Database, path: str) -> Mapping[str, bytes]:
     """The text of each chunk of a file."""
     return {key: span.text for key, span in module(db, path).spans.items()}
 
 
-@query(capacity=KEPT_TREES, eager=1)
+@query(capacity=KEPT_TEXTS, eager=1)
 def heads(db: Database, path: str) -> Mapping[str, bytes]:
     """The text of each chunk that is a function, up to where its body begins."""
     return {key: span.text[: span.head] for key, span in module(db, path).spans.items() if span.head}

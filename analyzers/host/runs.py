@@ -20,6 +20,7 @@ from analyzers.machine.runs import (
     Made,
     later,
     make_instance,
+    presumed_limits,
     run_module,
     run_unknown,
     takes_instance,
@@ -28,7 +29,7 @@ from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
 
-KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 400, 60, 1_000
+KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 4_000, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
 
 
@@ -139,7 +140,8 @@ def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> M
 def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
     run = module_run(db, path)
     func = run.functions[index]
-    return run_unknown(Program(db), run, func, made_for(db, path, func, presume=True), presume=True)
+    made = made_for(db, path, func, presume=True)
+    return run_unknown(Program(db), run, func, made, presumed_limits(presumed_runs(db, path)), presume=True)
 
 
 @query(capacity=KEPT_SCRIPTS)
@@ -152,8 +154,17 @@ def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""
     runs = [WHOLE] if _may_presume(db, module_run(db, path)) else []
-    runs += [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
-    return tuple(index for index in runs if run_of(db, path, index, True).presumed)
+    return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumed)
+
+
+@query
+def presumed_runs(db: Database, path: str) -> int:
+    """How many functions of a file are run on presumed values."""
+    return len(_training(db, path))
+
+
+def _training(db: Database, path: str) -> list[int]:
+    return [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
 
 
 def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | FunctionRun:  # noqa: FBT001

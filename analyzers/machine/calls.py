@@ -25,7 +25,8 @@ from analyzers.domain.values import (
     Unknown,
     Value,
 )
-from analyzers.machine.core import Frame, Infeasible, Machine, Outcome, PyRaise
+from analyzers.machine.core import Frame, Infeasible, Machine, Outcome, OutOfFuel, PyRaise
+from analyzers.machine.events import doubt
 from analyzers.syntax import nodes as n
 
 
@@ -177,7 +178,39 @@ def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
             presume_arguments(m, func, env)
     except PyRaise as raised:
         return [Outcome(m.st, NONE, raised)]
-    return run_body(m, func, env, None)
+    if any(frame.func is not None for frame in m.frames):
+        return run_body(m, func, env, None)
+    return _run_from_module(m, func, env)
+
+
+LONG_CALL = 2_000
+"""Statements that a call from the level of a module, such as a decorator, may take without a tensor."""
+
+
+def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
+    """Modules fill tables, write docstrings and look through folders as they are imported, and a recursion on what is
+    unknown could use up all the steps of a run."""
+    before, noted = m.st, len(m.events)
+    m.st = before.fork()
+    try:
+        with m.briefly(LONG_CALL):
+            return run_body(m, func, env, None)
+    except OutOfFuel:
+        if m.steps > m.limits.steps:
+            raise
+    m.st = before
+    doubt(m.events[noted:])
+    return [_given_up(m, func, env)]
+
+
+def _given_up(m: Machine, func: Func, env: int) -> Outcome:
+    """Where a call ends that is not followed to its end."""
+    from analyzers.machine.havoc import havoc_value
+
+    values = list(m.env(env).vars.values())
+    for value in (func, *values):
+        havoc_value(m, value)
+    return Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))
 
 
 def too_deep(m: Machine, func: Func, env: int) -> bool:
@@ -217,12 +250,7 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
 
     caller = m.frames[-1] if m.frames else None
     if too_deep(m, func, env):
-        from analyzers.machine.havoc import havoc_value
-
-        values = list(m.env(env).vars.values())
-        for value in values:
-            havoc_value(m, value)
-        return [Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))]
+        return [_given_up(m, func, env)]
     library = func.module.startswith("<")
     node = m.whole(func)
     frame = Frame(func.module, func.chunk, func.qualname, env, func, library, node, node)

@@ -10,7 +10,8 @@ written as if there were one way only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 
@@ -195,6 +196,10 @@ class Machine:
         self.passed: set[tuple[Loc, int]] = set()
         self.entered: set[tuple[str, str, str]] = set()
         self.steps = 0
+        self.patience = self.limits.steps
+        """The steps after which it counts whether what is under way makes tensors."""
+        self.last_before = 0
+        """The last id before what is under way, where it may take no longer than that."""
         self.sequence = 0
         self.iterations: list[int] = []
         self.finished: set[int] = set()
@@ -295,8 +300,31 @@ class Machine:
     def spend(self) -> None:
         """Count a statement, or what costs as much."""
         self.steps += 1
-        if self.steps > self.limits.steps:
+        if self.steps > self.patience and not self._may_go_on():
             raise OutOfFuel
+
+    def _may_go_on(self) -> bool:
+        """Whether a call that has taken long makes tensors, or is in a function of the script that is run: then it gets
+        what is left of the run's steps."""
+        if self.steps > self.limits.steps:
+            return False
+        script = self.frames[0].module if self.main else None
+        if not any(frame.func is not None and frame.module == script for frame in self.frames):
+            made = (self.st.find(ident) for ident in range(self.last_before + 1, self.last_id + 1))
+            if not any(isinstance(found, Tensor) for found in made):
+                return False
+        self.patience = self.limits.steps
+        return True
+
+    @contextmanager
+    def briefly(self, steps: int) -> Iterator[None]:
+        """Raise OutOfFuel after so many steps, unless what is under way may take longer."""
+        before = self.patience, self.last_before
+        self.patience, self.last_before = min(self.patience, self.steps + steps), self.last_id
+        try:
+            yield
+        finally:
+            self.patience, self.last_before = before
 
     def apart(self, most: int) -> int:
         """How many of `most` states are still kept apart: fewer, the more steps a run has taken, so that it ends."""

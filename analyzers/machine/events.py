@@ -7,6 +7,7 @@ caller). An exception is certain when some visit ends in it on every path that r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from immutables import Map
@@ -492,6 +493,13 @@ Event = (
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
     | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext
 )  # fmt: skip
+
+
+def doubt(events: Iterable[Event]) -> None:
+    """A run that stopped half-way never went the other ways that its statements may go: nothing in it is certain."""
+    for event in events:
+        if isinstance(event, Raised):
+            event.sure = False
 
 
 @dataclass(slots=True)

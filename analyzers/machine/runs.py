@@ -22,7 +22,7 @@ from analyzers.machine.core import (
     PyRaise,
     whole,
 )
-from analyzers.machine.events import Binding, Event, Raised
+from analyzers.machine.events import Binding, Event, doubt
 from analyzers.machine.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.later import forget
 from analyzers.machine.probe import Probe
@@ -43,8 +43,9 @@ class FunctionRun:
     presumed: bool = False
 
 
-BUDGET = 20_000
-"""Statements for all functions of a file together that are run on unknown arguments, and as many for all instances."""
+BUDGET, PRESUMED_BUDGET = 20_000, 60_000
+"""Statements for all functions of a file together that are run on unknown arguments, and as many for all instances;
+and for those that are run on presumed ones."""
 
 TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
 UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
@@ -88,10 +89,10 @@ def run_module(
             tell(machine)
     except (OutOfFuel, RecursionError):
         exhausted = True
-        doubt_everything(machine)
+        doubt(machine.events)
         final = machine.st
     if presume:
-        doubt_everything(machine)
+        doubt(machine.events)
     final.log = ROOT
     return ModuleRun(
         path,
@@ -177,7 +178,7 @@ def run_unknown(
     """
     trains = calls_backward(program, func)
     if limits is None:
-        limits = TRAINING_CALL if presume or trains else _share(len(module.functions))
+        limits = TRAINING_CALL if trains else _share(len(module.functions))
     machine = _machine(program, module, func.chunk, limits)
     machine.probe = probe
     machine.presumes = presume
@@ -201,11 +202,11 @@ def run_unknown(
             tell(machine)
     except (OutOfFuel, RecursionError):
         exhausted = True
-        doubt_everything(machine)
+        doubt(machine.events)
     except (PyRaise, Infeasible):
         pass
     if presume:
-        doubt_everything(machine)
+        doubt(machine.events)
     return FunctionRun(
         tuple(machine.events),
         tuple(machine.bindings.values()),
@@ -223,16 +224,14 @@ def _share(runs: int) -> Limits:
     return UNKNOWN_CALL if share >= UNKNOWN_CALL.steps else replace(UNKNOWN_CALL, steps=max(share, 60))
 
 
+def presumed_limits(runs: int) -> Limits:
+    """Those of each of so many functions of a file that are run on presumed arguments."""
+    return replace(TRAINING_CALL, steps=min(TRAINING_CALL.steps, PRESUMED_BUDGET // max(runs, 1)))
+
+
 def calls_backward(program: Program, func: Func) -> bool:
     """Whether a function calls backward itself, which makes sense only with grad mode on."""
     return n.mentions(whole(program, func), "backward")
-
-
-def doubt_everything(machine: Machine) -> None:
-    """A run that stopped half-way never went the other ways that its statements may go: nothing in it is certain."""
-    for event in machine.events:
-        if isinstance(event, Raised):
-            event.sure = False
 
 
 def takes_instance(func: Func) -> bool:

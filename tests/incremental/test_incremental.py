@@ -169,6 +169,25 @@ def test_a_text_that_comes_back_shows_what_it_did(edit: Edits) -> None:
     assert edit.shown == before
 
 
+def test_a_key_runs_no_import_again_however_much_another_file_imports() -> None:
+    """Neither does it where the syntax trees of the modules are gone by then."""
+    training = "import torch\nfrom model import later\nw = torch.ones(2, requires_grad=True)\ny = w.exp()\n"
+    parts = {f"/lab/parts/part_{n}.py": f"def scale_{n}(x):\n    return x.exp()\n" for n in range(600)}
+    package = "".join(f"from parts.part_{n} import scale_{n}\n" for n in range(600))
+    texts = {
+        "/lab/model.py": "def later(x):\n    x.sum().backward()\n",
+        "/lab/train.py": training,
+        "/lab/other.py": "import parts\n",
+        "/lab/parts/__init__.py": package,
+    }
+    host = opened({**texts, **parts})
+    assert shown(host, ["/lab/train.py", "/lab/other.py"]) == {"/lab/train.py": (), "/lab/other.py": ()}
+    host.world.log.clear()
+    host.set_text("/lab/train.py", training + "y.add_(1)\nlater(y)\n")
+    assert len(shown(host, ["/lab/train.py"])["/lab/train.py"]) == 1
+    assert [key for name, key in host.world.log if name == "imported"] == []
+
+
 def test_files_of_a_package_that_import_it_do_not_run_each_other() -> None:
     """Each of them leads to all others by way of the package; what it does not use of them is not its concern."""
     texts = {
