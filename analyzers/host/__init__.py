@@ -201,6 +201,15 @@ class Host:
             self.world.forget()
         return True
 
+    def shrink_if_large(self) -> bool:
+        """Drop what was used longest ago once all takes too much memory, and everything if that is not enough."""
+        if sys.getallocatedblocks() < MOST_BLOCKS:
+            return False
+        with self.lock:
+            self.world.drop_oldest()
+        self.forget_if_large()
+        return True
+
     def snapshot(self, token: CancelToken | None = None) -> Snapshot:
         return Snapshot(self, token)
 

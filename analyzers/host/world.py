@@ -60,6 +60,12 @@ class World(Database):
         self.lowered.clear()
         self.blocks.clear()
 
+    def drop_oldest(self) -> None:
+        super().drop_oldest()
+        self.lowered.clear()
+        for cut in list(self.cut)[: len(self.cut) // 2]:
+            del self.cut[cut]
+
 
 def world_of(db: Database) -> World:
     assert isinstance(db, World)

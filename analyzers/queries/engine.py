@@ -252,6 +252,15 @@ class Database:
             for kept in (self._memos, self._readers, self._entries, self._unsettled, self._recent):
                 kept.clear()
 
+    def drop_oldest(self) -> None:
+        """Drop that half of the bounded values which was used longest ago; what is asked for again runs again."""
+        with self._lock:
+            if self._stack:
+                raise RuntimeError("a query may not drop memos")
+            for recent in self._recent.values():
+                for _ in range(len(recent) // 2):
+                    self._evict(recent)
+
     # --- reading ------------------------------------------------------------------------------------------------
 
     def read(self, family: Input[K, V], key: K) -> V:
@@ -573,9 +582,12 @@ class Database:
         recent[cell] = None
         recent.move_to_end(cell)
         if len(recent) > wanted.capacity:
-            evicted, _ = recent.popitem(last=False)
-            if evicted in self._memos:
-                self._memos[evicted].value = _MISSING
+            self._evict(recent)
+
+    def _evict(self, recent: OrderedDict[Cell, None]) -> None:
+        oldest, _ = recent.popitem(last=False)
+        if oldest in self._memos:
+            self._memos[oldest].value = _MISSING
 
 
 def _query_of(cell: Cell) -> Query[..., object]:

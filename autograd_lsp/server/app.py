@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _ANSWERS_TO_REMEMBER = 1_000
-"""The analyzer forgets no sooner, however much memory it takes: what it needs it would only run again."""
+"""The analyzer drops nothing sooner, however much memory it takes: what it needs it would only run again."""
 
 
 class AutogradServer(LanguageServer):
@@ -57,7 +57,7 @@ class AutogradServer(LanguageServer):
         self.revision = 0
         """Counts every change that the analyzer was told of."""
         self._remembered = 0
-        """Answers given since the analyzer has forgotten."""
+        """Answers given since the analyzer has dropped what it had used longest ago."""
         self.notebooks: dict[str, OpenNotebook] = {}
         """The open ones, by path."""
         self.display = Display()
@@ -270,9 +270,9 @@ class AutogradServer(LanguageServer):
         paths = sorted(os.path.normpath(path) for path in roots if path)
         return [one for one in paths if not any(one != other and is_below(one, other) for other in paths)]
 
-    def forget_if_large(self) -> None:
+    def shrink_if_large(self) -> None:
         """On the worker thread, by those who ask about one file after the other."""
-        self.host.forget_if_large()
+        self.host.shrink_if_large()
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
         """Into the log. A message box in the middle of someone's typing helps nobody."""
@@ -297,7 +297,7 @@ class AutogradServer(LanguageServer):
         uris = {document.key: document.uri for document in self.open_documents()}
         notebooks = dict(self.notebooks)
         self._remembered += 1
-        if self._remembered > _ANSWERS_TO_REMEMBER and self.host.forget_if_large():
+        if self._remembered > _ANSWERS_TO_REMEMBER and self.host.shrink_if_large():
             self._remembered = 0
         return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris, notebooks))
 

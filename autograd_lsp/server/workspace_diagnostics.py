@@ -96,7 +96,7 @@ class Answer:
         server = self._server
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.Diagnostic]:
-            server.forget_if_large()
+            server.shrink_if_large()
             sightings = server.sightings(snapshot, path)
             return converter.diagnostics(sightings, converter.uri(path))
 

@@ -161,6 +161,17 @@ def test_a_host_that_forgets_says_the_same(edit: Edits, monkeypatch: pytest.Monk
     assert "module_run" in [name for name, _ in edit.host.world.log]
 
 
+def test_a_host_that_drops_what_it_used_longest_ago_says_the_same(edit: Edits, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not edit.host.shrink_if_large()
+    monkeypatch.setattr(edit.host, "forget_if_large", lambda: False)
+    monkeypatch.setattr("analyzers.host.MOST_BLOCKS", 0)
+    assert edit.host.shrink_if_large()
+    edit("/lab/training.py", "loss.backward()\nloss.backward()", "loss.backward()")
+    assert not edit.shown["/lab/training.py"]
+    assert edit("/lab/model.py", "return self.layer(x)", "return self.layer(x).detach()")["imported"]
+    assert edit.shown == shown(opened(edit.texts), list(edit.texts))
+
+
 def test_a_text_that_comes_back_shows_what_it_did(edit: Edits) -> None:
     before = edit.shown
     edit("/lab/training.py", "loss.backward()\nloss.backward()", "loss.backward()")

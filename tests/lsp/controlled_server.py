@@ -33,7 +33,7 @@ class ControlledHost:
     def look_at_together(self, paths: Iterable[str]) -> None:
         pass
 
-    def forget_if_large(self) -> bool:
+    def shrink_if_large(self) -> bool:
         return False
 
     def snapshot(self, token: CancelToken) -> ControlledSnapshot:

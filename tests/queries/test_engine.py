@@ -200,6 +200,18 @@ def test_an_evicted_value_is_no_news_to_its_readers() -> None:
     assert ran(db) == []
 
 
+def test_what_was_used_longest_ago_can_be_dropped() -> None:
+    db = Database()
+    for path in "ab":
+        db.set(TEXT, path, path)
+    assert [first(db, path) for path in "ab"] == ["A", "B"]
+    ran(db)
+    db.drop_oldest()
+    assert upper(db, "b") == "B" and ran(db) == []
+    assert [first(db, path) for path in "ab"] == ["A", "B"] and ran(db) == []
+    assert upper(db, "a") == "A" and ran(db) == ["upper"]
+
+
 def test_what_is_forgotten_runs_again(db: Database) -> None:
     assert long_files(db, "a", "b") == ("a",)
     db.set(TEXT, "b", "1\n2\n3\n")
