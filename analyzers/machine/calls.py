@@ -190,6 +190,8 @@ LONG_CALL = 2_000
 def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
     """Modules fill tables, write docstrings and look through folders as they are imported, and a recursion on what is
     unknown could use up all the steps of a run."""
+    from analyzers.machine.havoc import havoc_unfinished
+
     before, noted = m.st, len(m.events)
     m.st = before.fork()
     try:
@@ -198,17 +200,20 @@ def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
     except OutOfFuel:
         if m.steps > m.limits.steps:
             raise
+    written, grad = m.st.since(before.log), m.st.grad
     m.st = before
+    m.st.grad = grad if grad is before.grad else None
     doubt(m.events[noted:])
-    return [_given_up(m, func, env)]
+    havoc_unfinished(m, func, written)
+    return [_not_followed(m, env)]
 
 
-def _given_up(m: Machine, func: Func, env: int) -> Outcome:
-    """Where a call ends that is not followed to its end."""
+def _not_followed(m: Machine, env: int) -> Outcome:
+    """What a call leaves behind of its arguments, and gives, that is not followed to its end."""
     from analyzers.machine.havoc import havoc_value
 
     values = list(m.env(env).vars.values())
-    for value in (func, *values):
+    for value in values:
         havoc_value(m, value)
     return Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))
 
@@ -250,7 +255,7 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
 
     caller = m.frames[-1] if m.frames else None
     if too_deep(m, func, env):
-        return [_given_up(m, func, env)]
+        return [_not_followed(m, env)]
     library = func.module.startswith("<")
     node = m.whole(func)
     frame = Frame(func.module, func.chunk, func.qualname, env, func, library, node, node)

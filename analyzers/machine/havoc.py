@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -13,6 +14,8 @@ from analyzers.domain.objects import (
     ClassObj,
     Counter,
     DictObj,
+    Env,
+    HeapObject,
     Instance,
     Iterator,
     ListObj,
@@ -108,6 +111,52 @@ def _havoc_captured(m: Machine, func: Func) -> None:
             m.bind(at, name, Unknown(None, None, None, reach_of(value)))
         elif isinstance(value, Ref):
             _havoc_contents(m, value)
+
+
+def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapObject]]) -> None:
+    """What a call may have done that was given up: `written` is what it was seen to write, and the functions that it
+    calls by name may have done more."""
+    seen: set[int] = set()
+    for ident, theirs in written:
+        match m.st.find(ident), theirs:
+            case Env(vars=ours), Env(vars=new):
+                for name in _differing(ours, new):
+                    values = [held[name] for held in (ours, new) if name in held]
+                    m.bind(ident, name, Unknown(None, None, None, reach_of(*values)))
+            case ClassObj(attrs=ours) as found, ClassObj(attrs=new):
+                doubted = {name: Unknown() for name in _differing(ours, new)}
+                m.st.put(ident, replace(found, attrs=ours.update(doubted)))
+            case None, _:
+                pass
+            case known, _ if known is not theirs:
+                havoc_object(m, ident, seen)
+    for callee in _callees(m, func):
+        _havoc_captured(m, callee)
+
+
+def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
+    return [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+
+
+def _callees(m: Machine, func: Func) -> list[Func]:
+    """A function with those that it names, and those that these name."""
+    found = [func]
+    for callee in found:
+        if callee.module.startswith("<"):
+            continue
+        used, _ = names_from_outside(m.whole(callee))
+        for name in used:
+            value = _looked_up(m, callee.env, name)
+            named = m.obj(value) if value is not None else None
+            parts = named.attrs.values() if isinstance(named, ClassObj) else [value]
+            found += [part for part in parts if isinstance(part, Func) and part not in found]
+    return found
+
+
+def _looked_up(m: Machine, env: int | None, name: str) -> Value | None:
+    while env is not None and name not in m.env(env).vars:
+        env = m.env(env).parent
+    return None if env is None else m.env(env).vars[name]
 
 
 def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
