@@ -101,9 +101,7 @@ def _havoc_captured(m: Machine, func: Func) -> None:
         return
     used, rebound = _names_from_outside(m, func)
     for name in used:
-        at: int | None = func.env
-        while at is not None and name not in m.env(at).vars:
-            at = m.env(at).parent
+        at = _holder(m, func, name)
         if at is None:
             continue
         value = m.env(at).vars[name]
@@ -146,17 +144,22 @@ def _callees(m: Machine, func: Func) -> list[Func]:
             continue
         used, _ = names_from_outside(m.whole(callee))
         for name in used:
-            value = _looked_up(m, callee.env, name)
-            named = m.obj(value) if value is not None else None
+            at = _holder(m, callee, name)
+            if at is None:
+                continue
+            value = m.env(at).vars[name]
+            named = m.obj(value)
             parts = named.attrs.values() if isinstance(named, ClassObj) else [value]
             found += [part for part in parts if isinstance(part, Func) and part not in found]
     return found
 
 
-def _looked_up(m: Machine, env: int | None, name: str) -> Value | None:
-    while env is not None and name not in m.env(env).vars:
-        env = m.env(env).parent
-    return None if env is None else m.env(env).vars[name]
+def _holder(m: Machine, func: Func, name: str) -> int | None:
+    """The environment around a function that has a name."""
+    at: int | None = func.env
+    while at is not None and name not in m.env(at).vars:
+        at = m.env(at).parent
+    return at
 
 
 def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
