@@ -196,7 +196,9 @@ class Join:
         shared = self.a.find(j) is not None and self.b.find(i) is not None
         if shared and not isinstance(here, Tensor):
             return Unknown(None, None, None, (i, j))
-        if isinstance(here, ClassObj) or (isinstance(here, Instance) and here.cls != there.cls):  # type: ignore[union-attr]
+        if isinstance(here, ClassObj) or (
+            isinstance(here, Instance) and isinstance(there, Instance) and here.cls != there.cls
+        ):
             return Unknown(None, None, None, (i, j))
         return Ref(self.pair(i, j))
 

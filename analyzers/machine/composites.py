@@ -159,7 +159,7 @@ def _view_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = _shape(m, bound["other"])
     if shape is None or None in shape:
         return None
-    return op(m, "view", what, self=bound["self"], size=_ints(list(shape)))  # type: ignore[arg-type]
+    return op(m, "view", what, self=bound["self"], size=sizes_value(shape))
 
 
 @composite("reshape_as")
@@ -167,7 +167,7 @@ def _reshape_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = _shape(m, bound["other"])
     if shape is None or None in shape:
         return None
-    return reshape(m, bound["self"], _ints(list(shape)), what)  # type: ignore[arg-type]
+    return reshape(m, bound["self"], sizes_value(shape), what)
 
 
 @composite("expand_as")
@@ -180,10 +180,9 @@ def _expand_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("flatten")
 def _flatten(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = _shape(m, bound["self"])
-    start, end = bound.get("start_dim", Const(0)), bound.get("end_dim", Const(-1))
-    if shape is None or not isinstance(start, Const) or not isinstance(end, Const) or row.overload != "using_ints":
+    first, last = m.int_of(bound.get("start_dim", Const(0))), m.int_of(bound.get("end_dim", Const(-1)))
+    if shape is None or first is None or last is None or row.overload != "using_ints":
         return None
-    first, last = int(start.value), int(end.value)  # type: ignore[call-overload]
     rank = len(shape)
     if rank == 0:
         return reshape(m, bound["self"], _ints([1]), what)
@@ -295,21 +294,26 @@ def _changes_order(tensor: Tensor, form: Value) -> bool:
     return len(shape) == 4 and shape[1] != 1 and shape[2:] != (1, 1) and 0 not in shape
 
 
+def _is_dim(dim: int, shape: tuple[int | None, ...]) -> bool:
+    return -len(shape) <= dim < len(shape)
+
+
 @composite("narrow")
 def _narrow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     start, length = bound.get("start", Unknown()), bound.get("length", Unknown())
     end: Value = Unknown("int")
-    if isinstance(start, Const) and isinstance(length, Const):
-        end = Const(int(start.value) + int(length.value))  # type: ignore[call-overload]
+    first, count = m.int_of(start), m.int_of(length)
+    if first is not None and count is not None:
+        end = Const(first + count)
     elif m.tensor(start) is not None:
         start = Unknown("int")
-    elif not isinstance(start, Const | Unknown):
+    elif first is None and not isinstance(start, Unknown):
         return None
     result = op(m, "slice.Tensor", what, self=bound["self"], dim=bound["dim"], start=start, end=end)
-    made, dim = m.tensor(result), bound["dim"]
-    if made is not None and made.shape and isinstance(dim, Const) and isinstance(length, Const):
+    made, dim = m.tensor(result), m.int_of(bound["dim"])
+    if made is not None and made.shape and dim is not None and count is not None and _is_dim(dim, made.shape):
         sizes = list(made.shape)
-        sizes[int(dim.value)] = int(length.value)  # type: ignore[call-overload]
+        sizes[dim] = count
         made.shape = tuple(sizes)
     return result
 
@@ -317,11 +321,11 @@ def _narrow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("chunk")
 def _chunk(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = _shape(m, bound["self"])
-    chunks, dim = bound.get("chunks"), bound.get("dim", Const(0))
-    if not isinstance(chunks, Const) or not isinstance(dim, Const):
+    dim = bound.get("dim", Const(0))
+    number, at = m.int_of(bound.get("chunks", Unknown())), m.int_of(dim)
+    if number is None or number < 1 or at is None or (shape is not None and not _is_dim(at, shape)):
         return None
-    number = int(chunks.value)  # type: ignore[call-overload]
-    size = shape[int(dim.value)] if shape else None  # type: ignore[call-overload]
+    size = shape[at] if shape is not None else None
     if size is None:
         from analyzers.machine.torch_calls import run_row
 

@@ -160,7 +160,7 @@ class Path:
     taken: list[int] = field(default_factory=list)
     allocated: list[int] = field(default_factory=list)
     open: list[tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
-    memo: dict[tuple[object, ...], object] = field(default_factory=dict)
+    memo: dict[tuple[object, ...], list[Outcome]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -421,10 +421,9 @@ class Machine:
             finally:
                 self.path = before
             self.path.memo[key] = found
-        outcomes: list[Outcome] = found  # type: ignore[assignment]
-        if not outcomes:
+        if not found:
             raise Infeasible
-        outcome = outcomes[self.choose(len(outcomes))]
+        outcome = found[self.choose(len(found))]
         self.st = outcome.state.fork()
         if outcome.raised is not None:
             raise outcome.raised

@@ -30,7 +30,7 @@ from analyzers.machine.tensors import (
     version_of,
 )
 from analyzers.ops import table
-from analyzers.ops.infer import TensorType, infer_list
+from analyzers.ops.infer import TensorType
 from analyzers.ops.table import Arg, Row
 
 REFUSED_BY: dict[str, str] = {
@@ -86,12 +86,12 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value
 
 def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -> None:
     """Targets of another size than the results get that of the results; empty ones are made for it."""
-    from analyzers.machine.torch_calls import infer, types_of
+    from analyzers.machine.torch_calls import infer, infer_list
 
     plain = _plain(row)
     types: Sequence[TensorType] = ()
     if plain is not None and plain.returns[0].type == "Tensor[]":
-        types = infer_list(row.base, types_of(m, given)) or ()
+        types = infer_list(m, row, given) or ()
     elif plain is not None:
         types = infer(m, plain, given) or ()
     for ident, known in zip_longest(written, types[: len(written)]):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.domain.join import interchangeable
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
-from analyzers.machine.core import Infeasible, Machine, Path, PyRaise
+from analyzers.machine.core import Infeasible, Machine, Outcome, Path, PyRaise
 from analyzers.machine.events import Plain
 from analyzers.syntax import nodes as n
 
@@ -112,7 +112,7 @@ def run_choices(
     frame = m.frame
     statement = frame.statement
     before = m.path
-    memo: dict[tuple[object, ...], object] = {}
+    memo: dict[tuple[object, ...], list[Outcome]] = {}
     pending: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), ())]
     passes = 0
     try:

@@ -409,6 +409,14 @@ def infer(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType,
         return None
 
 
+def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType, ...] | None:
+    try:
+        return shapes.infer_list(row.base, types_of(m, bound))
+    except shapes.ShapeError as refused:
+        refuse(m, refused)
+        return None
+
+
 def refuse(m: Machine, error: shapes.ShapeError) -> None:
     """Torch raises for these sizes. Where the prelude asked, it may have asked for what torch does not do itself."""
     if not m.frame.library and not m.within:
@@ -471,7 +479,7 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     kinds = [r.type for r in row.returns]
     if kinds == ["Tensor[]"]:
-        listed = shapes.infer_list(row.base, types_of(m, bound))
+        listed = infer_list(m, row, bound)
         number = len(listed) if listed is not None else count
         node = _node(m, step, kept, recorded)
         if number is None:
@@ -579,7 +587,7 @@ def _run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: 
     source = tensor_at(m, of)
     multi = row.view == "multi"
     if row.returns and row.returns[0].type.startswith("Tensor(") is False and row.returns[0].type == "Tensor[]":
-        listed = shapes.infer_list(row.base, types_of(m, bound))
+        listed = infer_list(m, row, bound)
         number = len(listed) if listed is not None else count
         if number is None:
             piece = new_view(m, step, of, None, node, multi=multi, cut=_view_cut(m, of))
@@ -766,7 +774,7 @@ def _composite(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
 
 
 def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: int | None) -> Value:
-    listed = shapes.infer_list(row.base, types_of(m, bound))
+    listed = infer_list(m, row, bound)
     number = len(listed) if listed is not None else count
     requires = result_requires_grad(m, step, None)
     requires = None if requires else requires
