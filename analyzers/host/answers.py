@@ -9,7 +9,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
-from analyzers.host.runs import WHOLE, presuming, recorded_at, run_of, runs_of, uncalled
+from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at, run_of, runs_of, uncalled
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
 from analyzers.machine.events import Binding
 from analyzers.queries.engine import Database, query
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analyzers.rules.suppression import Comments, Use
 
 
-@query
+@query(remembers=FORMER_FUNCTIONS)
 def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:  # noqa: FBT001
     from analyzers.rules import judge
 

@@ -33,6 +33,10 @@ KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 4_000, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
 
 
+FORMER_SCRIPTS, FORMER_FUNCTIONS = 4, 16
+"""Former runs that are kept: whoever takes an edit back, or types what does not parse yet, comes back to one."""
+
+
 KEPT_RECORDINGS, KEPT_FUNCTION_RECORDINGS = 2, 24
 """Runs that are kept with what each name in them came to, for those who point at it."""
 
@@ -99,32 +103,32 @@ def imported(db: Database, path: str) -> ModuleRun | None:
     return run_module(Program(db), path, main=False, limits=IMPORTED)
 
 
-@query(capacity=KEPT_SCRIPTS)
+@query(capacity=KEPT_SCRIPTS, remembers=FORMER_SCRIPTS)
 def module_run(db: Database, path: str) -> ModuleRun:
     """The run of a file as a script."""
     return run_module(Program(db), path, main=True)
 
 
-@query(capacity=KEPT_SCRIPTS)
+@query(capacity=KEPT_SCRIPTS, remembers=FORMER_SCRIPTS)
 def later_run(db: Database, path: str) -> ModuleRun:
     """The run of a file as a script, and what its functions may find of it when somebody calls them."""
     return later(Program(db), module_run(db, path))
 
 
-@query(capacity=KEPT_FUNCTIONS)
+@query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)
 def function_run(db: Database, path: str, index: int) -> FunctionRun:
     run = later_run(db, path)
     func = run.functions[index]
     return run_unknown(Program(db), run, func, made_for(db, path, func))
 
 
-@query(capacity=KEPT_FUNCTIONS)
+@query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)
 def instance(db: Database, path: str, cls: int) -> Made:
     """An instance of a class of the file, made of unknown arguments, for its methods to run on."""
     return make_instance(Program(db), later_run(db, path), cls)
 
 
-@query(capacity=KEPT_FUNCTIONS)
+@query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)
 def presumed_instance(db: Database, path: str, cls: int) -> Made:
     """The same, with what the roles of names say."""
     return make_instance(Program(db), module_run(db, path), cls, presume=True)
@@ -136,7 +140,7 @@ def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> M
     return presumed_instance(db, path, func.owner) if presume else instance(db, path, func.owner)
 
 
-@query(capacity=KEPT_FUNCTIONS)
+@query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)
 def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
     run = module_run(db, path)
     func = run.functions[index]
@@ -144,7 +148,7 @@ def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
     return run_unknown(Program(db), run, func, made, presumed_limits(presumed_runs(db, path)), presume=True)
 
 
-@query(capacity=KEPT_SCRIPTS)
+@query(capacity=KEPT_SCRIPTS, remembers=FORMER_SCRIPTS)
 def presumed_module_run(db: Database, path: str) -> ModuleRun:
     return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
 

@@ -75,7 +75,7 @@ class OpenList:
     """A list of arguments: `items`, and then any number of others of which each is like `rest`."""
 
     items: tuple[object, ...]
-    rest: object
+    rest: object | None
 
 
 @dataclass(slots=True)

@@ -38,6 +38,10 @@ stale when that entry is another one:
 Queries that need each other form a *cycle*: each of them has the value that its `on_cycle` gives, whichever was asked
 first.
 
+A query that *remembers* keeps some of its former values with what they were made of. If all that is as it was, which
+undoing an edit does, the value counts again and nothing runs. Values that have *rested*, which is to hold for longer
+than one revision, are kept rather than those that each key pressed replaces.
+
 A *snapshot* holds one revision for the thread that opened it. One thread at a time has one; a writer makes the queries
 in it raise `Cancelled`, waits for it to end, and then writes. A memo is stored only when its query has ended, so what
 a cancelled run had finished is kept and nothing is half done.
@@ -90,7 +94,7 @@ class Input(Generic[K, V]):
 
 class Query(Generic[P, V]):
     """A memoised function. `on_cycle` gives its value where it needs itself; `capacity` bounds the values kept; `eager`
-    is the level of an eager query, 0 of another."""
+    is the level of an eager query, 0 of another; `remembers` bounds the former values kept, of all keys together."""
 
     def __init__(
         self,
@@ -99,12 +103,14 @@ class Query(Generic[P, V]):
         on_cycle: Callable[P, V] | None,
         capacity: int | None,
         eager: int,
+        remembers: int,
     ) -> None:
         self.name = name
         self.function = function
         self.on_cycle = on_cycle
         self.capacity = capacity
         self.eager = eager
+        self.remembers = remembers
 
     def __call__(self, db: Database, /, *args: P.args, **kwargs: P.kwargs) -> V:
         if kwargs:
@@ -120,10 +126,10 @@ class _Decorator(Protocol):
 def query(function: Callable[Concatenate[Database, P], V], /) -> Query[P, V]: ...
 @overload
 def query(
-    *, on_cycle: Callable[P, V], capacity: int | None = None
+    *, on_cycle: Callable[P, V], capacity: int | None = None, remembers: int = 0
 ) -> Callable[[Callable[Concatenate[Database, P], V]], Query[P, V]]: ...
 @overload
-def query(*, capacity: int | None = None, eager: int = 0) -> _Decorator: ...
+def query(*, capacity: int | None = None, eager: int = 0, remembers: int = 0) -> _Decorator: ...
 def query(
     function: Callable[Concatenate[Database, P], V] | None = None,
     /,
@@ -131,11 +137,12 @@ def query(
     on_cycle: Callable[P, V] | None = None,
     capacity: int | None = None,
     eager: int = 0,
+    remembers: int = 0,
 ) -> object:
     """Make a function of the database and a hashable key a query."""
 
     def make(body: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
-        return Query(body.__name__, body, on_cycle, capacity, eager)
+        return Query(body.__name__, body, on_cycle, capacity, eager, remembers)
 
     return make if function is None else make(function)
 
@@ -168,6 +175,18 @@ class _Memo:
     stale: bool = False
 
 
+@dataclass(eq=False, slots=True)
+class _Former:
+    """A value that a query had, and the values of what it read; `since` is the revision in which it last came up."""
+
+    cell: Cell
+    value: object | None
+    reads: tuple[Cell, ...]
+    read_values: tuple[object, ...]
+    since: int
+    has_rested: bool
+
+
 @dataclass(slots=True)
 class _Frame:
     """A query that runs or is being verified. `heads` are the queries below it on the stack that it leads back to;
@@ -190,6 +209,7 @@ class _Open:
 
 
 _MISSING = object()
+_ABSENT = object()
 
 
 class Database:
@@ -205,6 +225,7 @@ class Database:
         self._entries: dict[Cell, dict[object, _Slot]] = {}
         self._unsettled: dict[int, dict[Cell, None]] = {}
         self._recent: dict[object, OrderedDict[Cell, None]] = {}
+        self._former: dict[object, list[_Former]] = {}
         self._stack: list[_Frame] = []
         self._open: dict[Cell, _Open] = {}
         self._lock = threading.RLock()
@@ -249,7 +270,7 @@ class Database:
         with self._lock:
             if self._stack:
                 raise RuntimeError("a query may not drop memos")
-            for kept in (self._memos, self._readers, self._entries, self._unsettled, self._recent):
+            for kept in (self._memos, self._readers, self._entries, self._unsettled, self._recent, self._former):
                 kept.clear()
 
     def drop_oldest(self) -> None:
@@ -260,6 +281,7 @@ class Database:
             for recent in self._recent.values():
                 for _ in range(len(recent) // 2):
                     self._evict(recent)
+            self._former.clear()
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -397,7 +419,7 @@ class Database:
         if self._leads_back(cell):
             return _fallback(cell)
         if memo is None or not self._holds(memo, cell):
-            return self._run(wanted, cell)
+            return self._run_unless_known(wanted, cell)
         if memo.value is _MISSING:
             # Evicted, and nothing that it read has changed: it runs for its value, which is no news to its readers.
             memo.value = _fallback(cell) if memo.on_cycle else self._run(wanted, cell, known=memo.changed_at)
@@ -477,7 +499,7 @@ class Database:
         if self._leads_back(cell):
             return self._clock + 1
         try:
-            self._run(_query_of(cell), cell)
+            self._run_unless_known(_query_of(cell), cell)
         except (Cancelled, RecursionError):
             raise
         except Exception:
@@ -493,6 +515,67 @@ class Database:
             raise
         except Exception:
             return self._clock + 1
+
+    def _run_unless_known(self, wanted: Query[..., object], cell: Cell) -> object:
+        """The value of a query that has to run, unless it was the same from all the same."""
+        for former in [one for one in self._former.get(wanted, ()) if one.cell == cell]:
+            if self._is_as_it_was(cell, former):
+                now = self._clock = self._clock + 1
+                self._store([cell], [_Memo(former.value, former.reads, now, now, on_cycle=False)])
+                self._remember(former)
+                return former.value
+        value = self._run(wanted, cell)
+        if wanted.remembers and (memo := self._memos.get(cell)) is not None and not (memo.on_cycle or memo.stale):
+            values = tuple([self._present(read) for read in memo.reads])
+            if all(one is not _MISSING for one in values):
+                self._remember(_Former(cell, memo.value, memo.reads, values, self.revision, has_rested=False))
+        return value
+
+    def _is_as_it_was(self, cell: Cell, former: _Former) -> bool:
+        """Whether all that a former value was made of is what it was; asked for in order, as by the query itself."""
+        frame = _Frame(cell)
+        self._stack.append(frame)
+        try:
+            for read, was in zip(former.reads, former.read_values, strict=True):
+                if isinstance(read[0], Query):
+                    self._value(read[0], read)
+                now = self._present(read)
+                if now is _MISSING or (now is not was and now != was):
+                    return False
+        except (Cancelled, RecursionError):
+            raise
+        except Exception:
+            return False
+        finally:
+            self._stack.pop()
+        return not frame.on_cycle
+
+    def _present(self, cell: Cell) -> object:
+        """The value that a cell has: `_ABSENT` for an input or entry without one, `_MISSING` where it is not known."""
+        if isinstance(cell[0], Input):
+            slot = self._inputs.get(cell)
+            return _ABSENT if slot is None or slot.value is _MISSING else slot.value
+        if cell[0] is _ENTRY:
+            value = self._entry(cast(Cell, cell[1][0]), cell[1][1]).value
+            return _ABSENT if value is _MISSING else value
+        memo = self._memos.get(cell)
+        return _MISSING if memo is None or memo.stale else memo.value
+
+    def _remember(self, newest: _Former) -> None:
+        """Keep a value that holds now; the last of its query's list is the one that came up last."""
+        wanted = _query_of(newest.cell)
+        kept = self._former.setdefault(wanted, [])
+        before = [one for one in kept if one.cell == newest.cell and one is not newest]
+        if not before:
+            newest.has_rested = True
+        elif self.revision - before[-1].since > 1:
+            before[-1].has_rested = True
+        newest.since = self.revision
+        if newest in kept:
+            kept.remove(newest)
+        kept.append(newest)
+        if len(kept) > wanted.remembers:
+            kept.remove(next((one for one in kept[:-1] if not one.has_rested), kept[0]))
 
     def _run(self, wanted: Query[..., object], cell: Cell, known: int | None = None) -> object:
         self.log.append((wanted.name, cell[1]))

@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Iterable, Sequence
 
 from analyzers.machine.events import Plain, Raised
-from analyzers.report import Edit, Finding, Fix, Raises, Related, Severity
+from analyzers.report import Finding, Fix, Raises, Related, Severity
 from analyzers.rules.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.rules.layout import laid_out
 
@@ -85,10 +85,7 @@ def placed(judgement: Judgement, places: Places) -> Finding:
     raises = None
     if at is not None:
         raises = Raises(places.place(at.loc), at.exception, at.message, at.certain, at.caught, at.expected)
-    drafts = (
-        (fix, laid_out([Edit(places.place(loc), text) for loc, text in fix.edits], places.source))
-        for fix in judgement.fixes
-    )
+    drafts = ((fix, laid_out(fix.edits, places)) for fix in judgement.fixes)
     fixes = tuple(Fix(fix.title, fix.safe, edits) for fix, edits in drafts if edits is not None)
     return Finding(
         judgement.code,

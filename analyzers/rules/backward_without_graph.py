@@ -167,8 +167,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import NoGraph, Plain, Raised
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import Change, add_argument, at, node_at
+from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.rules.edits import add_argument, at, node_at
 from analyzers.rules.regrading import attach, behind
 from analyzers.rules.trace import FACTORIES, Note, callers, cuts, explain_cut, leaves, said, switched_off, told
 from analyzers.rules.training import trained_names

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import Binding, Event, Raised
@@ -56,12 +56,34 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FixDraft:
-    """`edits` replace the text at a place."""
+class Moved:
+    """What the file has at a place, comments and all; further lines that begin with `was` begin with `now`.
 
+    Where it stands and is replaced, the comment behind it goes with it.
+    """
+
+    loc: Loc
+    was: str = ""
+    now: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Indented:
+    """What stands there: further lines that begin with `was` begin with `now`."""
+
+    was: str
+    now: str
+
+
+Change: TypeAlias = tuple[Loc, str | Indented | tuple[Moved | str, ...]]
+"""A place, and what stands there instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixDraft:
     title: str
     safe: bool
-    edits: tuple[tuple[Loc, str], ...]
+    edits: tuple[Change, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Facts
-from analyzers.rules.edits import Change, at, between, indentation, path_to, walk
+from analyzers.rules.base import Change, Facts, Indented, Moved
+from analyzers.rules.edits import at, between, indentation, path_to, walk
 from analyzers.syntax import nodes as n
 
 Spot: TypeAlias = tuple[Loc, n.Node]
@@ -146,23 +146,16 @@ def moved_before(facts: Facts, spots: Sequence[Spot], target: Spot) -> tuple[Cha
         return None
     if any(has_long_string(facts, spot) for spot in spots):
         return None
-    lines = ""
+    lines: list[Moved | str] = []
     for loc, statement in spots:
         around = block_around(facts, loc)
-        if around is None or len(around[0]) == 1:
+        if around is None or len(around[0]) == 1 or any(isinstance(inner, n.ChunkRef) for inner in walk(statement)):
             return None
-        text = facts.text(_with_comment(facts, (loc, statement)))
-        lines += text.replace("\n" + (indentation(facts, loc, statement) or ""), "\n" + indent) + "\n" + indent
+        was = indentation(facts, loc, statement) or ""
+        lines += [Moved(at(loc, statement), was, indent), f"\n{indent}"]
     place = at(target[0], target[1])
-    gone = ((_with_comment(facts, spot), "") for spot in spots)
-    return (*gone, (between(place, place.start, place.start), lines))
-
-
-def _with_comment(facts: Facts, spot: Spot) -> Loc:
-    """A statement and the comment behind it, as far as that is in its chunk."""
-    loc, statement = spot
-    rest = facts.places.chunk(loc).text[statement.end :].partition(b"\n")[0].rstrip()
-    return between(loc, statement.start, statement.end + len(rest))
+    gone = ((at(loc, statement), "") for loc, statement in spots)
+    return (*gone, (between(place, place.start, place.start), tuple(lines)))
 
 
 def indented(facts: Facts, spots: Sequence[Spot], header: str) -> tuple[Change, ...] | None:
@@ -178,7 +171,7 @@ def indented(facts: Facts, spots: Sequence[Spot], header: str) -> tuple[Change, 
     for index, (there, statement) in enumerate(spots):
         text = unit if index else f"{header}\n{indent}{unit}"
         changes.append((between(there, statement.start, statement.start), text))
-        changes += [(place, unit) for place in _line_starts(facts, there, statement.start, statement.end)]
+        changes.append((at(there, statement), Indented(indent, indent + unit)))
     return tuple(changes)
 
 
@@ -202,17 +195,6 @@ def _unit(facts: Facts, loc: Loc, indent: str) -> str:
     return " " * (len(indent) // depth if depth and len(indent) % depth == 0 and indent else 4)
 
 
-def _line_starts(facts: Facts, loc: Loc, start: int, end: int) -> Iterator[Loc]:
-    """Where the lines that begin between two places, and are not empty, begin."""
-    text = facts.places.chunk(loc).text
-    cut = text.find(b"\n", start, end)
-    while cut >= 0:
-        line = text[cut + 1 : end].partition(b"\n")[0]
-        if line.strip():
-            yield between(loc, cut + 1, cut + 1)
-        cut = text.find(b"\n", cut + 1, end)
-
-
 def brought_out(facts: Facts, scope: Spot, first: int) -> tuple[Change, ...] | None:
     """The last statements of a `with`, from the one at `first` on, behind it; all of them, instead of it."""
     loc, around = scope
@@ -227,14 +209,9 @@ def brought_out(facts: Facts, scope: Spot, first: int) -> tuple[Change, ...] | N
         return None
     changes: list[Change] = []
     if first == 0:
-        header = between(loc, around.start, body[0].start)
-        if "#" in facts.text(header):
-            return None
-        changes.append((header, ""))
+        changes.append((between(loc, around.start, body[0].start), ""))
     text, begin = facts.places.chunk(loc).text, body[first].start
     # The line of the first statement itself is brought out too, unless the header has gone with its indentation.
-    start = begin if first == 0 else text.rfind(b"\n", 0, begin)
-    for place in _line_starts(facts, loc, start, around.end):
-        if text[place.start :].startswith(inner.encode()):
-            changes.append((between(loc, place.start, place.start + len(inner) - len(outer)), ""))
+    start = begin if first == 0 else len(text[:begin].rstrip())
+    changes.append((between(loc, start, around.end), Indented(inner, outer)))
     return tuple(changes)

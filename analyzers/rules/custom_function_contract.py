@@ -76,9 +76,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.machine.events import Plain, Raised
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import Change, at, between, indentation, node_at, walk
+from analyzers.rules.edits import at, between, indentation, node_at, walk
 from analyzers.rules.trace import Note, callers, origin, said, told
 from analyzers.syntax import nodes as n
 

@@ -49,9 +49,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import Change, at, node_at
+from analyzers.rules.edits import at, node_at
 from analyzers.rules.trace import callers, origin, said, told
 from analyzers.syntax import nodes as n
 

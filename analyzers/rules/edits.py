@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Facts, FixDraft
+from analyzers.rules.base import Change, Facts, FixDraft, Moved
 from analyzers.syntax import nodes as n
-
-Change: TypeAlias = tuple[Loc, str]
 
 _VIEWS = """
     T H mT mH real imag view view_as reshape reshape_as squeeze unsqueeze transpose t permute expand expand_as flatten
@@ -148,7 +145,7 @@ def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
     if not re.fullmatch(r"(\s|#[^\n]*)*", apart):
         return
     a, b = at(one, first), at(one, second)
-    yield FixDraft(title, True, ((a, facts.text(b)), (b, facts.text(a))))
+    yield FixDraft(title, True, ((a, (Moved(b),)), (b, (Moved(a),))))
 
 
 def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:

@@ -16,7 +16,6 @@ for x in torch.randn(2, 3):
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
-
 for x in torch.randn(2, 3):
     scale = w.exp()
     loss = (scale * x).sum()

@@ -1,25 +1,78 @@
-"""Edits as they fit into the lines of a file: its line endings, no line left empty, no statement torn from its line.
+"""Changes as edits of a file: with its comments and line endings, no line left empty, no statement torn from its line.
 
-A rule writes edits against chunks, and there a statement seems to have its line to itself, and lines end in `\\n`. Here
-the file is at hand: `x = 1; y.add_(1)` has two statements on one line, of which neither can be given lines of its own.
+A rule writes changes against chunks. There a statement seems to have its line to itself, no comments stand between
+statements, and lines end in `\\n`. Here the file is at hand: `x = 1; y.add_(1)` has two statements on one line, of
+which neither can be given lines of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from analyzers.report import Edit
+from analyzers.domain.lineage import Loc
+from analyzers.report import Edit, Place
+from analyzers.rules.base import Change, Indented, Moved, Places
 
 
-def laid_out(edits: Sequence[Edit], source: Callable[[str], bytes]) -> tuple[Edit, ...] | None:
-    """The edits as the files take them; None where they overlap or break a line."""
+def laid_out(changes: Sequence[Change], places: Places) -> tuple[Edit, ...] | None:
+    """The edits as the files take them; None where they overlap, break a line or lose a comment."""
+    source = places.source
+    moved = {part.loc for _, what in changes if isinstance(what, tuple) for part in what if isinstance(part, Moved)}
+    if any(not isinstance(what, Indented) and loc not in moved and _loses(loc, places) for loc, what in changes):
+        return None
+    edits = [edit for loc, what in changes for edit in _edits(loc, what, places, is_moved=loc in moved)]
     whole = sorted((_whole_line(edit, source(edit.place.path)) for edit in edits), key=lambda e: e.place)
     apart = all(a.place.path != b.place.path or a.place.end <= b.place.start for a, b in pairwise(whole))
     if not apart or any(_breaks(edit, source(edit.place.path)) for edit in whole):
         return None
     return tuple(replace(edit, text=_ended(edit.text, source(edit.place.path))) for edit in whole)
+
+
+def _edits(
+    loc: Loc, what: str | Indented | tuple[Moved | str, ...], places: Places, *, is_moved: bool
+) -> Iterator[Edit]:
+    place = places.place(loc)
+    text = places.source(place.path)
+    if isinstance(what, Indented):
+        yield from _reindented(place, text, what)
+        return
+    if isinstance(what, tuple):
+        what = "".join([part if isinstance(part, str) else _text_of(part, places) for part in what])
+    yield Edit(_with_comment(place, text) if is_moved else place, what)
+
+
+def _loses(loc: Loc, places: Places) -> bool:
+    """Whether there is more in the file at a place than in the chunk: a comment, or what does not parse."""
+    place = places.place(loc)
+    there = places.source(place.path)[place.start : place.end].decode("utf-8", "replace")
+    return there.split() != places.text(loc).split()
+
+
+def _text_of(moved: Moved, places: Places) -> str:
+    place = places.place(moved.loc)
+    text = places.source(place.path)
+    place = _with_comment(place, text)
+    there = text[place.start : place.end].decode("utf-8", "replace")
+    return there.replace("\n" + moved.was, "\n" + moved.now)
+
+
+def _with_comment(place: Place, text: bytes) -> Place:
+    """A place and the comment behind it on its line."""
+    rest = text[place.end :].partition(b"\n")[0].rstrip()
+    return replace(place, end=place.end + len(rest)) if rest.lstrip().startswith(b"#") else place
+
+
+def _reindented(place: Place, text: bytes, how: Indented) -> Iterator[Edit]:
+    was, now = how.was.encode(), how.now.encode()
+    start = text.find(b"\n", place.start, place.end) + 1
+    while start:
+        line = text[start : place.end].partition(b"\n")[0]
+        if line.strip() and line.startswith(was):
+            gone = max(len(was) - len(now), 0)
+            yield Edit(replace(place, start=start, end=start + gone), how.now[len(how.was) :])
+        start = text.find(b"\n", start, place.end) + 1
 
 
 def _line(edit: Edit, text: bytes) -> tuple[bytes, bytes]:

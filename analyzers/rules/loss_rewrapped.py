@@ -52,9 +52,9 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, EndedAtCut, GradRead, GradTaken
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
+from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import block_around, is_alone_on_lines
-from analyzers.rules.edits import Change, at, between, is_bare, node_at, statement_at
+from analyzers.rules.edits import at, between, is_bare, node_at, statement_at
 from analyzers.rules.regrading import attach
 from analyzers.rules.trace import callers, cuts, explain_cut, said, told
 from analyzers.syntax import nodes as n

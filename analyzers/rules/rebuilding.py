@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall, Site
-from analyzers.rules.base import Facts, FixDraft
+from analyzers.rules.base import Change, Facts, FixDraft
 from analyzers.rules.blocks import Spot, block_around, bound_in, contains, moved_before, names_of, plainly_bound
-from analyzers.rules.edits import Change, at, drop_keyword, node_at, path_to
+from analyzers.rules.edits import at, drop_keyword, node_at, path_to
 from analyzers.rules.trace import short
 from analyzers.syntax import nodes as n
 

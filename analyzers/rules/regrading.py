@@ -8,10 +8,9 @@ requires_grad=True) * 0.1` is none, `(torch.randn(3) * 0.1).requires_grad_()` is
 from __future__ import annotations
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.rules.base import Facts, FixDraft
+from analyzers.rules.base import Change, Facts, FixDraft
 from analyzers.rules.blocks import Spot, brought_out
 from analyzers.rules.edits import (
-    Change,
     at,
     between,
     drop_keyword,

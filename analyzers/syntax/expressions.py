@@ -45,11 +45,11 @@ def target(c: Source, node: Node) -> n.Expr:
     if kind == IDENTIFIER:
         name = c.name(node)
         c.scope.bound.add(name)
-        return n.Name(node.start_byte - c.base, node.end_byte - c.base, name)
+        return n.Name(c.at(node.start_byte), c.at(node.end_byte), name)
     if kind not in _TARGET_GROUPS or c.depth >= MAX_DEPTH:
         return expr(c, node)
     c.depth += 1
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     inner = parse.parts(node)
     lowered: n.Expr
     if kind in _SPLATS:
@@ -68,7 +68,7 @@ def several(c: Source, nodes: list[Node], end: int, *, comma: bool) -> n.Expr:
     """One expression, or the tuple without parentheses that several make; `end` is where its last token ends."""
     if len(nodes) == 1 and not comma:
         return expr(c, nodes[0])
-    return n.TupleExpr(nodes[0].start_byte - c.base, end - c.base, tuple(expr(c, one) for one in nodes))
+    return n.TupleExpr(c.at(nodes[0].start_byte), c.at(end), tuple(expr(c, one) for one in nodes))
 
 
 def listed(c: Source, node: Node, skip: int) -> n.Expr:
@@ -92,10 +92,10 @@ def call_arguments(c: Source, node: Node | None) -> tuple[tuple[n.Expr, ...], tu
         kind = one.kind_id
         if kind == _KEYWORD:
             name, value = parse.parts(one)
-            keywords.append(n.Keyword(one.start_byte - c.base, one.end_byte - c.base, c.name(name), expr(c, value)))
+            keywords.append(n.Keyword(c.at(one.start_byte), c.at(one.end_byte), c.name(name), expr(c, value)))
         elif kind == _DICT_SPLAT:
             (value,) = parse.parts(one)
-            keywords.append(n.Keyword(one.start_byte - c.base, one.end_byte - c.base, None, expr(c, value)))
+            keywords.append(n.Keyword(c.at(one.start_byte), c.at(one.end_byte), None, expr(c, value)))
         elif not one.is_extra:
             args.append(expr(c, one))
     return tuple(args), tuple(keywords)
@@ -109,7 +109,7 @@ def has_comma(node: Node) -> bool:
 
 
 def _name(c: Source, node: Node) -> n.Expr:
-    return n.Name(node.start_byte - c.base, node.end_byte - c.base, c.name(node))
+    return n.Name(c.at(node.start_byte), c.at(node.end_byte), c.name(node))
 
 
 def _integer(c: Source, node: Node) -> n.Expr:
@@ -125,34 +125,34 @@ def _number(c: Source, node: Node, read: Callable[[str], complex]) -> n.Expr:
         value = read(c.text[node.start_byte : node.end_byte].decode("ascii", "replace"))
     except ValueError:
         return error(c, node)
-    return n.Constant(node.start_byte - c.base, node.end_byte - c.base, value)
+    return n.Constant(c.at(node.start_byte), c.at(node.end_byte), value)
 
 
 def _constant(value: object) -> Lower:
     def lower(c: Source, node: Node) -> n.Expr:
-        return n.Constant(node.start_byte - c.base, node.end_byte - c.base, value)
+        return n.Constant(c.at(node.start_byte), c.at(node.end_byte), value)
 
     return lower
 
 
 def _attribute(c: Source, node: Node) -> n.Expr:
     value, name = parse.parts(node)
-    start, end, base = node.start_byte, node.end_byte, c.base
-    lowered = n.Attribute(start - base, end - base, expr(c, value), c.name(name), name.start_byte - base)
+    start, end, attr_start = c.at(node.start_byte), c.at(node.end_byte), c.at(name.start_byte)
+    lowered = n.Attribute(start, end, expr(c, value), c.name(name), attr_start)
     return _hoist(lowered, value, lowered.value, "value")
 
 
 def _call(c: Source, node: Node) -> n.Expr:
     inner = parse.parts(node)
     args, keywords = call_arguments(c, inner[1])
-    lowered = n.Call(node.start_byte - c.base, node.end_byte - c.base, expr(c, inner[0]), args, keywords)
+    lowered = n.Call(c.at(node.start_byte), c.at(node.end_byte), expr(c, inner[0]), args, keywords)
     return _hoist(lowered, inner[0], lowered.func, "func")
 
 
 def _subscript(c: Source, node: Node) -> n.Expr:
     tokens = [one for one in node.children if not one.is_extra]
     inner = [one for one in tokens[2:-1] if one.is_named]
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     if not inner:
         return error(c, node)
     index = _index(c, inner, tokens[-2].end_byte, comma=len(tokens) > 4)
@@ -185,11 +185,11 @@ def _slice(c: Source, node: Node) -> n.Expr:
                 bounds[min(at, 2)] = expr(c, one)
         else:
             at += 1
-    return n.Slice(node.start_byte - c.base, node.end_byte - c.base, bounds[0], bounds[1], bounds[2])
+    return n.Slice(c.at(node.start_byte), c.at(node.end_byte), bounds[0], bounds[1], bounds[2])
 
 
 def _starred(c: Source, node: Node) -> n.Expr:
-    return n.Starred(node.start_byte - c.base, node.end_byte - c.base, expr(c, parse.parts(node)[0]))
+    return n.Starred(c.at(node.start_byte), c.at(node.end_byte), expr(c, parse.parts(node)[0]))
 
 
 def _parentheses(c: Source, node: Node) -> n.Expr:
@@ -199,7 +199,7 @@ def _parentheses(c: Source, node: Node) -> n.Expr:
 
 def _unary(c: Source, node: Node) -> n.Expr:
     operator = node.children[0].type
-    return n.UnaryOp(node.start_byte - c.base, node.end_byte - c.base, operator, expr(c, parse.parts(node)[0]))
+    return n.UnaryOp(c.at(node.start_byte), c.at(node.end_byte), operator, expr(c, parse.parts(node)[0]))
 
 
 def _binary(c: Source, node: Node) -> n.Expr:
@@ -216,7 +216,7 @@ def _binary(c: Source, node: Node) -> n.Expr:
     c.depth += len(spine)
     lowered = expr(c, node)
     for whole, (_, operator, right) in reversed(spine):
-        start, end = whole.start_byte - c.base, whole.end_byte - c.base
+        start, end = c.at(whole.start_byte), c.at(whole.end_byte)
         lowered = n.BinOp(start, end, lowered, operator.type, expr(c, right))
     c.depth -= len(spine)
     return lowered
@@ -234,7 +234,7 @@ def _regrouped(c: Source, node: Node) -> n.Expr:
     if c.depth + len(tokens) // 2 > MAX_DEPTH:
         return error(c, node)
     for token, following in zip(tokens[::2], [*tokens[1::2], None], strict=True):
-        operand, start, end = expr(c, token), token.start_byte - c.base, token.end_byte - c.base
+        operand, start, end = expr(c, token), c.at(token.start_byte), c.at(token.end_byte)
         operator = "" if following is None else following.type
         while pending and _binds_first(pending[-1][2], operator):
             left, start, joined = pending.pop()
@@ -262,7 +262,7 @@ def _binds_first(left: str, right: str) -> bool:
 
 
 def _boolean(c: Source, node: Node) -> n.Expr:
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     values: list[Node] = []
     operator = None
     while node.kind_id == _BOOLEAN:
@@ -287,35 +287,35 @@ def _compare(c: Source, node: Node) -> n.Expr:
             operators.append("!=" if one.type == "<>" else one.type)
     left, *rest = operands
     comparators = tuple(expr(c, one) for one in rest)
-    return n.Compare(node.start_byte - c.base, node.end_byte - c.base, expr(c, left), tuple(operators), comparators)
+    return n.Compare(c.at(node.start_byte), c.at(node.end_byte), expr(c, left), tuple(operators), comparators)
 
 
 def _conditional(c: Source, node: Node) -> n.Expr:
     body, test, orelse = parse.parts(node)
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     return n.IfExp(start, end, expr(c, test), expr(c, body), expr(c, orelse))
 
 
 def _walrus(c: Source, node: Node) -> n.Expr:
     name, value = parse.parts(node)
     c.scope.walrus.add(c.name(name))
-    named = n.Name(name.start_byte - c.base, name.end_byte - c.base, c.name(name))
-    return n.NamedExpr(node.start_byte - c.base, node.end_byte - c.base, named, expr(c, value))
+    named = n.Name(c.at(name.start_byte), c.at(name.end_byte), c.name(name))
+    return n.NamedExpr(c.at(node.start_byte), c.at(node.end_byte), named, expr(c, value))
 
 
 def _tuple(c: Source, node: Node) -> n.Expr:
     elts = tuple(expr(c, one) for one in parse.parts(node))
-    return n.TupleExpr(node.start_byte - c.base, node.end_byte - c.base, elts)
+    return n.TupleExpr(c.at(node.start_byte), c.at(node.end_byte), elts)
 
 
 def _list(c: Source, node: Node) -> n.Expr:
     elts = tuple(expr(c, one) for one in parse.parts(node))
-    return n.ListExpr(node.start_byte - c.base, node.end_byte - c.base, elts)
+    return n.ListExpr(c.at(node.start_byte), c.at(node.end_byte), elts)
 
 
 def _set(c: Source, node: Node) -> n.Expr:
     elts = tuple(expr(c, one) for one in parse.parts(node))
-    return n.SetExpr(node.start_byte - c.base, node.end_byte - c.base, elts)
+    return n.SetExpr(c.at(node.start_byte), c.at(node.end_byte), elts)
 
 
 def _dictionary(c: Source, node: Node) -> n.Expr:
@@ -325,7 +325,7 @@ def _dictionary(c: Source, node: Node) -> n.Expr:
         inner = parse.parts(one)
         keys.append(expr(c, inner[0]) if one.kind_id == _PAIR else None)
         values.append(expr(c, inner[-1]))
-    return n.DictExpr(node.start_byte - c.base, node.end_byte - c.base, tuple(keys), tuple(values))
+    return n.DictExpr(c.at(node.start_byte), c.at(node.end_byte), tuple(keys), tuple(values))
 
 
 def _comprehension(make: Callable[[int, int, n.Expr, tuple[n.Comprehension, ...]], n.Expr]) -> Lower:
@@ -338,7 +338,7 @@ def _comprehension(make: Callable[[int, int, n.Expr, tuple[n.Comprehension, ...]
         # Only the first iterable may yield, and it is evaluated outside.
         outer.yields |= c.scope.yields
         c.scope = outer
-        return make(node.start_byte - c.base, node.end_byte - c.base, element, generators)
+        return make(c.at(node.start_byte), c.at(node.end_byte), element, generators)
 
     return lower
 
@@ -349,7 +349,7 @@ def _dict_comprehension(c: Source, node: Node) -> n.Expr:
     outer = c.scope
     c.scope = Scope(walrus=outer.walrus)
     generators = _generators(c, clauses)
-    lowered = n.DictComp(node.start_byte - c.base, node.end_byte - c.base, expr(c, key), expr(c, value), generators)
+    lowered = n.DictComp(c.at(node.start_byte), c.at(node.end_byte), expr(c, key), expr(c, value), generators)
     outer.yields |= c.scope.yields
     c.scope = outer
     return lowered
@@ -358,7 +358,7 @@ def _dict_comprehension(c: Source, node: Node) -> n.Expr:
 def _generators(c: Source, clauses: list[Node]) -> tuple[n.Comprehension, ...]:
     generators: list[n.Comprehension] = []
     for clause in clauses:
-        start, end = clause.start_byte - c.base, clause.end_byte - c.base
+        start, end = c.at(clause.start_byte), c.at(clause.end_byte)
         if clause.kind_id == _IF_CLAUSE:
             last = generators[-1]
             last.ifs += (expr(c, parse.parts(clause)[0]),)
@@ -379,16 +379,16 @@ def _lambda(c: Source, node: Node) -> n.Expr:
     c.scope = Scope()
     lowered = n.ErrorExpr(0, 0) if body is None else expr(c, body)
     c.scope = outer
-    return n.Lambda(node.start_byte - c.base, node.end_byte - c.base, args, lowered)
+    return n.Lambda(c.at(node.start_byte), c.at(node.end_byte), args, lowered)
 
 
 def _await(c: Source, node: Node) -> n.Expr:
-    return n.Await(node.start_byte - c.base, node.end_byte - c.base, expr(c, parse.parts(node)[0]))
+    return n.Await(c.at(node.start_byte), c.at(node.end_byte), expr(c, parse.parts(node)[0]))
 
 
 def _yield(c: Source, node: Node) -> n.Expr:
     c.scope.yields = True
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     tokens = [one for one in node.children if not one.is_extra]
     if len(tokens) == 1:
         return n.Yield(start, end, None)
@@ -410,12 +410,12 @@ def _generic_type(c: Source, node: Node) -> n.Expr:
     if not inner:
         return error(c, node)
     index = _index(c, inner, tokens[-1].end_byte, comma=len(tokens) > 1)
-    return n.Subscript(node.start_byte - c.base, node.end_byte - c.base, expr(c, value), index)
+    return n.Subscript(c.at(node.start_byte), c.at(node.end_byte), expr(c, value), index)
 
 
 def _union_type(c: Source, node: Node) -> n.Expr:
     left, right = parse.parts(node)
-    return n.BinOp(node.start_byte - c.base, node.end_byte - c.base, expr(c, left), "|", expr(c, right))
+    return n.BinOp(c.at(node.start_byte), c.at(node.end_byte), expr(c, left), "|", expr(c, right))
 
 
 def _string(c: Source, node: Node) -> n.Expr:
@@ -476,7 +476,7 @@ def _parameter(c: Source, node: Node) -> tuple[n.Arg, int]:
         stars = len(splat.children[0].type)
         first = parse.parts(splat)[0]
     name = c.name(first) if first.kind_id == IDENTIFIER else ""
-    return n.Arg(first.start_byte - c.base, end - c.base, name, annotation, default), stars
+    return n.Arg(c.at(first.start_byte), c.at(end), name, annotation, default), stars
 
 
 _PRECEDENCE = {

@@ -19,21 +19,26 @@ from analyzers.syntax.statements import class_def, function_head, statement
 def lower(module: Module, key: str) -> Chunk:
     """Lower the chunk `key` of `module`; KeyError if there is none."""
     span = module.spans[key]
-    repaired, start, node = module.node(key)
-    source = Source(repaired.text, start + span.start, holes=repaired.holes)
-    body = _class(source, span, start, node) if span.is_class else statement(source, node)
+    source, node = _source(module, span)
+    body = _class(source, span, node) if span.is_class else statement(source, node)
     return Chunk(key, span.text, (body,))
 
 
 def lower_head(module: Module, key: str) -> Chunk:
     """The chunk `key`, which is a function, without that function's body."""
     span = module.spans[key]
-    repaired, start, node = module.node(key)
-    source = Source(repaired.text, start + span.start, holes=repaired.holes)
+    source, node = _source(module, span)
     return Chunk(key, span.text[: span.head], (function_head(source, node),))
 
 
-def _class(source: Source, span: ChunkSpan, start: int, node: Node) -> Stmt:
+def _source(module: Module, span: ChunkSpan) -> tuple[Source, Node]:
+    repaired, start, node = module.node(span.key)
+    if len(span.text) == span.end - span.start:
+        return Source(repaired.text, start + span.start, holes=repaired.holes), node
+    return Source(repaired.text, start, holes=repaired.holes, span=span), node
+
+
+def _class(source: Source, span: ChunkSpan, node: Node) -> Stmt:
     """The segments of a class after its header are its statements, one each, in order."""
     segments = iter(span.segments[1:])
     children = iter(span.children)
@@ -41,11 +46,12 @@ def _class(source: Source, span: ChunkSpan, start: int, node: Node) -> Stmt:
     def body(c: Source, inner: Iterable[Node]) -> tuple[Stmt, ...]:
         lowered: list[Stmt] = []
         for one in inner:
+            if one.start_byte in c.holes:
+                continue
             segment = next(segments)
             if is_chunk_of_class(one):
                 lowered.append(ChunkRef(segment.chunk_offset, segment.chunk_offset, next(children).key))
             else:
-                c.base = start + segment.offset - segment.chunk_offset
                 lowered.append(statement(c, one))
         return tuple(lowered)
 

@@ -29,7 +29,7 @@ _AS = parse.kinds("as_pattern")
 def pattern(c: Source, nodes: list[Node]) -> n.Pattern:
     """Lower the pattern that the tokens `nodes` spell: most often one node, two for a negative number."""
     first, last = nodes[0], nodes[-1]
-    start, end = first.start_byte - c.base, last.end_byte - c.base
+    start, end = c.at(first.start_byte), c.at(last.end_byte)
     if c.depth >= MAX_DEPTH:
         return n.MatchValue(start, end, n.ErrorExpr(start, end))
     c.depth += 1
@@ -41,7 +41,7 @@ def pattern(c: Source, nodes: list[Node]) -> n.Pattern:
 def open_sequence(c: Source, nodes: list[Node], end: int) -> n.Pattern:
     """`case a, b:`, whose sequence has no brackets; `end` is the file offset where its last token ends."""
     patterns = tuple(pattern(c, [one]) for one in nodes)
-    return n.MatchSequence(nodes[0].start_byte - c.base, end - c.base, patterns)
+    return n.MatchSequence(c.at(nodes[0].start_byte), c.at(end), patterns)
 
 
 def dotted(c: Source, node: Node) -> n.Expr:
@@ -49,7 +49,7 @@ def dotted(c: Source, node: Node) -> n.Expr:
     first, *rest = parse.parts(node)
     lowered = expr(c, first)
     for one in rest:
-        lowered = n.Attribute(lowered.start, one.end_byte - c.base, lowered, c.name(one), one.start_byte - c.base)
+        lowered = n.Attribute(lowered.start, c.at(one.end_byte), lowered, c.name(one), c.at(one.start_byte))
     return lowered
 
 
@@ -126,7 +126,7 @@ def _class(c: Source, node: Node, start: int, end: int) -> n.Pattern:
 def _value(c: Source, nodes: list[Node]) -> n.Expr:
     """A literal, a negative number, `1+2j` or a dotted name."""
     first, last = nodes[0], nodes[-1]
-    start, end = first.start_byte - c.base, last.end_byte - c.base
+    start, end = c.at(first.start_byte), c.at(last.end_byte)
     if len(nodes) == 2 and first.type == "-":
         return n.UnaryOp(start, end, "-", expr(c, last))
     if len(nodes) > 1:

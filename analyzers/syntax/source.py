@@ -1,7 +1,8 @@
 """The text under way while it is lowered, and the names that it binds.
 
-`base` is what to take from a file offset to get an offset in the chunk; `scope` collects the names that the function
-or class around binds; `depth` counts how deep the lowering stands; `holes` are where `repair` blanked broken text.
+`base` is what to take from an offset in the text to get an offset in the chunk, or one in the statement of the module
+around `span` where the chunk is not all of one piece; `scope` collects the names that the function or class around
+binds; `depth` counts how deep the lowering stands; `holes` are where `repair` blanked broken text.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from tree_sitter import Node
 
 from analyzers.syntax import literals
 from analyzers.syntax import nodes as n
+from analyzers.syntax.spans import ChunkSpan
 
 
 @dataclass(slots=True)
@@ -38,6 +40,19 @@ class Source:
     depth: int = 0
     names: dict[bytes, str] = field(default_factory=dict)
     holes: dict[int, int] = field(default_factory=dict)
+    span: ChunkSpan | None = None
+
+    def at(self, offset: int) -> int:
+        """The place in the chunk of a place in the text."""
+        return offset - self.base if self.span is None else self.span.inside(offset - self.base)
+
+    def leaves_out(self, node: Node) -> bool:
+        """Whether a statement is broken text that the chunk has not."""
+        return (
+            node.start_byte in self.holes
+            and self.span is not None
+            and self.span.leaves_out(node.start_byte - self.base)
+        )
 
     def name(self, node: Node) -> str:
         """The identifier that `node` spells."""
@@ -52,4 +67,4 @@ Lower: TypeAlias = Callable[[Source, Node], n.Expr]
 
 
 def error(c: Source, node: Node) -> n.ErrorExpr:
-    return n.ErrorExpr(node.start_byte - c.base, node.end_byte - c.base)
+    return n.ErrorExpr(c.at(node.start_byte), c.at(node.end_byte))

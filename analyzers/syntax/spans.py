@@ -6,15 +6,17 @@ spans, and only where it starts has to be known anew.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from tree_sitter import Node
 
 from analyzers.syntax import parse
+from analyzers.syntax.gaps import Gaps
 from analyzers.syntax.literals import identifier
 
 _CLASS = parse.kind("class_definition")
@@ -36,8 +38,8 @@ class Segment(NamedTuple):
 class ChunkSpan:
     """Where a chunk lies: bytes `start` to `end`; `children` are the methods and classes cut out of it.
 
-    `name` is the function's or class's own name, None for another statement; `head` is where in the chunk the body of
-    a function begins, 0 for anything else.
+    `name` is the function's or class's own name, None for another statement; `head` is where in the chunk the header of
+    a function ends, 0 for anything else. `is_hole` says that it is nothing but broken text.
     """
 
     key: str
@@ -49,18 +51,31 @@ class ChunkSpan:
     name: str | None = None
     is_class: bool = False
     head: int = 0
+    is_hole: bool = False
 
     def outside(self, offset: int) -> int:
-        """The place in the statement of the module of a place in the chunk."""
-        at = bisect_right(self.segments, offset, key=lambda segment: segment.chunk_offset) - 1
+        """The place in the statement of the module of a place in the chunk; where a gap is, the place before it."""
+        at = bisect_left(self.segments, offset, key=lambda segment: segment.chunk_offset)
+        if at == len(self.segments) or self.segments[at].chunk_offset != offset or self._follows(at):
+            at -= 1
         segment = self.segments[max(at, 0)]
         return segment.offset + min(max(offset - segment.chunk_offset, 0), segment.length)
 
+    def _follows(self, at: int) -> bool:
+        """Whether a segment is the rest of a line that the one before it began."""
+        return (
+            at > 0
+            and self.segments[at - 1].chunk_offset + self.segments[at - 1].length == self.segments[at].chunk_offset
+        )
+
     def inside(self, offset: int) -> int:
         """The place in the chunk of a place in the statement of the module; between segments, the end of the first."""
-        at = bisect_right(self.segments, offset, key=lambda segment: segment.offset) - 1
-        segment = self.segments[max(at, 0)]
-        return segment.chunk_offset + min(max(offset - segment.offset, 0), segment.length)
+        return inside(self.segments, offset)
+
+    def leaves_out(self, offset: int) -> bool:
+        """Whether a place in the statement of the module lies in a gap."""
+        segment = _before(self.segments, offset)
+        return not self.is_class and offset > segment.offset + segment.length
 
     def family(self) -> Iterator[ChunkSpan]:
         """The chunks cut out of it, and itself."""
@@ -82,13 +97,27 @@ class ChunkSpan:
         return _class_span(key, self.start, self.end, self.name, parts)
 
 
+def inside(segments: Sequence[Segment], offset: int) -> int:
+    segment = _before(segments, offset)
+    return segment.chunk_offset + min(max(offset - segment.offset, 0), segment.length)
+
+
+def _before(segments: Sequence[Segment], offset: int) -> Segment:
+    """The last segment that does not start behind a place."""
+    return segments[max(bisect_right(segments, offset, key=lambda segment: segment.offset) - 1, 0)]
+
+
 class Head(NamedTuple):
-    """What a chunk is called: `wanted` is its key, but for the number that tells equal ones apart."""
+    """What a chunk is called: `wanted` is its key, but for the number that tells equal ones apart.
+
+    `kept` are the stretches of the file that make up a statement that is neither a function nor a class.
+    """
 
     node: Node
     inner: Node
     name: str | None
     wanted: str
+    kept: tuple[tuple[int, int], ...] = ()
 
 
 class Cutter:
@@ -98,13 +127,16 @@ class Cutter:
         self.text = text
         self.holes = holes
         self.known = known or {}
+        self.gaps = Gaps(text, holes)
 
     def head(self, node: Node, prefix: str = "") -> Head:
         inner = _undecorated(node)
         named = inner.child_by_field_id(_NAME) if inner.kind_id in (_CLASS, _FUNCTION) else None
         if named is None:
-            text = self.text[node.start_byte : self.end(node)]
-            return Head(node, inner, None, f"{prefix}stmt:{blake2b(text, digest_size=6).hexdigest()}")
+            kept = self.gaps.kept(node, self.end(node))
+            return Head(
+                node, inner, None, f"{prefix}stmt:{blake2b(self.joined(kept), digest_size=6).hexdigest()}", kept
+            )
         name = identifier(self.text[named.start_byte : named.end_byte])
         return Head(node, inner, name, prefix + name)
 
@@ -114,22 +146,36 @@ class Cutter:
         if head.name is not None and head.inner.kind_id == _CLASS:
             parts = list(self.class_parts(head, key, base))
             return _class_span(key, start - base, end - base, head.name, parts, self.known)
-        text = self.text[start:end]
-        segments = (Segment(0, start - base, end - start),)
-        suite = head.inner.child_by_field_id(_BODY) if head.name is not None else None
-        body = 0 if head.name is None else (end if suite is None else suite.start_byte) - start
-        return ChunkSpan(key, start - base, end - base, self.known.get(text, text), segments, (), head.name, head=body)
+        kept = head.kept or self.gaps.kept(head.node, end)
+        text, segments = self.joined(kept), _segments(kept, base)
+        header = 0 if head.name is None else inside(segments, _header_end(head.inner) - base)
+        return ChunkSpan(
+            key,
+            start - base,
+            end - base,
+            self.known.get(text, text),
+            segments,
+            (),
+            head.name,
+            head=header,
+            is_hole=start in self.holes,
+        )
+
+    def joined(self, kept: Sequence[tuple[int, int]]) -> bytes:
+        if len(kept) == 1:
+            ((start, end),) = kept
+            return self.text[start:end]
+        return b"".join([self.text[start:end] for start, end in kept])
 
     def class_parts(self, head: Head, key: str, base: int) -> Iterator[_Part]:
         start = head.node.start_byte
-        header_end = next((child.end_byte for child in head.inner.children if child.type == ":"), head.node.end_byte)
-        yield start - base, self.text[start:header_end]
+        yield start - base, self.text[start : _header_end(head.inner)]
         seen: dict[str, int] = {}
         for statement in _suite(head.inner):
             if is_chunk_of_class(statement):
                 child = self.head(statement, key + ".")
                 yield statement.start_byte - base, self.cut(child, numbered(child.wanted, seen), base)
-            else:
+            elif statement.start_byte not in self.holes:
                 start = statement.start_byte
                 yield start - base, self.text[start : self.end(statement)]
 
@@ -165,6 +211,16 @@ def is_chunk_of_class(node: Node) -> bool:
 def chunk_nodes(node: Node) -> Iterator[Node]:
     """The statements of a class that are chunks of their own."""
     return filter(is_chunk_of_class, _suite(_undecorated(node)))
+
+
+def _segments(kept: Sequence[tuple[int, int]], base: int) -> tuple[Segment, ...]:
+    lengths = accumulate([end - start for start, end in kept], initial=0)
+    return tuple([Segment(at, start - base, end - start) for at, (start, end) in zip(lengths, kept, strict=False)])
+
+
+def _header_end(node: Node) -> int:
+    """Where the colon of a function or a class stands, or where it ends if it has none."""
+    return next((child.end_byte for child in node.children if child.type == ":"), node.end_byte)
 
 
 def _undecorated(node: Node) -> Node:

@@ -3,7 +3,8 @@
 A *chunk* is a statement of the module, a class without its methods, or one method. Its *text* is what it is made of
 and nothing else: for a class, the header and the plain statements, with one line naming each method where that method
 stands. So an edit inside a method leaves the text of its class equal, and a line added above leaves every chunk equal.
-A *segment* is a stretch of chunk text that lies in one piece in the file.
+What says nothing is left out too (`analyzers/syntax/gaps.py`): a comment, or a statement that is half typed, leaves the
+text equal. A *segment* is a stretch of chunk text that lies in one piece in the file.
 
     @dataclass                  chunk `Net`: segment `@dataclass ... Net:`, line `-> Net.f`, segment `size = 3`
     class Net:
@@ -78,8 +79,9 @@ class Module:
     """A file cut into chunks; nothing of it is lowered yet.
 
     `chunks` are those of the statements of the module, `starts` where each of them starts, `order` which one has which
-    key. `spans` has the chunks cut out of classes too. `places` is where each section starts. `is_settled` says that
-    what became of a section depends on its own text alone.
+    key. `body` leaves out those that are nothing but broken text. `spans` has the chunks cut out of classes too.
+    `places` is where each section starts. `is_settled` says that what became of a section depends on its own text
+    alone.
     """
 
     text: bytes
@@ -107,7 +109,8 @@ class Module:
         }
 
     def locate(self, file_offset: int) -> tuple[str, int] | None:
-        """The innermost chunk around a place in the file, and the place in that chunk; None between statements."""
+        """The innermost chunk around a place in the file, and the place in that chunk; None between statements, where
+        comments are and broken text."""
         at = bisect_right(self.starts, file_offset) - 1
         if at < 0:
             return None
@@ -118,7 +121,7 @@ class Module:
                 break
             found = spans[at]
             spans = found.children
-        return None if found is None else (found.key, found.inside(offset))
+        return None if found is None or found.leaves_out(offset) else (found.key, found.inside(offset))
 
     def is_comment(self, start: int, end: int) -> bool:
         """Whether bytes `start` to `end` of the file are a comment, or a part of one."""
@@ -218,9 +221,13 @@ def tables(
             spans.update((span.key, span) for _, now in edited for span in now.family())
         else:
             spans = _spans(chunks)
-        return old.body, spans, old.order
-    body = tuple([ChunkRef(0, 0, key) for key in keys])
-    return body, _spans(chunks), dict(zip(keys, range(len(keys)), strict=True))
+        body = old.body if all(was.is_hole == now.is_hole for was, now in edited) else _body(chunks)
+        return body, spans, old.order
+    return _body(chunks), _spans(chunks), dict(zip(keys, range(len(keys)), strict=True))
+
+
+def _body(chunks: Sequence[ChunkSpan]) -> tuple[ChunkRef, ...]:
+    return tuple([ChunkRef(0, 0, chunk.key) for chunk in chunks if not chunk.is_hole])
 
 
 def _spans(chunks: Sequence[ChunkSpan]) -> dict[str, ChunkSpan]:

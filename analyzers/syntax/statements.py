@@ -65,7 +65,7 @@ Lower = Callable[[Source, Node], n.Stmt]
 def statement(c: Source, node: Node) -> n.Stmt:
     handler = _HANDLERS.get(node.kind_id)
     if c.holes and node.start_byte in c.holes:
-        return n.ErrorStmt(node.start_byte - c.base, c.holes[node.start_byte] - c.base)
+        return n.ErrorStmt(c.at(node.start_byte), c.at(c.holes[node.start_byte]))
     if handler is None or c.depth >= MAX_DEPTH:
         return broken(c, node)
     if node.has_error and (node.kind_id not in _COMPOUND or _header_has_error(node)):
@@ -77,11 +77,13 @@ def statement(c: Source, node: Node) -> n.Stmt:
 
 
 def broken(c: Source, node: Node) -> n.ErrorStmt:
-    return n.ErrorStmt(node.start_byte - c.base, node.end_byte - c.base)
+    return n.ErrorStmt(c.at(node.start_byte), c.at(node.end_byte))
 
 
 def block(c: Source, node: Node | None) -> tuple[n.Stmt, ...]:
-    return () if node is None else tuple(statement(c, one) for one in parse.parts(node))
+    if node is None:
+        return ()
+    return tuple(statement(c, one) for one in parse.parts(node) if not (c.holes and c.leaves_out(one)))
 
 
 def definition(node: Node) -> Node:
@@ -98,8 +100,8 @@ def class_def(c: Source, node: Node, body: Callable[[Source, Iterable[Node]], tu
     decorators = _decorators(c, node)
     bases, keywords = call_arguments(c, inner.child_by_field_id(_SUPERCLASSES))
     c.scope.bound.add(c.name(name))
-    start, name_start = inner.start_byte - c.base, name.start_byte - c.base
-    end = inner.end_byte - c.base
+    start, name_start = c.at(inner.start_byte), c.at(name.start_byte)
+    end = c.at(inner.end_byte)
     outer = c.scope
     c.scope = Scope()
     suite = inner.child_by_field_id(_BODY)
@@ -125,7 +127,7 @@ def _end(c: Source, node: Node, *bodies: tuple[n.Stmt, ...]) -> int:
     for body in reversed(bodies):
         if body:
             return body[-1].end
-    return node.end_byte - c.base
+    return c.at(node.end_byte)
 
 
 # --- simple statements ------------------------------------------------------------------------------------------
@@ -142,15 +144,15 @@ def _expression(c: Source, node: Node) -> n.Stmt:
     if kind == _AUGMENTED:
         left, *_, right = parse.parts(first)
         operator = first.child_by_field_id(_OPERATOR)
-        start, end = first.start_byte - c.base, first.end_byte - c.base
+        start, end = c.at(first.start_byte), c.at(first.end_byte)
         op = "" if operator is None else operator.type[:-1]
         return n.AugAssign(start, end, target(c, left), op, expr(c, right))
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     return n.ExprStmt(start, end, listed(c, node, 0))
 
 
 def _assignment(c: Source, node: Node) -> n.Stmt:
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     annotation = node.child_by_field_id(_TYPE)
     if annotation is not None:
         return _annotated(c, node, annotation)
@@ -165,7 +167,7 @@ def _assignment(c: Source, node: Node) -> n.Stmt:
 
 def _annotated(c: Source, node: Node, annotation: Node) -> n.Stmt:
     left, _, *values = parse.parts(node)
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     if values and values[0].kind_id == _ASSIGNMENT:
         return n.ErrorStmt(start, end)
     declared = bool(values) or left.kind_id == IDENTIFIER
@@ -185,14 +187,14 @@ def _unbound(c: Source, node: Node) -> n.Expr:
 
 def _simple(make: Callable[[int, int], n.Stmt]) -> Lower:
     def lower(c: Source, node: Node) -> n.Stmt:
-        return make(node.start_byte - c.base, node.end_byte - c.base)
+        return make(c.at(node.start_byte), c.at(node.end_byte))
 
     return lower
 
 
 def _return(c: Source, node: Node) -> n.Stmt:
     inner = parse.parts(node)
-    return n.Return(node.start_byte - c.base, node.end_byte - c.base, expr(c, inner[0]) if inner else None)
+    return n.Return(c.at(node.start_byte), c.at(node.end_byte), expr(c, inner[0]) if inner else None)
 
 
 def _delete(c: Source, node: Node) -> n.Stmt:
@@ -200,7 +202,7 @@ def _delete(c: Source, node: Node) -> n.Stmt:
     if len(inner) == 1 and inner[0].kind_id == _EXPRESSION_LIST:
         inner = parse.parts(inner[0])
     targets = tuple(target(c, one) for one in inner)
-    return n.Delete(node.start_byte - c.base, node.end_byte - c.base, targets)
+    return n.Delete(c.at(node.start_byte), c.at(node.end_byte), targets)
 
 
 def _raise(c: Source, node: Node) -> n.Stmt:
@@ -210,19 +212,19 @@ def _raise(c: Source, node: Node) -> n.Stmt:
         return broken(c, node)
     exc = expr(c, inner[0]) if inner else None
     lowered_cause = None if cause is None else expr(c, cause)
-    return n.Raise(node.start_byte - c.base, node.end_byte - c.base, exc, lowered_cause)
+    return n.Raise(c.at(node.start_byte), c.at(node.end_byte), exc, lowered_cause)
 
 
 def _assert(c: Source, node: Node) -> n.Stmt:
     test, *msg = parse.parts(node)
     message = expr(c, msg[0]) if msg else None
-    return n.Assert(node.start_byte - c.base, node.end_byte - c.base, expr(c, test), message)
+    return n.Assert(c.at(node.start_byte), c.at(node.end_byte), expr(c, test), message)
 
 
 def _import(c: Source, node: Node) -> n.Stmt:
     names = tuple(_alias(c, one) for one in parse.parts(node))
     c.scope.bound.update(alias.asname or alias.name.split(".")[0] for alias in names)
-    return n.Import(node.start_byte - c.base, node.end_byte - c.base, names)
+    return n.Import(c.at(node.start_byte), c.at(node.end_byte), names)
 
 
 def _import_from(c: Source, node: Node) -> n.Stmt:
@@ -247,11 +249,11 @@ def _future(c: Source, node: Node) -> n.Stmt:
 def _from(c: Source, node: Node, module: str | None, imported: list[Node], level: int) -> n.Stmt:
     names = tuple(_alias(c, one) for one in imported)
     c.scope.bound.update(alias.asname or alias.name for alias in names if alias.name != "*")
-    return n.ImportFrom(node.start_byte - c.base, node.end_byte - c.base, module, names, level)
+    return n.ImportFrom(c.at(node.start_byte), c.at(node.end_byte), module, names, level)
 
 
 def _alias(c: Source, node: Node) -> n.Alias:
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     if node.kind_id == _WILDCARD:
         return n.Alias(start, end, "*", None)
     if node.kind_id == _ALIASED:
@@ -267,13 +269,13 @@ def _dotted_name(c: Source, node: Node) -> str:
 def _global(c: Source, node: Node) -> n.Stmt:
     names = tuple(c.name(one) for one in parse.parts(node))
     c.scope.globals.update(names)
-    return n.Global(node.start_byte - c.base, node.end_byte - c.base, names)
+    return n.Global(c.at(node.start_byte), c.at(node.end_byte), names)
 
 
 def _nonlocal(c: Source, node: Node) -> n.Stmt:
     names = tuple(c.name(one) for one in parse.parts(node))
     c.scope.nonlocals.update(names)
-    return n.Nonlocal(node.start_byte - c.base, node.end_byte - c.base, names)
+    return n.Nonlocal(c.at(node.start_byte), c.at(node.end_byte), names)
 
 
 def _type_alias(c: Source, node: Node) -> n.Stmt:
@@ -284,7 +286,7 @@ def _type_alias(c: Source, node: Node) -> n.Stmt:
         named = parse.parts(named)[0]
     if named.kind_id != IDENTIFIER:
         return _call_of_type(c, node)
-    return n.Assign(node.start_byte - c.base, node.end_byte - c.base, (target(c, named),), error(c, right))
+    return n.Assign(c.at(node.start_byte), c.at(node.end_byte), (target(c, named),), error(c, right))
 
 
 def _call_of_type(c: Source, node: Node) -> n.Stmt:
@@ -293,7 +295,7 @@ def _call_of_type(c: Source, node: Node) -> n.Stmt:
     inner = parse.parts(parse.parse(text).root_node)
     if len(inner) != 1 or inner[0].has_error:
         return broken(c, node)
-    again = Source(text, c.base - node.start_byte, c.scope, c.depth, {b"____": "type"})
+    again = Source(text, -c.at(node.start_byte), c.scope, c.depth, {b"____": "type"})
     return statement(again, inner[0])
 
 
@@ -313,10 +315,10 @@ def function_head(c: Source, node: Node) -> n.FunctionHead | n.ErrorStmt:
     c.scope.bound.add(c.name(name))
     body = inner.child_by_field_id(_BODY)
     return n.FunctionHead(
-        inner.start_byte - c.base,
-        (inner.end_byte if body is None else body.start_byte) - c.base,
+        c.at(inner.start_byte),
+        c.at(inner.end_byte if body is None else body.start_byte),
         c.name(name),
-        name.start_byte - c.base,
+        c.at(name.start_byte),
         args,
         decorators,
         returns,
@@ -382,16 +384,16 @@ def _if(c: Source, node: Node) -> n.Stmt:
     if c.depth + len(heads) > MAX_DEPTH:
         return broken(c, node)
     for head, head_test, head_body in reversed(heads):
-        start = head.start_byte - c.base
+        start = c.at(head.start_byte)
         orelse = (n.If(start, _end(c, head, head_body, orelse), head_test, head_body, orelse),)
-    return n.If(node.start_byte - c.base, _end(c, node, body, orelse), lowered_test, body, orelse)
+    return n.If(c.at(node.start_byte), _end(c, node, body, orelse), lowered_test, body, orelse)
 
 
 def _for(c: Source, node: Node) -> n.Stmt:
     left, right, *rest = parse.parts(node)
     assigned, iterated = target(c, left), expr(c, right)
     body, orelse = _body_and_else(c, rest)
-    start, end = node.start_byte - c.base, _end(c, node, body, orelse)
+    start, end = c.at(node.start_byte), _end(c, node, body, orelse)
     return n.For(start, end, assigned, iterated, body, orelse, node.children[0].type == "async")
 
 
@@ -399,7 +401,7 @@ def _while(c: Source, node: Node) -> n.Stmt:
     test, *rest = parse.parts(node)
     lowered = expr(c, test)
     body, orelse = _body_and_else(c, rest)
-    return n.While(node.start_byte - c.base, _end(c, node, body, orelse), lowered, body, orelse)
+    return n.While(c.at(node.start_byte), _end(c, node, body, orelse), lowered, body, orelse)
 
 
 def _body_and_else(c: Source, rest: list[Node]) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]]:
@@ -423,7 +425,7 @@ def _try(c: Source, node: Node) -> n.Stmt:
     orelse: tuple[n.Stmt, ...] = ()
     final: tuple[n.Stmt, ...] = ()
     handlers: list[n.ExceptHandler] = []
-    end = node.end_byte - c.base
+    end = c.at(node.end_byte)
     for one in parse.parts(node):
         kind = one.kind_id
         if kind in _BLOCK:
@@ -437,7 +439,7 @@ def _try(c: Source, node: Node) -> n.Stmt:
         elif kind == _FINALLY:
             final = _clause_body(c, one)
             end = _end(c, one, final)
-    return n.Try(node.start_byte - c.base, end, body, tuple(handlers), orelse, final)
+    return n.Try(c.at(node.start_byte), end, body, tuple(handlers), orelse, final)
 
 
 def _handler(c: Source, node: Node) -> n.ExceptHandler:
@@ -452,7 +454,7 @@ def _handler(c: Source, node: Node) -> n.ExceptHandler:
     elif inner:
         caught = several(c, inner, inner[-1].end_byte, comma=len(inner) > 1)
     body = _clause_body(c, node)
-    return n.ExceptHandler(node.start_byte - c.base, _end(c, node, body), caught, name, body)
+    return n.ExceptHandler(c.at(node.start_byte), _end(c, node, body), caught, name, body)
 
 
 def _with(c: Source, node: Node) -> n.Stmt:
@@ -463,7 +465,7 @@ def _with(c: Source, node: Node) -> n.Stmt:
             items = [_with_item(c, item) for item in _with_items(one)]
         elif one.kind_id in _BLOCK:
             body = block(c, one)
-    start, end = node.start_byte - c.base, _end(c, node, body)
+    start, end = c.at(node.start_byte), _end(c, node, body)
     return n.With(start, end, tuple(items), body, node.children[0].type == "async")
 
 
@@ -479,7 +481,7 @@ def _with_items(clause: Node) -> list[Node]:
 
 
 def _with_item(c: Source, node: Node) -> n.WithItem:
-    start, end = node.start_byte - c.base, node.end_byte - c.base
+    start, end = c.at(node.start_byte), c.at(node.end_byte)
     if node.kind_id not in _AS:
         return n.WithItem(start, end, expr(c, node), None)
     value, alias = parse.parts(node)
@@ -502,8 +504,8 @@ def _match(c: Source, node: Node) -> n.Stmt:
         if clause.kind_id == _CASE_CLAUSE
     ]
     cases = tuple(_case(c, one) for one in clauses)
-    end = cases[-1].end if cases else node.end_byte - c.base
-    return n.Match(node.start_byte - c.base, end, subject, cases)
+    end = cases[-1].end if cases else c.at(node.end_byte)
+    return n.Match(c.at(node.start_byte), end, subject, cases)
 
 
 def _case(c: Source, node: Node) -> n.MatchCase:
@@ -517,7 +519,7 @@ def _case(c: Source, node: Node) -> n.MatchCase:
         lowered = pattern(c, alternatives)
     test = None if guard is None else expr(c, parse.parts(guard)[0])
     body = _clause_body(c, node)
-    return n.MatchCase(node.start_byte - c.base, _end(c, node, body), lowered, test, body)
+    return n.MatchCase(c.at(node.start_byte), _end(c, node, body), lowered, test, body)
 
 
 def _is_starred(node: Node) -> bool:

@@ -17,7 +17,7 @@ _EXPRESSION = parse.field("expression")
 
 def joined(c: Source, whole: Node, pieces: list[Node], expr: Lower) -> n.Expr:
     """The constant or f-string that `pieces`, written side by side, make; `expr` lowers what stands in braces."""
-    start, end = whole.start_byte - c.base, whole.end_byte - c.base
+    start, end = c.at(whole.start_byte), c.at(whole.end_byte)
     values: list[n.Expr] = []
     formatted = False
     try:
@@ -28,7 +28,7 @@ def joined(c: Source, whole: Node, pieces: list[Node], expr: Lower) -> n.Expr:
                 formatted = True
                 _Fields(c, expr, "r" in prefix).add(piece, len(prefix), values)
             else:
-                _append(values, piece.start_byte - c.base, piece.end_byte - c.base, literals.string(text))
+                _append(values, c.at(piece.start_byte), c.at(piece.end_byte), literals.string(text))
     except (ValueError, TypeError):
         return error(c, whole)
     if formatted:
@@ -76,11 +76,11 @@ class _Fields:
     def text(self, at: int, end: int, values: list[n.Expr], braces: bool) -> None:
         if end > at:
             value = literals.fragment(self.c.text[at:end], raw=self.raw, braces=braces)
-            _append(values, at - self.c.base, end - self.c.base, value)
+            _append(values, self.c.at(at), self.c.at(end), value)
 
     def field(self, node: Node, values: list[n.Expr]) -> None:
         c = self.c
-        start, end = node.start_byte - c.base, node.end_byte - c.base
+        start, end = c.at(node.start_byte), c.at(node.end_byte)
         tokens = [one for one in node.children if not one.is_extra]
         expression = node.child_by_field_id(_EXPRESSION)
         if expression is None:
@@ -93,7 +93,7 @@ class _Fields:
                 # `{x = }` shows its own text; what follows it is shown as by `!r` unless a format is given.
                 upto = tokens[at + 1].start_byte
                 shown = c.text[node.start_byte + 1 : upto].decode("utf-8", "replace")
-                _append(values, start, upto - c.base, shown)
+                _append(values, start, c.at(upto), shown)
                 conversion = "r"
             elif kind == "type_conversion":
                 conversion = c.text[token.start_byte + 1 : token.end_byte].decode("ascii", "replace").strip()
@@ -102,7 +102,7 @@ class _Fields:
                     conversion = None
                 inner: list[n.Expr] = []
                 self.interleave(token, token.start_byte + 1, token.end_byte, inner, braces=False)
-                spec = n.JoinedStr(token.start_byte - c.base, token.end_byte - c.base, tuple(inner))
+                spec = n.JoinedStr(c.at(token.start_byte), c.at(token.end_byte), tuple(inner))
         if expression.kind_id == _NAMED:
             # `{x:=10}` is x in the format `=10`.
             expression, _ = parse.parts(expression)

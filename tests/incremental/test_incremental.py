@@ -124,6 +124,40 @@ def test_a_comment_above_everything_runs_nothing(edit: Edits) -> None:
     assert sighting.place.start == edit.texts["/lab/training.py"].index("loss.backward()")
 
 
+LOOP = """\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+y = w.exp()
+for x in torch.ones(3, 2):
+    z = y * x
+    z.sum().backward()
+"""
+SAYING_NOTHING = ["    # Trains.\n", "\n", "    \n", "    half = (\n", "    half = z.\n"]
+
+
+@pytest.mark.parametrize("line", SAYING_NOTHING)
+def test_what_says_nothing_in_a_loop_or_a_method_runs_nothing(edit: Edits, line: str) -> None:
+    edit("/lab/training.py", edit.texts["/lab/training.py"], LOOP)
+    before = [sighting.finding.message for sighting in edit.shown["/lab/training.py"]]
+    ran = edit("/lab/training.py", "    z.sum()", f"{line}    z.sum()")
+    ran += edit("/lab/model.py", "        return self.layer(x)", f"    {line}        return self.layer(x)")
+    assert not [name for name in RUNS if ran[name]]
+    (sighting,) = edit.shown["/lab/training.py"]
+    assert sighting.finding.raises is not None
+    assert sighting.finding.raises.place.start == edit.texts["/lab/training.py"].index("z.sum()")
+    assert [sighting.finding.message] == before
+
+
+def test_an_edit_that_is_taken_back_runs_nothing(edit: Edits) -> None:
+    before = edit.shown
+    for typed in ("n", "na", "nam", "name", "name ", "name =", "name = 1"):
+        edit("/lab/training.py", "loss.backward()\nloss", f"loss.backward()\n{typed}\nloss")
+        ran = edit("/lab/training.py", f"loss.backward()\n{typed}\nloss", "loss.backward()\nloss")
+        assert not [name for name in RUNS if ran[name]]
+        assert edit.shown == before
+
+
 def test_the_body_of_a_method_that_nobody_calls_runs_that_method(edit: Edits) -> None:
     ran = edit("/lab/model.py", "weight.pow(2)", "weight.pow(4)")
     assert [ran[name] for name in RUNS] == [0, 0, 1, 1]

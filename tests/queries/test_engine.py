@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -221,6 +221,67 @@ def test_what_is_forgotten_runs_again(db: Database) -> None:
     assert ran(db) == ["long_files", "is_long", "line_count", "is_long", "line_count"]
 
 
+# --- former values --------------------------------------------------------------------------------------------------
+
+
+@query(remembers=4)
+def shouted(db: Database, path: str) -> str:
+    return db.read(TEXT, path).strip().upper()
+
+
+@query(remembers=3)
+def all_shouted(db: Database, *paths: str) -> str:
+    return " ".join(shouted(db, path) for path in paths)
+
+
+def typed(db: Database, *texts: str) -> list[str]:
+    """What has run by the end of each of some texts."""
+    seen = []
+    for text in texts:
+        db.set(TEXT, "a", text)
+        assert all_shouted(db, "a", "b") == f"{text.strip().upper()} B"
+        seen.append(" ".join(ran(db)))
+    return seen
+
+
+@pytest.fixture
+def typing() -> Database:
+    db = Database()
+    db.set(TEXT, "a", "")
+    db.set(TEXT, "b", "b")
+    assert all_shouted(db, "a", "b") == " B"
+    ran(db)
+    return db
+
+
+def test_what_an_edit_takes_back_does_not_run_again(typing: Database) -> None:
+    assert typed(typing, "x", "") == ["shouted all_shouted", ""]
+    assert typed(typing, "x", "y") == ["", "shouted all_shouted"]
+
+
+def test_a_former_value_is_none_where_something_else_has_changed(typing: Database) -> None:
+    typed(typing, "x")
+    typing.set(TEXT, "b", "c")
+    typing.set(TEXT, "a", "")
+    assert all_shouted(typing, "a", "b") == " C"
+    assert ran(typing) == ["shouted", "all_shouted"]
+
+
+def test_what_has_rested_is_kept_and_what_a_key_replaced_goes(typing: Database) -> None:
+    typed(typing, "n", "na", "nam", "name")
+    assert typed(typing, "") == [""]
+    typed(typing, "name", "name ", "name +", "name + o", "name + on", "name + one")
+    assert typed(typing, "name ") == [""]
+    assert typed(typing, "nam") == ["shouted all_shouted"]
+
+
+@pytest.mark.parametrize("drop", [Database.forget, Database.drop_oldest])
+def test_former_values_are_dropped_with_the_others(drop: Callable[[Database], None], typing: Database) -> None:
+    typed(typing, "x")
+    drop(typing)
+    assert "all_shouted" in typed(typing, "")[0].split()
+
+
 # --- eager queries ------------------------------------------------------------------------------------------------
 
 
@@ -363,10 +424,10 @@ EDGES = Input[int, tuple[int, ...]]("edges")
 SIZE = 6
 
 
-def _network(capacity: int | None) -> Query[[int], int]:
+def _network(capacity: int | None, remembers: int) -> Query[[int], int]:
     """Node n adds an input to the nodes that an input says it reads; a sum that ends in 4 or 9 reads no further."""
 
-    @query(on_cycle=lambda node: -node, capacity=capacity)
+    @query(on_cycle=lambda node: -node, capacity=capacity, remembers=remembers)
     def total(db: Database, node: int) -> int:
         value = db.read(INPUTS, node)
         for other in db.read(EDGES, node):
@@ -378,7 +439,7 @@ def _network(capacity: int | None) -> Query[[int], int]:
     return total
 
 
-def _eager_network(capacity: int | None) -> Query[[int], int]:
+def _eager_network(capacity: int | None, remembers: int) -> Query[[int], int]:
     """Another without cycles, where inputs are seen through eager queries on two levels."""
 
     @query(capacity=capacity, eager=1)
@@ -394,7 +455,7 @@ def _eager_network(capacity: int | None) -> Query[[int], int]:
     def others(db: Database, node: int) -> tuple[int, ...]:
         return tuple(n for n in sorted_edges(db, node) if db.entry(parts, "high", n) < 6 or parts(db, n)["low"])
 
-    @query(capacity=capacity)
+    @query(capacity=capacity, remembers=remembers)
     def total(db: Database, node: int) -> int:
         value = db.entry(parts, "high", node)
         for other in others(db, node):
@@ -411,12 +472,15 @@ EDIT = st.one_of(
 )
 
 
+@pytest.mark.parametrize("remembers", [0, 1, 9])
 @pytest.mark.parametrize("capacity", [None, 2])
 @pytest.mark.parametrize("kind", ["acyclic", "cyclic", "eager"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(edits=st.lists(EDIT, max_size=30))
-def test_incremental_equals_from_scratch(capacity: int | None, kind: str, edits: list[tuple[str, int, object]]) -> None:
-    total = _eager_network(capacity) if kind == "eager" else _network(capacity)
+def test_incremental_equals_from_scratch(
+    capacity: int | None, kind: str, remembers: int, edits: list[tuple[str, int, object]]
+) -> None:
+    total = (_eager_network if kind == "eager" else _network)(capacity, remembers)
     values = dict.fromkeys(range(SIZE), 1)
     edges: dict[int, tuple[int, ...]] = {node: (node + 1,) if node + 1 < SIZE else () for node in range(SIZE)}
 

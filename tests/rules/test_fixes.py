@@ -56,8 +56,8 @@ def test_what_is_built_once_stays_where_it_cannot_move(built: str) -> None:
 def test_what_is_built_once_moves_with_all_that_it_is_built_of() -> None:
     text = WEIGHT + "half = w.exp()\nnote = 1\nscale = (half *\n         half)  # why\n" + LOOP
     assert fixed(text) == (
-        WEIGHT + "note = 1\n# why\nfor x in torch.randn(2, 3):\n    half = w.exp()\n    scale = (half *\n"
-        "             half)\n    (scale * x).sum().backward()\n"
+        WEIGHT + "note = 1\nfor x in torch.randn(2, 3):\n    half = w.exp()\n    scale = (half *\n"
+        "             half)  # why\n    (scale * x).sum().backward()\n"
     )
     assert fixes(text)[0].safe
 
@@ -129,7 +129,7 @@ def test_a_carried_state_is_detached_and_a_carried_loss_is_not_surely_meant() ->
         (
             "with torch.no_grad():\n    a = 1\n    # first\n    loss = (w *\n            2).sum()\n"
             "    # last\n\n    b = 2\n",
-            "with torch.no_grad():\n    a = 1\n    # first\nloss = (w *\n        2).sum()\n# last\n\nb = 2\n",
+            "with torch.no_grad():\n    a = 1\n# first\nloss = (w *\n        2).sum()\n# last\n\nb = 2\n",
         ),
     ],
 )

@@ -1,0 +1,186 @@
+"""What says nothing is in no chunk: comments, blanks and half a statement leave each chunk as it was, at its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzers.syntax.lower import lower
+from analyzers.syntax.nodes import Chunk, ClassDef, FunctionDef, FunctionHead, Name, Stmt, walk
+from analyzers.syntax.parse import parse
+from analyzers.syntax.split import Module, split
+
+TEXT = '''\
+import torch
+
+for x in range(3):
+    if x:
+        y = f(x,
+              2)
+    elif x > 1:
+        y = 2
+    else:
+        y = """one
+
+# two
+        three"""
+    try:
+        g(y)
+    except (A,
+            B):
+        raise
+    finally:
+        with a as b, c:
+            z = 1 + \\
+                2
+
+@decorated
+def f(
+    x,
+):
+    """What it does."""
+    while x:
+        x -= 1
+    return [
+        x,
+        x,
+    ]
+
+
+class Net(Base):
+    size = 3
+
+    def forward(self, x):
+        def inner():
+            return x
+        return inner
+net = Net()
+'''
+LINES = TEXT.splitlines(keepends=True)
+BETWEEN_STATEMENTS = [2, 4, 7, 8, 9, 13, 14, 17, 18, 19, 20, 27, 28, 29, 39, 40, 41]
+"""The lines above which there is room for another statement, by their index."""
+INSIDE = [5, 10, 11, 12, 16, 21, 25, 26, 31, 32, 33]
+"""The lines that stand in brackets, in a string or behind a backslash."""
+NOTHING = ("\n", "  \n", "# why\n", '# """ or "\n', "\t# why ( \n")
+BROKEN = ("y = (\n", "y = x.\n", "f(x, # why\n", "for\n")
+
+
+def module_of(text: str) -> Module:
+    return split(text.encode(), parse(text.encode()))
+
+
+def chunks_of(text: str) -> dict[str, Chunk]:
+    module = module_of(text)
+    return {key: lower(module, key) for key, span in module.spans.items() if not span.is_hole}
+
+
+def above(index: int, line: str) -> str:
+    return "".join([*LINES[:index], line, *LINES[index:]])
+
+
+def indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+@pytest.mark.parametrize("index", BETWEEN_STATEMENTS)
+@pytest.mark.parametrize("line", NOTHING)
+def test_a_line_without_code_is_in_no_chunk(line: str, index: int) -> None:
+    assert chunks_of(above(index, line)) == chunks_of(TEXT)
+
+
+@pytest.mark.parametrize("index", [index for index in BETWEEN_STATEMENTS if LINES[index].strip() != "else:"])
+@pytest.mark.parametrize("line", BROKEN)
+def test_half_a_statement_is_in_no_chunk(line: str, index: int) -> None:
+    if LINES[index].lstrip().startswith(("elif", "else", "except", "finally")):
+        index -= 1
+    text = above(index, indentation(LINES[index]) + line)
+    assert chunks_of(text) == chunks_of(TEXT)
+
+
+@pytest.mark.parametrize("index", BETWEEN_STATEMENTS)
+@pytest.mark.parametrize("blanks", ["  ", "  # why", "# why"])
+def test_what_stands_behind_a_line_is_in_no_chunk(blanks: str, index: int) -> None:
+    if not LINES[index - 1].strip():
+        return
+    text = "".join([*LINES[: index - 1], LINES[index - 1][:-1] + blanks + "\n", *LINES[index:]])
+    assert chunks_of(text) == chunks_of(TEXT)
+
+
+@pytest.mark.parametrize("index", INSIDE)
+@pytest.mark.parametrize("line", ["\n", "# why\n"])
+def test_what_stands_inside_a_statement_stays(line: str, index: int) -> None:
+    was, now = chunks_of(TEXT), chunks_of(above(index, line))
+    assert len(now) == len(was)
+    assert [chunk.text for chunk in now.values()] != [chunk.text for chunk in was.values()]
+
+
+def test_a_statement_that_does_not_parse_at_the_end_of_a_block_is_in_no_chunk() -> None:
+    for line in BROKEN:
+        assert chunks_of("for x in xs:\n    y = 1\n    " + line) == chunks_of("for x in xs:\n    y = 1\n")
+        assert chunks_of("class A:\n    y = 1\n    " + line) == chunks_of("class A:\n    y = 1\n")
+
+
+def test_a_function_of_broken_text_alone_has_no_body() -> None:
+    (chunk,) = chunks_of("def f(x):\n    y = (\n").values()
+    (function,) = chunk.body
+    assert isinstance(function, FunctionDef)
+    assert function.body == ()
+    assert chunk.text == b"def f(x):"
+
+
+def test_a_broken_statement_of_a_module_is_not_in_its_body() -> None:
+    assert module_of("a = 1\nb = (\nc = 3\n").body == module_of("a = 1\nc = 3\n").body
+
+
+def test_lines_that_end_in_carriage_returns_are_told_apart_from_gaps() -> None:
+    text = TEXT.replace("\n", "\r\n")
+    assert max(len(span.segments) for span in module_of("if x:\r\n    y = 1\r\n    z = 2\r\n").chunks) == 1
+    for line in NOTHING:
+        commented = above(4, line).replace("\n", "\r\n")
+        assert chunks_of(commented) == chunks_of(text)
+
+
+def test_a_comment_is_in_no_chunk_and_its_neighbours_are() -> None:
+    text = "if x:\n    a = 1  # why\n    # and\n    b = 2\n"
+    module = module_of(text)
+    assert module.locate(text.index("why")) is None
+    assert module.locate(text.index("and")) is None
+    for name in ("a = 1", "b = 2"):
+        key, at = module.locate(text.index(name)) or ("", 0)
+        assert module.spans[key].text[at:].startswith(name.encode())
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(BETWEEN_STATEMENTS), st.sampled_from(NOTHING + BROKEN[:2])), min_size=1, max_size=6
+    )
+)
+def test_every_name_and_statement_is_at_its_place(added: list[tuple[int, str]]) -> None:
+    lines = list(LINES)
+    for index, line in sorted(added, reverse=True):
+        at = index - LINES[index].lstrip().startswith(("elif", "else", "except", "finally"))
+        lines.insert(at, (indentation(LINES[at]) if line in BROKEN else "") + line)
+    check_places("".join(lines))
+
+
+@pytest.mark.parametrize("path", [Path(statement.__file__) for statement in (pytest, st)], ids=lambda path: path.stem)
+def test_every_name_of_a_file_is_at_its_place(path: Path) -> None:
+    check_places(path.read_text(encoding="utf-8"))
+
+
+def check_places(text: str) -> None:
+    """What a node is in its chunk, it is in the file."""
+    module, data = module_of(text), text.encode()
+    for key in module.spans:
+        for node in walk(lower(module, key).body):
+            start, end = module.to_file(key, node.start), module.to_file(key, node.end)
+            if isinstance(node, Name):
+                assert data[start:end].decode() == node.id
+                assert module.locate(start) == (key, node.start)
+            elif isinstance(node, Stmt) and not isinstance(node, ClassDef | FunctionHead):
+                there, here = data[start:end].split(), module.spans[key].text[node.start : node.end].split()
+                assert there[:1] == here[:1]
+                assert there[-1:] == here[-1:]
