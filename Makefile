@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-compiled editors test-editors lint update docs dist clean
+.PHONY: demo test compiled test-compiled editors test-editors lint update docs dist clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -14,13 +14,15 @@ demo: $(VENV)/.installed
 test: lint
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-# The same tests on a copy in build/compiled, of what is committed, with the hot modules compiled by mypyc. Needs a C
+# A copy in build/compiled, of what is committed, with the hot modules compiled by mypyc; and the same tests on it. Needs a C
 # compiler, and some minutes for it.
 COMPILED := $(CURDIR)/build/compiled
-test-compiled: $(VENV)/.installed-test
+compiled: $(VENV)/.installed-test
 	rm -rf $(COMPILED)
 	git clone --quiet . $(COMPILED)
 	cd $(COMPILED) && AUTOGRAD_LSP_COMPILE=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
+
+test-compiled: compiled
 	cd $(COMPILED) && PYTHONPATH=$(COMPILED) $(CURDIR)/$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 # Real editors for `make test-editors`: VS Code's workbench on Linux on x86-64 with npm, the others where apt can download

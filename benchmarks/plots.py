@@ -16,6 +16,7 @@ from matplotlib import pyplot  # noqa: E402
 
 COLORS = {
     OURS: "#d1495b",
+    "compiled": "#e8919c",
     "ruff": "#7a5195",
     "ty": "#2e86ab",
     "pyrefly": "#e69f00",

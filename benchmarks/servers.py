@@ -19,6 +19,8 @@ from benchmarks.client import Answers, Client
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 OURS = "autograd-lsp"
+COMPILED = REPOSITORY / "build" / "compiled"
+"""Where `make compiled` leaves a copy of the repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,30 @@ class Server:
     variables: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    sources: Path | None = None
+    """Where the server's own modules are found, if that is a folder."""
 
 
 _US = (sys.executable, "-m", "autograd_lsp")
 
 SERVERS = (
-    Server(OURS, (*_US, "server"), (*_US, "--version"), "pull", {OURS: (*_US, "check", "--jobs", "{cores}")}),
+    Server(
+        OURS,
+        (*_US, "server"),
+        (*_US, "--version"),
+        "pull",
+        {OURS: (*_US, "check", "--jobs", "{cores}")},
+        sources=REPOSITORY,
+    ),
+    Server(
+        "compiled",
+        (*_US, "server"),
+        (*_US, "--version"),
+        "pull",
+        {"compiled": (*_US, "check", "--jobs", "{cores}")},
+        note="This is autograd-lsp with its hot modules compiled by mypyc (`make compiled`).",
+        sources=COMPILED,
+    ),
     Server(
         "ruff",
         ("ruff", "server"),
@@ -144,6 +164,8 @@ def cores() -> int:
 def _tool(server: Server) -> Tool | None:
     environment = _environment(server)
     command = _found(server.version, environment)
+    if server.sources == COMPILED and not any(COMPILED.glob("*.so")):
+        return None
     if command is None or _found(server.start, environment) is None:
         return None
     try:
@@ -158,7 +180,7 @@ def _environment(server: Server) -> dict[str, str]:
     variables = {name: value.format(cores=cores()) for name, value in server.variables.items()}
     kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONHOME", "PYTHONPATH"}}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    ours = {"PYTHONPATH": str(REPOSITORY)} if server.name == OURS else {}
+    ours = {"PYTHONPATH": str(server.sources)} if server.sources else {}
     return {**kept, **variables, **ours, "PATH": path, "VIRTUAL_ENV": sys.prefix}
 
 
