@@ -1,14 +1,15 @@
 """Gaps: what stands between statements and says nothing, so that a chunk is the same with it and without it.
 
 A gap goes from behind what stands on a line to the end of the last line before there is something again: blanks,
-empty lines, comments, and statements that do not parse.
+empty lines, comments, and statements that are half typed. These are what does not parse, and a name alone.
 
     total = 0  # of the epoch           total = 0
                                         total += f(x)
     half = (
+    tot
     total += f(x)
 
-What stands in brackets or in a string is no gap.
+What stands in brackets or in a string is no gap. A name in a `try` may be there to be missed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ _GAP = re.compile(
     rb"(?:(?<![ \t\f])[ \t\f]+(?:#[^\r\n]*)?|#[^\r\n]*)(?:\r?\n[ \t\f]*(?:#[^\r\n]*)?)*(?=\r?\n|\Z)"
     rb"|(?:\r?\n[ \t\f]*(?:#[^\r\n]*)?)+(?=\r?\n|\Z)"
 )
+_NAME_ALONE = re.compile(rb"(?<=\n)[ \t]*([A-Za-z_\x80-\xff][\w\x80-\xff]*)[ \t]*(?=\r?\n|#|\Z)")
 _INK = re.compile(rb"[^\r\n]")
+_IDENTIFIER = parse.kind("identifier")
+_STATEMENT = parse.kind("expression_statement")
+_TRY = parse.kind("try_statement")
 _COMMENT = parse.kind("comment")
 _AROUND_STATEMENTS = parse.kinds(
     "module",
@@ -67,7 +72,7 @@ class Gaps:
         return tuple(found)
 
     def _gaps(self, node: Node, start: int, end: int) -> Iterator[tuple[int, int]]:
-        text = self._without_holes(start, end)
+        text = self._whole_statements(node, start, end)
         at = 0
         while gap := _GAP.search(text, at):
             at = gap.end()
@@ -77,13 +82,28 @@ class Gaps:
             elif comment >= 0:
                 at = comment + 1
 
-    def _without_holes(self, start: int, end: int) -> bytes:
-        """The text of a statement, with blanks for the broken statements in it."""
+    def _whole_statements(self, node: Node, start: int, end: int) -> bytes:
+        """The text of a statement, with blanks for the half-typed statements in it."""
         text = self.text[start:end]
-        for hole in self.starts[bisect_left(self.starts, start + 1) : bisect_left(self.starts, end)]:
-            low, high = hole - start, self.holes[hole] - start
+        holes = self.starts[bisect_left(self.starts, start + 1) : bisect_left(self.starts, end)]
+        half = [(hole - start, self.holes[hole] - start) for hole in holes]
+        half += [name.span(1) for name in _NAME_ALONE.finditer(text) if _is_statement(node, start + name.start(1))]
+        for low, high in half:
             text = text[:low] + _INK.sub(b" ", text[low:high]) + text[high:]
         return text
+
+
+def _is_statement(node: Node, offset: int) -> bool:
+    """Whether a name is a statement of a block that is not that of a `try`."""
+    found = node.descendant_for_byte_range(offset, offset + 1)
+    if found is None or found.kind_id != _IDENTIFIER or found.parent is None or found.parent.kind_id != _STATEMENT:
+        return False
+    block = found.parent.parent
+    return (
+        block is not None
+        and block.kind_id in _AROUND_STATEMENTS
+        and not (block.parent is not None and block.parent.kind_id == _TRY)
+    )
 
 
 def _is_between_statements(node: Node, offset: int) -> bool:

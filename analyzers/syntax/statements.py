@@ -81,9 +81,8 @@ def broken(c: Source, node: Node) -> n.ErrorStmt:
 
 
 def block(c: Source, node: Node | None) -> tuple[n.Stmt, ...]:
-    if node is None:
-        return ()
-    return tuple(statement(c, one) for one in parse.parts(node) if not (c.holes and c.leaves_out(one)))
+    """The statements of a block, less those that are half typed."""
+    return () if node is None else tuple(statement(c, one) for one in parse.parts(node) if not c.leaves_out(one))
 
 
 def definition(node: Node) -> Node:
@@ -353,7 +352,7 @@ def _function(c: Source, node: Node) -> n.Stmt:
 
 
 def _class(c: Source, node: Node) -> n.Stmt:
-    return class_def(c, node, lambda source, inner: tuple(statement(source, one) for one in inner))
+    return class_def(c, node, lambda c, inner: tuple(statement(c, one) for one in inner if not c.leaves_out(one)))
 
 
 def _decorated(c: Source, node: Node) -> n.Stmt:

@@ -56,16 +56,20 @@ class Net(Base):
     def forward(self, x):
         def inner():
             return x
+        class Inner:
+            y = x
+            z = x
         return inner
 net = Net()
 '''
 LINES = TEXT.splitlines(keepends=True)
-BETWEEN_STATEMENTS = [2, 4, 7, 8, 9, 13, 14, 17, 18, 19, 20, 27, 28, 29, 39, 40, 41]
+BETWEEN_STATEMENTS = [2, 4, 7, 8, 9, 13, 14, 17, 18, 19, 20, 27, 28, 29, 39, 40, 41, 44, 45]
 """The lines above which there is room for another statement, by their index."""
 INSIDE = [5, 10, 11, 12, 16, 21, 25, 26, 31, 32, 33]
 """The lines that stand in brackets, in a string or behind a backslash."""
 NOTHING = ("\n", "  \n", "# why\n", '# """ or "\n', "\t# why ( \n")
 BROKEN = ("y = (\n", "y = x.\n", "f(x, # why\n", "for\n")
+NAMES = ("na\n", "né  # why\n", "n # why ( \n")
 
 
 def module_of(text: str) -> Module:
@@ -100,6 +104,12 @@ def test_half_a_statement_is_in_no_chunk(line: str, index: int) -> None:
     assert chunks_of(text) == chunks_of(TEXT)
 
 
+@pytest.mark.parametrize("index", [4, 7, 9, 13, 17, 20, 27, 28, 29, 40, 41, 44, 45])
+@pytest.mark.parametrize("line", NAMES)
+def test_a_name_alone_in_a_block_is_in_no_chunk(line: str, index: int) -> None:
+    assert chunks_of(above(index, indentation(LINES[index]) + line)) == chunks_of(TEXT)
+
+
 @pytest.mark.parametrize("index", BETWEEN_STATEMENTS)
 @pytest.mark.parametrize("blanks", ["  ", "  # why", "# why"])
 def test_what_stands_behind_a_line_is_in_no_chunk(blanks: str, index: int) -> None:
@@ -121,6 +131,23 @@ def test_a_statement_that_does_not_parse_at_the_end_of_a_block_is_in_no_chunk() 
     for line in BROKEN:
         assert chunks_of("for x in xs:\n    y = 1\n    " + line) == chunks_of("for x in xs:\n    y = 1\n")
         assert chunks_of("class A:\n    y = 1\n    " + line) == chunks_of("class A:\n    y = 1\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    unicode\nexcept NameError:\n    unicode = str\n",
+        "f(\n    x\n)\n",
+        "def f():\n    return (\n        x\n    )\n",
+        "if x:\n    y\\\n    .z\n",
+        "if x:\n    pass\n",
+        "if x:\n    '''\n    x\n    '''\n",
+        "x\n",
+    ],
+)
+def test_a_name_that_is_no_half_typed_statement_stays(text: str) -> None:
+    (chunk, *_) = chunks_of(text).values()
+    assert chunk.text == text.rstrip("\n").encode()
 
 
 def test_a_function_of_broken_text_alone_has_no_body() -> None:
