@@ -84,13 +84,13 @@ class Gaps:
 
     def _whole_statements(self, node: Node, start: int, end: int) -> bytes:
         """The text of a statement, with blanks for the half-typed statements in it."""
-        text = self.text[start:end]
+        text = bytearray(self.text[start:end])
         holes = self.starts[bisect_left(self.starts, start + 1) : bisect_left(self.starts, end)]
         half = [(hole - start, self.holes[hole] - start) for hole in holes]
         half += [name.span(1) for name in _NAME_ALONE.finditer(text) if _is_statement(node, start + name.start(1))]
         for low, high in half:
-            text = text[:low] + _INK.sub(b" ", text[low:high]) + text[high:]
-        return text
+            text[low:high] = _INK.sub(b" ", text[low:high])
+        return bytes(text)
 
 
 def _is_statement(node: Node, offset: int) -> bool:

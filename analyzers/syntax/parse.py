@@ -6,17 +6,26 @@ was replaced, `parse` with that tree reuses every part of it that the edit left 
 
 from __future__ import annotations
 
+import re
+
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Point, Tree
 
 LANGUAGE = Language(tree_sitter_python.language())
+
+_MANY_COMMENTS = re.compile(rb"(?m)(?:^[ \t]*#[^\n]*\n){400,}")
+_INK = re.compile(rb"[^\n]")
 
 LONG = 8_000
 """Bytes from which on it is worth its while to parse by an older tree."""
 
 
 def parse(text: bytes, old: Tree | None = None) -> Tree:
-    """The tree of `text`; `old` is the tree of the text before, already told of its edits."""
+    """The tree of `text`; `old` is the tree of the text before, already told of its edits.
+
+    Of hundreds of comments in a row it has none: for each of them the grammar looks at all that follow.
+    """
+    text = _MANY_COMMENTS.sub(lambda run: _INK.sub(b" ", run[0]), text)
     parser = Parser(LANGUAGE)
     return parser.parse(text) if old is None else parser.parse(text, old)
 

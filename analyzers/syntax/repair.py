@@ -271,12 +271,13 @@ class _Mender:
         return len(_TRIPLE.findall(self.slice(low, high))) % 2 == 1
 
     def mend_group(self, low: int, high: int, depth: int) -> None:
-        before = bytes(self.mended[self.starts[low] : self.starts[high] - 1]), dict(self.holes)
+        text, holes = bytes(self.mended[self.starts[low] : self.starts[high] - 1]), len(self.holes)
         if depth < _MAX_BLOCKS and _COMPOUND.match(self.lines[low].lstrip()) and self.mend_clauses(low, high, depth):
             if self.parses(low, high):
                 return
-            self.mended[self.starts[low] : self.starts[low] + len(before[0])] = before[0]
-            self.holes = before[1]
+            self.mended[self.starts[low] : self.starts[low] + len(text)] = text
+            while len(self.holes) > holes:
+                self.holes.popitem()
         self.dig(low, high)
 
     def mend_clauses(self, low: int, high: int, depth: int) -> bool:

@@ -138,6 +138,9 @@ def test_any_bytes(text: bytes) -> None:
         b"match x:\n case " + b"[" * 1_000 + b"]" * 1_000 + b": pass\n",
         b"f'" + b"{f'" * 50,
         b"def f(a, ()): pass",
+        b"def g():\n" + b"    # why\n" * 50_000 + b"    pass\n",
+        b"def g():\n" + b"    y = (\n" * 20_000 + b"    pass\n",
+        b"def g():\n" + b"    y\n" * 50_000 + b"    pass\n",
     ],
     ids=lambda text: repr(text[:24]),
 )
