@@ -20,7 +20,7 @@ from rich.console import Console
 from benchmarks import report
 from benchmarks.cases import CASES
 from benchmarks.measure import Effort
-from benchmarks.results import Run, begin
+from benchmarks.results import Run, begin, merged
 from benchmarks.run import measure
 from benchmarks.servers import OURS, REPOSITORY, SERVERS, installed
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{case.name:<20} {case.title}")
         return 0
     if options.read is not None:
-        run = Run.read(options.read)
+        run = merged([Run.read(path) for path in options.read])
     else:
         run = _measured(options, told)
     report.show(run, Console())
@@ -103,7 +103,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, default=REPOSITORY / "build" / "benchmarks", metavar="FOLDER", help="for results.json"
     )
-    parser.add_argument("--read", type=Path, metavar="RESULTS", help="measure nothing, and write the page of these")
+    parser.add_argument(
+        "--read",
+        type=Path,
+        nargs="+",
+        metavar="RESULTS",
+        help="measure nothing, and write the page of these, a later one's cases instead of an earlier one's",
+    )
     parser.add_argument(
         "--compare", type=Path, metavar="RESULTS", help="show the ratios beside those of an earlier run"
     )

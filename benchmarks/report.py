@@ -21,15 +21,18 @@ _TITLES = {
 }
 
 _OPENING = """\
-`python -m benchmarks` wrote this page, from one run. It compares this server with others for Python. They do not do
-each other's work; what they share is the text, and the user who waits. What counts is the ratio within one run, on
+`python -m benchmarks` wrote this page. It compares this server with others for Python. They do not do each other's
+work; what they share is the text, and the user who waits. What counts is the ratio within one run, on
 the same files and by turns; milliseconds are those of one machine."""
 
 _TEXTS = {
     "typing": """\
 One keystroke is one incremental `didChange`; its answer is the diagnostics for exactly that version. All servers have
 the same workspace open, and each gets a keystroke before anyone gets the next, so that whatever else the machine does
-hits all alike. What is typed are whole statements, character by character: many of the versions do not parse.""",
+hits all alike. What is typed are whole statements, character by character: many of the versions do not parse. Our
+times are of two kinds: a few milliseconds where nothing has to run again, which is so for half a statement, a comment,
+or what is taken back, and what the function or the script takes to run where it does. The median may be of the one
+kind and the 95th percentile of the other.""",
     "size": "Generated classes and functions, typed into in the middle of the file: more lines are more of the same.",
     "project": """\
 Modules that import each other in chains, and a script at their end; what is edited is the module that all chains lead
@@ -150,6 +153,8 @@ def _remarks(run: Run) -> list[str]:
     found = []
     if run.missing:
         found.append(f"Not installed, so not measured: {', '.join(run.missing)}.")
+    if run.parts > 1:
+        found.append(f"From {run.parts} runs, each case from one of them: what has more keystrokes was measured again.")
     if run.push:
         found.append("Every server pushed its diagnostics, also where it can be asked for them.")
     for result in run.results:

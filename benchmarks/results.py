@@ -52,6 +52,8 @@ class Run:
     day: str
     machine: dict[str, str | int]
     results: list[Result] = field(default_factory=list)
+    parts: int = 1
+    """How many runs the results are from; each case is from one."""
 
     def of(self, group: str) -> list[Result]:
         return [result for result in self.results if result.group == group]
@@ -64,6 +66,15 @@ class Run:
     def read(cls, path: Path) -> Run:
         fields = json.loads(path.read_text(encoding="utf-8"))
         return cls(**{**fields, "results": [Result(**result) for result in fields["results"]]})
+
+
+def merged(runs: Sequence[Run]) -> Run:
+    """The first run, with the cases that a later one has measured again."""
+    run, *later = runs
+    again = {result.case: result for one in later for result in one.results}
+    run.results = [again.get(result.case, result) for result in run.results]
+    run.parts = len(runs)
+    return run
 
 
 def begin(tools: Sequence[Tool], missing: list[str], push: bool) -> Run:

@@ -153,7 +153,7 @@ def presumed_module_run(db: Database, path: str) -> ModuleRun:
     return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
 
 
-@query
+@query(remembers=FORMER_SCRIPTS)
 def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import report
-from benchmarks.results import Result, Run, percentile
+from benchmarks.results import Result, Run, merged, percentile
 from benchmarks.servers import OURS
 
 
@@ -53,6 +53,17 @@ def test_two_runs_are_compared_by_their_ratios() -> None:
     assert "×2.00 then" in first
     assert "×4.00 now (2.00)" in first
     assert "(1.00)" in second
+
+
+def test_a_case_that_is_measured_again_counts_instead() -> None:
+    later = made_up()
+    del later.results[1]
+    later.results[0].seconds[OURS] = [0.06]
+    page = report.page(merged([made_up(), later]), [])
+    assert "| a script | 3 | 60.0 / 60.0 | ×4.00 (15.0 / 19.5) | failed |" in page
+    assert "| a tree | 1 | 1.00 / 1.00 | ×0.25 (4.00 / 4.00) |" in page
+    assert "From 2 runs" in page
+    assert "runs" not in report.page(made_up(), []).partition("##")[0]
 
 
 def test_equal_runs_have_equal_figures(tmp_path: Path) -> None:
