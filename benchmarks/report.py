@@ -22,8 +22,8 @@ _TITLES = {
 
 _OPENING = """\
 `python -m benchmarks` wrote this page. It compares this server with others for Python. They do not do each other's
-work; what they share is the text, and the user who waits. What counts is the ratio within one run, on
-the same files and by turns; milliseconds are those of one machine."""
+work; what they share is the text, and the user who waits. What counts is the ratio within one run, on the same files
+and by turns; milliseconds are those of one machine."""
 
 _TEXTS = {
     "typing": """\

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from analyzers.domain.lineage import Lineage
 
@@ -149,8 +149,8 @@ class GradMode:
     `casting` is what autocast converts to; None is nothing.
     """
 
-    grad: bool | str | None = "keep"
-    inference: bool | str | None = "keep"
+    grad: bool | Literal["keep"] | None = "keep"
+    inference: bool | Literal["keep"] | None = "keep"
     casting: str | None = "keep"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from analyzers.host.world import MOST_TEXT, exists, source, world_of
 from analyzers.program import imports, prelude
@@ -75,30 +75,19 @@ def heads(db: Database, path: str) -> Mapping[str, bytes]:
 
 @query(capacity=KEPT_CHUNKS)
 def chunk(db: Database, path: str, key: str) -> n.Chunk:
-    """One chunk, lowered; the same object as long as its text is the same."""
-    text = db.entry(texts, key, path)
-    return _lowered(db, (path, key, text), lambda: lower(db.peek(module, path), key))
+    """One chunk, lowered; it has read no more of its file than its own text."""
+    db.entry(texts, key, path)
+    return lower(db.peek(module, path), key)
 
 
 @query(capacity=KEPT_CHUNKS)
 def head(db: Database, path: str, key: str) -> n.Chunk:
     """A chunk as far as its definition needs it: a function without its body, all of anything else."""
     try:
-        text = db.entry(heads, key, path)
+        db.entry(heads, key, path)
     except KeyError:
         return chunk(db, path, key)
-    return _lowered(db, (path, f"head {key}", text), lambda: lower_head(db.peek(module, path), key))
-
-
-def _lowered(db: Database, what: tuple[str, str, bytes], make: Callable[[], n.Chunk]) -> n.Chunk:
-    kept = world_of(db).lowered
-    known = kept.get(what)
-    if known is None:
-        known = make()
-        if len(kept) > KEPT_CHUNKS:
-            kept.clear()
-        kept[what] = known
-    return known
+    return lower_head(db.peek(module, path), key)
 
 
 def find_import(db: Database, path: str, name: str, level: int) -> str | None:

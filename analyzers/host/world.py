@@ -8,7 +8,6 @@ from contextlib import suppress
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, Input, query
 from analyzers.report import Choice
-from analyzers.syntax import nodes as n
 from analyzers.syntax.outline import Outline
 from analyzers.syntax.split import Module
 
@@ -48,8 +47,6 @@ class World(Database):
         """Files as they were cut last, the latest at the end: an edit is cut by what was before it."""
         self.outlines: dict[str, tuple[tuple[str, ...], Outline]] = {}
         """The outlines of files, with the keys of the chunks that they are of."""
-        self.lowered: dict[tuple[str, str, bytes], n.Chunk] = {}
-        """By path, the chunk's key and its text."""
         self.asked: set[str] = set()
         """The files that anybody has looked for."""
 
@@ -57,12 +54,10 @@ class World(Database):
         super().forget()
         self.cut.clear()
         self.outlines.clear()
-        self.lowered.clear()
         self.blocks.clear()
 
     def drop_oldest(self) -> None:
         super().drop_oldest()
-        self.lowered.clear()
         for cut in list(self.cut)[: len(self.cut) // 2]:
             del self.cut[cut]
 

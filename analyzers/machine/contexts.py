@@ -56,7 +56,8 @@ def mode_of(m: Machine, manager: Value) -> GradMode | None:
             return GradMode(grad=bool(own.value) if isinstance(own, Const) else None)
         if found.cls == "torch.autocast":
             casting = found.attrs.get("casting")
-            return GradMode(casting=casting.value if isinstance(casting, Const) else "?")  # type: ignore[arg-type]
+            known = casting.value if isinstance(casting, Const) else "?"
+            return GradMode(casting=known if known is None or isinstance(known, str) else "?")
         return MODES.get(found.cls)
     return None
 
@@ -65,9 +66,9 @@ def apply_mode(m: Machine, mode: GradMode) -> Modes:
     """Switch the modes; gives those before."""
     before = (m.st.grad, m.st.inference, m.st.casting)
     if mode.inference != "keep":
-        m.st.inference = mode.inference  # type: ignore[assignment]
+        m.st.inference = mode.inference
     if mode.grad != "keep":
-        m.st.grad = mode.grad  # type: ignore[assignment]
+        m.st.grad = mode.grad
     if mode.casting != "keep":
         m.st.casting = mode.casting
     return before

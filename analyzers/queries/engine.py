@@ -39,8 +39,9 @@ Queries that need each other form a *cycle*: each of them has the value that its
 first.
 
 A query that *remembers* keeps some of its former values with what they were made of. If all that is as it was, which
-undoing an edit does, the value counts again and nothing runs. Values that have *rested*, which is to hold for longer
-than one revision, are kept rather than those that each key pressed replaces.
+undoing an edit does, the value counts again and nothing runs (`analyzers/queries/former.py`).
+
+What is stale for long, as nobody asks for it or nothing is called so any more, is dropped.
 
 A *snapshot* holds one revision for the thread that opened it. One thread at a time has one; a writer makes the queries
 in it raise `Cancelled`, waits for it to end, and then writes. A memo is stored only when its query has ended, so what
@@ -51,16 +52,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
+
+from analyzers.queries.former import Former, Formers
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 P = ParamSpec("P")
 
 LOG_LENGTH = 10_000
+STALE_FOR = 1_000
+"""Revisions after which a memo is dropped that has been stale for all of them."""
 
 
 class Cancelled(Exception):  # noqa: N818  (a request, not a fault)
@@ -175,18 +180,6 @@ class _Memo:
     stale: bool = False
 
 
-@dataclass(eq=False, slots=True)
-class _Former:
-    """A value that a query had, and the values of what it read; `since` is the revision in which it last came up."""
-
-    cell: Cell
-    value: object | None
-    reads: tuple[Cell, ...]
-    read_values: tuple[object, ...]
-    since: int
-    has_rested: bool
-
-
 @dataclass(slots=True)
 class _Frame:
     """A query that runs or is being verified. `heads` are the queries below it on the stack that it leads back to;
@@ -215,8 +208,9 @@ _ABSENT = object()
 class Database:
     """The inputs, the memos, and a log of the queries that ran last."""
 
-    def __init__(self) -> None:
+    def __init__(self, stale_for: int = STALE_FOR) -> None:
         self.revision = 0
+        self._stale_for = stale_for
         self._clock = 0
         self.log: deque[tuple[str, tuple[object, ...]]] = deque(maxlen=LOG_LENGTH)
         self._inputs: dict[Cell, _Slot] = {}
@@ -224,8 +218,10 @@ class Database:
         self._readers: dict[Cell, set[Cell]] = {}
         self._entries: dict[Cell, dict[object, _Slot]] = {}
         self._unsettled: dict[int, dict[Cell, None]] = {}
+        self._stale: OrderedDict[Cell, int] = OrderedDict()
+        """The revisions in which memos became stale, the latest at the end."""
         self._recent: dict[object, OrderedDict[Cell, None]] = {}
-        self._former: dict[object, list[_Former]] = {}
+        self._former: Formers[Cell] = Formers()
         self._stack: list[_Frame] = []
         self._open: dict[Cell, _Open] = {}
         self._lock = threading.RLock()
@@ -261,6 +257,7 @@ class Database:
                 self._clock += 1
                 self._inputs[cell] = _Slot(value, self._clock)
                 self._mark_readers(cell)
+                self._drop_stale()
         finally:
             with self._count_lock:
                 self._waiting_writes -= 1
@@ -270,8 +267,9 @@ class Database:
         with self._lock:
             if self._stack:
                 raise RuntimeError("a query may not drop memos")
-            for kept in (self._memos, self._readers, self._entries, self._unsettled, self._recent, self._former):
+            for kept in (self._memos, self._readers, self._entries, self._unsettled, self._recent, self._stale):
                 kept.clear()
+            self._former.clear()
 
     def drop_oldest(self) -> None:
         """Drop that half of the bounded values which was used longest ago; what is asked for again runs again."""
@@ -378,7 +376,45 @@ class Database:
                     if level := _query_of(reader).eager:
                         self._unsettled.setdefault(level, {})[reader] = None
                     else:
+                        self._note_stale(reader)
                         marking.append(reader)
+
+    def _note_stale(self, cell: Cell) -> None:
+        self._stale[cell] = self.revision
+        self._stale.move_to_end(cell)
+
+    def _drop_stale(self) -> None:
+        """Drop what has been stale for long; whoever asks for it, or has read it, runs again."""
+        while self._stale:
+            cell, since = next(iter(self._stale.items()))
+            if self.revision - since < self._stale_for:
+                break
+            del self._stale[cell]
+            memo = self._memos.get(cell)
+            if memo is not None and memo.stale and not self._is_relied_on(cell):
+                self._drop(cell)
+
+    def _is_relied_on(self, cell: Cell) -> bool:
+        """Whether a memo that holds has read a cell: it would not be told of what that cell hears of."""
+        readers = (self._memos.get(reader) for reader in self._readers.get(cell, ()))
+        return any(memo is not None and not memo.stale for memo in readers)
+
+    def _drop(self, cell: Cell) -> None:
+        memo = self._memos.pop(cell, None)
+        if memo is not None:
+            self._unlink(cell, memo.reads)
+            self._recent.get(cell[0], OrderedDict()).pop(cell, None)
+
+    def _unlink(self, cell: Cell, reads: Iterable[Cell]) -> None:
+        """Forget that a query has read cells, and the entries that nobody reads now."""
+        for read in reads:
+            readers = self._readers[read]
+            readers.discard(cell)
+            if not readers:
+                del self._readers[read]
+                if read[0] is _ENTRY:
+                    table, entry = read[1]
+                    self._entries.get(cast(Cell, table), {}).pop(entry, None)
 
     def _settle(self) -> None:
         """Run the eager queries that may have another value, so that all is stale that has to be."""
@@ -518,20 +554,24 @@ class Database:
 
     def _run_unless_known(self, wanted: Query[..., object], cell: Cell) -> object:
         """The value of a query that has to run, unless it was the same from all the same."""
-        for former in [one for one in self._former.get(wanted, ()) if one.cell == cell]:
+        if not wanted.remembers:
+            return self._run(wanted, cell)
+        for former in self._former.of(wanted, cell):
             if self._is_as_it_was(cell, former):
                 now = self._clock = self._clock + 1
                 self._store([cell], [_Memo(former.value, former.reads, now, now, on_cycle=False)])
-                self._remember(former)
+                self._former.keep(wanted, former, self.revision, wanted.remembers)
                 return former.value
         value = self._run(wanted, cell)
-        if wanted.remembers and (memo := self._memos.get(cell)) is not None and not (memo.on_cycle or memo.stale):
+        memo = self._memos.get(cell)
+        if memo is not None and not (memo.on_cycle or memo.stale):
             values = tuple([self._present(read) for read in memo.reads])
             if all(one is not _MISSING for one in values):
-                self._remember(_Former(cell, memo.value, memo.reads, values, self.revision, has_rested=False))
+                former = Former(cell, memo.value, memo.reads, values)
+                self._former.keep(wanted, former, self.revision, wanted.remembers)
         return value
 
-    def _is_as_it_was(self, cell: Cell, former: _Former) -> bool:
+    def _is_as_it_was(self, cell: Cell, former: Former[Cell]) -> bool:
         """Whether all that a former value was made of is what it was; asked for in order, as by the query itself."""
         frame = _Frame(cell)
         self._stack.append(frame)
@@ -561,22 +601,6 @@ class Database:
         memo = self._memos.get(cell)
         return _MISSING if memo is None or memo.stale else memo.value
 
-    def _remember(self, newest: _Former) -> None:
-        """Keep a value that holds now; the last of its query's list is the one that came up last."""
-        wanted = _query_of(newest.cell)
-        kept = self._former.setdefault(wanted, [])
-        before = [one for one in kept if one.cell == newest.cell and one is not newest]
-        if not before:
-            newest.has_rested = True
-        elif self.revision - before[-1].since > 1:
-            before[-1].has_rested = True
-        newest.since = self.revision
-        if newest in kept:
-            kept.remove(newest)
-        kept.append(newest)
-        if len(kept) > wanted.remembers:
-            kept.remove(next((one for one in kept[:-1] if not one.has_rested), kept[0]))
-
     def _run(self, wanted: Query[..., object], cell: Cell, known: int | None = None) -> object:
         self.log.append((wanted.name, cell[1]))
         frame = _Frame(cell)
@@ -587,7 +611,7 @@ class Database:
             raise
         except BaseException:
             # An older value is none to be compared with: somebody may have gone on with the failure.
-            self._memos.pop(cell, None)
+            self._drop(cell)
             raise
         finally:
             self._stack.pop()
@@ -617,8 +641,9 @@ class Database:
             self._link(cell, memo, old)
         # A memo that read what failed is stale from the start, and so are those on its cycle.
         if any(self._is_unsettled(read) for memo in memos for read in memo.reads):
-            for memo in memos:
+            for cell, memo in zip(cells, memos, strict=True):
                 memo.stale = True
+                self._note_stale(cell)
         for cell, memo, old in zip(cells, memos, olds, strict=True):
             self._touch(_query_of(cell), cell)
             if old is not None and not self._backdate(memo, old) and _query_of(cell).eager:
@@ -629,10 +654,9 @@ class Database:
         """Note who reads what."""
         before = () if old is None else old.reads
         if before != memo.reads:
-            for read in set(before).difference(memo.reads):
-                self._readers[read].discard(cell)
             for read in memo.reads:
                 self._readers.setdefault(read, set()).add(cell)
+            self._unlink(cell, set(before).difference(memo.reads))
 
     def _is_unsettled(self, cell: Cell) -> bool:
         if not isinstance(cell[0], Query):

@@ -149,7 +149,7 @@ def moved_before(facts: Facts, spots: Sequence[Spot], target: Spot) -> tuple[Cha
     lines: list[Moved | str] = []
     for loc, statement in spots:
         around = block_around(facts, loc)
-        if around is None or len(around[0]) == 1 or any(isinstance(inner, n.ChunkRef) for inner in walk(statement)):
+        if around is None or len(around[0]) == 1:
             return None
         was = indentation(facts, loc, statement) or ""
         lines += [Moved(at(loc, statement), was, indent), f"\n{indent}"]

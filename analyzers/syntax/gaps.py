@@ -9,7 +9,8 @@ empty lines, comments, and statements that are half typed. These are what does n
     tot
     total += f(x)
 
-What stands in brackets or in a string is no gap. A name in a `try` may be there to be missed.
+What stands in brackets or in a string is no gap. A name in a `try` may be there to be missed. A compound statement of a
+class, such as an `if`, keeps all that is in it.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _AROUND_STATEMENTS = parse.kinds(
     "function_definition",
     "class_definition",
     "decorated_definition",
+    "decorator",
 )
 
 
@@ -91,6 +93,16 @@ class Gaps:
         for low, high in half:
             text[low:high] = _INK.sub(b" ", text[low:high])
         return bytes(text)
+
+
+def is_comment(node: Node, start: int, end: int) -> bool:
+    """Whether bytes `start`, where there is ink, to `end` are a part of a comment."""
+    found = node.descendant_for_byte_range(start, end)
+    if found is None or found.kind_id not in _AROUND_STATEMENTS:
+        return found is not None and found.kind_id == _COMMENT
+    # Ink between statements is one of the many comments in a row of which `parse` makes no nodes.
+    first = node.descendant_for_byte_range(start, start + 1)
+    return first is not None and first.kind_id in _AROUND_STATEMENTS
 
 
 def _is_statement(node: Node, offset: int) -> bool:

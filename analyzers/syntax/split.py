@@ -28,13 +28,12 @@ from tree_sitter import Node, Tree
 
 from analyzers.syntax import parse
 from analyzers.syntax.comments import Suppression, suppressions
+from analyzers.syntax.gaps import is_comment
 from analyzers.syntax.nodes import ChunkRef
 from analyzers.syntax.repair import Repaired, is_broken, is_group, repair
 from analyzers.syntax.spans import ChunkSpan, Cutter, chunk_nodes, numbered
 
 SEARCH_PATH = b"sys.path"
-
-_COMMENT = parse.kind("comment")
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +186,7 @@ class Module:
 
 
 def _is_comment(tree: Tree, start: int, end: int, shift: int) -> bool:
-    node = tree.root_node.descendant_for_byte_range(start + shift, end + shift)
-    return node is not None and node.kind_id == _COMMENT
+    return is_comment(tree.root_node, start + shift, end + shift)
 
 
 def split(text: bytes, tree: Tree) -> Module:

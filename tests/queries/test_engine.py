@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzers.queries.engine import Cancelled, CancelToken, CycleError, Database, Input, Query, query
+from analyzers.queries.engine import STALE_FOR, Cancelled, CancelToken, CycleError, Database, Input, Query, query
 
 TEXT = Input[str, str]("text")
 
@@ -282,6 +282,24 @@ def test_former_values_are_dropped_with_the_others(drop: Callable[[Database], No
     assert "all_shouted" in typed(typing, "")[0].split()
 
 
+def test_what_is_stale_for_long_is_dropped_and_what_is_asked_for_stays() -> None:
+    db = Database(stale_for=3)
+    for path in "ab":
+        db.set(TEXT, path, path)
+    assert long_files(db, "a", "b") == ()
+    ran(db)
+    for number in range(4):
+        db.set(TEXT, "b", "b" * number)
+        assert line_count(db, "b") == 0
+    assert db.reads_of((line_count, ("b",)))
+    assert ran(db) == ["line_count"] * 4
+    for gone in [(is_long, ("b",)), (long_files, ("a", "b"))]:
+        with pytest.raises(KeyError):
+            db.reads_of(gone)
+    assert long_files(db, "a", "b") == ()
+    assert ran(db) == ["long_files", "is_long"]
+
+
 # --- eager queries ------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +330,21 @@ def test_a_reader_of_an_entry_runs_when_that_entry_changes(db: Database) -> None
         doubled(db, "a", 2)
     db.set(TEXT, "a", "1\n2\n5\n")
     assert doubled(db, "a", 2) == "55"
+
+
+def test_who_reads_an_entry_that_is_gone_for_long_is_dropped() -> None:
+    db = Database(stale_for=3)
+    db.set(TEXT, "a", "one\ntwo")
+    assert doubled(db, "a", 1) == "twotwo"
+    for number in range(5):
+        db.set(TEXT, "a", f"one{number}")
+        assert doubled(db, "a", 0) == f"one{number}" * 2
+    with pytest.raises(KeyError):
+        db.reads_of((doubled, ("a", 1)))
+    db.set(TEXT, "a", "one\nthree")
+    assert doubled(db, "a", 1) == "threethree"
+    db.set(TEXT, "a", "one\nfour")
+    assert doubled(db, "a", 1) == "fourfour"
 
 
 def test_an_eager_query_runs_unasked_and_marks_no_reader_that_it_does_not_concern(db: Database) -> None:
@@ -472,20 +505,21 @@ EDIT = st.one_of(
 )
 
 
+@pytest.mark.parametrize("stale_for", [1, STALE_FOR])
 @pytest.mark.parametrize("remembers", [0, 1, 9])
 @pytest.mark.parametrize("capacity", [None, 2])
 @pytest.mark.parametrize("kind", ["acyclic", "cyclic", "eager"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(edits=st.lists(EDIT, max_size=30))
 def test_incremental_equals_from_scratch(
-    capacity: int | None, kind: str, remembers: int, edits: list[tuple[str, int, object]]
+    capacity: int | None, kind: str, remembers: int, stale_for: int, edits: list[tuple[str, int, object]]
 ) -> None:
     total = (_eager_network if kind == "eager" else _network)(capacity, remembers)
     values = dict.fromkeys(range(SIZE), 1)
     edges: dict[int, tuple[int, ...]] = {node: (node + 1,) if node + 1 < SIZE else () for node in range(SIZE)}
 
     def fresh() -> Database:
-        made = Database()
+        made = Database(stale_for)
         for node in range(SIZE):
             made.set(INPUTS, node, values[node])
             made.set(EDGES, node, edges[node])

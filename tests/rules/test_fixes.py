@@ -351,3 +351,12 @@ def test_a_list_that_is_kept_for_the_record_is_left_alone() -> None:
     assert "    h = h.detach()\n" in fixed(
         text.replace("h, losses = torch.zeros(3), []", "h = torch.zeros(3)\nlosses = []")
     )
+
+
+def test_a_class_is_not_moved() -> None:
+    decay = "".join(f"    {line}" for line in DECAY.splitlines(keepends=True))
+    loose = SQUARE + f"if True:\n{decay}    pass\nloss.backward()\nx = 1\n"
+    tied = SQUARE + f"class Net:\n{decay}    def f(self):\n        pass\nloss.backward()\nx = 1\n"
+    moving = "Write behind the backward"
+    assert moving in [fix.title for fix in fixes(loose)]
+    assert moving not in [fix.title for fix in fixes(tied)]

@@ -110,6 +110,15 @@ def test_what_ruff_takes_for_no_directive_is_none(line: str) -> None:
     assert found(line + "\n") == []
 
 
+def test_one_of_very_many_comments_in_a_row_counts() -> None:
+    many = "# why\n" * 500
+    one, other = found(many + "# autograd: ignore-file[AG104]\n# ruff: noqa\n" + many)
+    assert one.whole_file and one.silences("AG104")
+    assert other.whole_file
+    assert not found('"""\n' + many + "# autograd: ignore-file\n" + many + '"""\n')
+    assert not found(many + "x = 1  # ruff: noqa\n" + many)
+
+
 def test_a_string_silences_nothing() -> None:
     assert found('x = "# autograd: ignore"\n') == []
 

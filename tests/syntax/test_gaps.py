@@ -150,6 +150,11 @@ def test_a_name_that_is_no_half_typed_statement_stays(text: str) -> None:
     assert chunk.text == text.rstrip("\n").encode()
 
 
+def test_a_comment_behind_a_decorator_is_in_no_chunk() -> None:
+    text = "@f\n@g(1)\ndef h(): pass\n"
+    assert chunks_of(text.replace("@f", "@f  # why").replace("(1)", "(1)  # why\n# and")) == chunks_of(text)
+
+
 def test_a_function_of_broken_text_alone_has_no_body() -> None:
     (chunk,) = chunks_of("def f(x):\n    y = (\n").values()
     (function,) = chunk.body
