@@ -170,12 +170,14 @@ class _Slot:
 
 @dataclass(slots=True)
 class _Memo:
-    """`value` is `_MISSING` once evicted; what was read still tells whether it changed. Unless `stale`, it holds."""
+    """`value` is `_MISSING` once evicted; what was read still tells whether it changed. Unless `stale`, it holds.
+    `made_at` is when the value was made, also of a former one that counts again since `changed_at`."""
 
     value: object | None
     reads: tuple[Cell, ...]
     verified_at: int
     changed_at: int
+    made_at: int
     on_cycle: bool
     stale: bool = False
 
@@ -408,10 +410,10 @@ class Database:
     def _unlink(self, cell: Cell, reads: Iterable[Cell]) -> None:
         """Forget that a query has read cells, and the entries that nobody reads now."""
         for read in reads:
-            readers = self._readers[read]
+            readers = self._readers.get(read, set())
             readers.discard(cell)
             if not readers:
-                del self._readers[read]
+                self._readers.pop(read, None)
                 if read[0] is _ENTRY:
                     table, entry = read[1]
                     self._entries.get(cast(Cell, table), {}).pop(entry, None)
@@ -559,15 +561,15 @@ class Database:
         for former in self._former.of(wanted, cell):
             if self._is_as_it_was(cell, former):
                 now = self._clock = self._clock + 1
-                self._store([cell], [_Memo(former.value, former.reads, now, now, on_cycle=False)])
+                self._store([cell], [_Memo(former.value, former.reads, now, now, former.made_at, on_cycle=False)])
                 self._former.keep(wanted, former, self.revision, wanted.remembers)
                 return former.value
         value = self._run(wanted, cell)
         memo = self._memos.get(cell)
         if memo is not None and not (memo.on_cycle or memo.stale):
-            values = tuple([self._present(read) for read in memo.reads])
-            if all(one is not _MISSING for one in values):
-                former = Former(cell, memo.value, memo.reads, values)
+            present = tuple([self._present(read) for read in memo.reads])
+            if all(one is not _MISSING for one in present):
+                former = Former(cell, memo.value, memo.made_at, memo.reads, present)
                 self._former.keep(wanted, former, self.revision, wanted.remembers)
         return value
 
@@ -576,7 +578,7 @@ class Database:
         frame = _Frame(cell)
         self._stack.append(frame)
         try:
-            for read, was in zip(former.reads, former.read_values, strict=True):
+            for read, was in zip(former.reads, former.read, strict=True):
                 if isinstance(read[0], Query):
                     self._value(read[0], read)
                 now = self._present(read)
@@ -591,7 +593,8 @@ class Database:
         return not frame.on_cycle
 
     def _present(self, cell: Cell) -> object:
-        """The value that a cell has: `_ABSENT` for an input or entry without one, `_MISSING` where it is not known."""
+        """The value that a cell has, and of a query that remembers, whose values are large, when it was made: `_ABSENT`
+        for an input or entry without a value, `_MISSING` where it is not known."""
         if isinstance(cell[0], Input):
             slot = self._inputs.get(cell)
             return _ABSENT if slot is None or slot.value is _MISSING else slot.value
@@ -599,7 +602,9 @@ class Database:
             value = self._entry(cast(Cell, cell[1][0]), cell[1][1]).value
             return _ABSENT if value is _MISSING else value
         memo = self._memos.get(cell)
-        return _MISSING if memo is None or memo.stale else memo.value
+        if memo is None or memo.stale:
+            return _MISSING
+        return memo.made_at if _query_of(cell).remembers else memo.value
 
     def _run(self, wanted: Query[..., object], cell: Cell, known: int | None = None) -> object:
         self.log.append((wanted.name, cell[1]))
@@ -612,6 +617,7 @@ class Database:
         except BaseException:
             # An older value is none to be compared with: somebody may have gone on with the failure.
             self._drop(cell)
+            self._unlink(cell, frame.reads)
             raise
         finally:
             self._stack.pop()
@@ -628,8 +634,8 @@ class Database:
         for member in frame.members:
             self._open.pop(member, None)
         now = self._clock = self._clock + 1
-        stored = [_Memo(mine, its, now, now, True) for mine, its in frame.members.values()]
-        stored.append(_Memo(value, reads, now, now if known is None else known, frame.on_cycle))
+        stored = [_Memo(mine, its, now, now, now, on_cycle=True) for mine, its in frame.members.values()]
+        stored.append(_Memo(value, reads, now, now if known is None else known, now, frame.on_cycle))
         self._store([*frame.members, cell], stored)
         return value
 
@@ -668,9 +674,10 @@ class Database:
         """Whether a memo's value is the old one; it is then no news. On a cycle it may be the same fallback for the
         sake of another cycle, which is news to those who were on the first."""
         if memo.changed_at == old.changed_at:
+            memo.made_at = old.made_at
             return True
         if not (old.on_cycle or memo.on_cycle or old.value is _MISSING) and old.value == memo.value:
-            memo.changed_at = old.changed_at
+            memo.changed_at, memo.made_at = old.changed_at, old.made_at
             return True
         return False
 

@@ -15,12 +15,13 @@ C = TypeVar("C", bound=Hashable)
 
 @dataclass(eq=False, slots=True)
 class Former(Generic[C]):
-    """A value of a cell, and the values of the cells that it read; `since` is the revision in which it last came up."""
+    """A value of a cell, and what it read of which cells; `since` is the revision in which it last came up."""
 
     cell: C
     value: object | None
+    made_at: int
     reads: tuple[C, ...]
-    read_values: tuple[object | None, ...]
+    read: tuple[object | None, ...]
     since: int = 0
     has_rested: bool = False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from weakref import ref
 
 import pytest
 from hypothesis import given, settings
@@ -270,9 +271,34 @@ def test_a_former_value_is_none_where_something_else_has_changed(typing: Databas
 def test_what_has_rested_is_kept_and_what_a_key_replaced_goes(typing: Database) -> None:
     typed(typing, "n", "na", "nam", "name")
     assert typed(typing, "") == [""]
-    typed(typing, "name", "name ", "name +", "name + o", "name + on", "name + one")
-    assert typed(typing, "name ") == ["shouted"]
-    assert typed(typing, "nam") == ["shouted all_shouted"]
+    typed(typing, "name")
+    typing.set(TEXT, "c", "elsewhere")
+    typed(typing, "name +", "name + o", "name + on", "name + one")
+    assert typed(typing, "name", "nam") == ["", "shouted all_shouted"]
+
+
+class Large:
+    """A value that somebody may hold for too long."""
+
+
+@query(remembers=1)
+def large(db: Database, path: str) -> Large:
+    db.read(TEXT, path)
+    return Large()
+
+
+@query(remembers=9)
+def made_of_large(db: Database, path: str) -> bool:
+    return bool(large(db, path))
+
+
+def test_a_former_value_holds_no_former_values_that_it_was_made_of() -> None:
+    db, seen = Database(), []
+    for text in "abc":
+        db.set(TEXT, "a", text)
+        assert made_of_large(db, "a")
+        seen.append(ref(large(db, "a")))
+    assert [one() is None for one in seen] == [True, True, False]
 
 
 @pytest.mark.parametrize("drop", [Database.forget, Database.drop_oldest])
