@@ -68,6 +68,7 @@ class Progress:
                     progress.report(token, types.WorkDoneProgressReport(message=self._message()))
         finally:
             progress.end(token, types.WorkDoneProgressEnd())
+            del progress.tokens[token]  # pygls keeps it
 
     def _message(self) -> str:
         """The file that has been worked on longest: the others wait for it."""

@@ -5,6 +5,7 @@ A client must get one answer to each request, whatever it sent, and an answer mu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -63,10 +64,25 @@ class Protocol(LanguageServerProtocol):
             return
         super()._handle_response(msg_id, result, error)
 
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        """pygls keeps what has become of every notification, for good: of each key pressed."""
+
+        def done(future: Future[Any]) -> None:
+            self._request_futures.pop(msg_id, None)
+            callback(future)
+
+        super()._execute_handler(msg_id, handler, done, args, kwargs)
+
     def _send_handler_result(self, future: Future[Any], *, msg_id: int | str) -> None:
         """That a document changed under a request is everyday, and not worth the traceback that pygls would log."""
         if not future.cancelled() and isinstance(stale := future.exception(), JsonRpcContentModified):
-            self._request_futures.pop(msg_id, None)
             self._send_response(msg_id, error=stale.to_response_error())
             return
         super()._send_handler_result(future, msg_id=msg_id)

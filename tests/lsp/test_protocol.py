@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -14,16 +16,22 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInternalError
 
 from autograd_lsp.config import Configuration
+from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
+from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
 from tests.lsp.editor import BROKEN, PATIENCE, REPOSITORY, SERVER, editing
 
 
-def protocol() -> Protocol:
+def server() -> AutogradServer:
     def no_host() -> None:
         raise AssertionError("nothing is analysed")
 
-    return create_server(no_host, Configuration()).protocol  # type: ignore[arg-type]
+    return create_server(no_host, Configuration())  # type: ignore[arg-type]
+
+
+def protocol() -> Protocol:
+    return server().protocol
 
 
 def test_an_answer_to_a_question_that_was_given_up_is_dropped() -> None:
@@ -34,6 +42,42 @@ def test_an_answer_to_a_question_that_was_given_up_is_dropped() -> None:
     under_test._request_futures[7] = ours
     under_test._handle_response(7, result=None)
     assert 7 not in under_test._request_futures
+
+
+async def test_nothing_is_kept_of_a_message_that_has_been_handled() -> None:
+    async def wait() -> None:
+        await asyncio.sleep(0)
+
+    def wait_as_a_step() -> Iterator[object]:
+        yield wait, (), {}
+
+    under_test, done = protocol(), list[Future[Any]]()
+    for number, handler in enumerate([wait, wait_as_a_step]):
+        under_test._execute_handler(number, handler, done.append)
+    assert under_test._request_futures
+    while len(done) < 2:
+        await asyncio.sleep(0)
+    assert not under_test._request_futures
+
+
+async def test_nothing_is_kept_of_progress_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    under_test, sent = server(), list[Any]()
+    shown = under_test.work_done_progress
+
+    async def create(token: str) -> None:
+        shown.tokens[token] = Future()
+
+    monkeypatch.setattr("autograd_lsp.server.progress._PATIENCE", 0)
+    monkeypatch.setattr(shown, "create_async", create)
+    monkeypatch.setattr(under_test.protocol, "_send_data", sent.append)
+    monkeypatch.setattr(Progress, "_is_wanted", lambda _: True)
+    with Progress(under_test).of("train.py"):
+        while not sent:
+            await asyncio.sleep(0)
+        assert shown.tokens
+    while len(sent) < 2:
+        await asyncio.sleep(0)
+    assert not shown.tokens
 
 
 def test_an_error_carries_no_stack_trace() -> None:
