@@ -196,9 +196,6 @@ def _havoc_contents(m: Machine, holder: Ref) -> None:
 TABLES = frozenset({"_parameters", "_buffers", "_modules"})
 """The dicts of a module: what is registered stays registered."""
 
-HOOKED = "_hooked"
-"""Where a module says that it has hooks."""
-
 
 def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
     attrs = found.attrs
@@ -206,11 +203,7 @@ def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
         flag = isinstance(attrs.get("training"), Const)
         changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
         if not _is_library(m, found):
-            settings = {k: v for k, v in _replaceable(m, attrs).items() if _is_setting(attrs[k])}
-            if not m.forgets:
-                # An unknown callee is not taken to hook a module, as it is not to hook a layer of the library.
-                settings.pop(HOOKED, None)
-            changed |= settings
+            changed |= {k: v for k, v in _replaceable(m, attrs).items() if _is_setting(attrs[k])}
     else:
         if "param_groups" in attrs:
             m.note(OptimizerEscaped(m.site(), ident))
