@@ -113,8 +113,9 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         return made
     m.doubts += 1
     values = [func, *args.all()]
+    seen: set[int] = set()
     for value in args.all() if m.presumes else values:
-        havoc_value(m, value)
+        havoc_value(m, value, seen)
     lineage = m.trail("?", m.parents(values))
     return Unknown(None, m.fresh(), lineage, reach_of(*values))
 

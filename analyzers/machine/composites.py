@@ -692,9 +692,9 @@ def number_from(m: Machine, value: Value, what: str) -> Value:
 def content_symbol(m: Machine, tensor: Tensor, what: object) -> object:
     """A name for what a tensor holds now: equal as long as nobody writes to it."""
     from analyzers.domain.objects import Storage
-    from analyzers.machine.tensors import version_of
+    from analyzers.machine.tensors import version_kept
 
-    version = version_of(m, tensor)
+    version = version_kept(m, tensor)
     storage = m.st.get(tensor.storage)
     if version is None or not isinstance(storage, Storage):
         return None

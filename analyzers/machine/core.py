@@ -248,6 +248,8 @@ class Machine:
         self.gaps = Gaps()
         self.trains = False
         self.roles: dict[object, dict[str, Role]] = {}
+        self.versions_kept: set[int] = set()
+        """Blurred versions that something kept: a saved tensor, a view, a number read from a tensor."""
         self.probe: Probe | None = None
 
     # --- heap -----------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from analyzers.machine.tensors import (
     save,
     subject_name,
     tensor_at,
-    version_of,
+    version_kept,
     view_error,
 )
 from analyzers.syntax import nodes as n
@@ -161,7 +161,7 @@ class _Call:
             value.id,
             replace(
                 found, requires_grad=self.recorded, edge=Edge(node, index), creation=creation,
-                attr_version=found.attr_version if found.base is None else version_of(m, found) or 0,
+                attr_version=found.attr_version if found.base is None else version_kept(m, found) or 0,
                 lineage=m.trail(self.cls.name, step.parents),
             ),
         )  # fmt: skip

@@ -12,7 +12,6 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.objects import (
     Array,
     ClassObj,
-    Counter,
     DictObj,
     Env,
     HeapObject,
@@ -47,7 +46,8 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
                 havoc_value(m, part, seen)
         case _:
             for ident in reach_of(value):
-                havoc_object(m, ident, seen)
+                if ident not in seen:
+                    havoc_object(m, ident, seen)
 
 
 def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
@@ -62,20 +62,20 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             else:
                 _havoc_tensor(m, ident, found, seen)
         case ListObj(items=items, rest=rest):
-            for item in (*items, *((rest,) if rest is not None else ())):
+            for item in (*items, *_some(rest)):
                 havoc_value(m, item, seen)
             if found.kind != "fixed":
-                m.st.put(ident, ListObj((), Unknown(None, None, None, reach_of(*items, *_some(rest))), found.kind))
+                anything = Unknown(None, None, None, reach_of(*items, *_some(rest)))
+                _put(m, ident, found, ListObj((), anything, found.kind))
         case DictObj(items=entries, rest=rest):
             for item in entries.values():
                 havoc_value(m, item, seen)
             everything = reach_of(*entries.values(), *_some(rest))
             kept = entries.update(_replaceable(m, entries))
-            if kept is not entries or not isinstance(rest, Unknown) or rest.reach != everything:
-                m.st.put(ident, replace(found, items=kept, rest=Unknown(None, None, None, everything)))
+            _put(m, ident, found, replace(found, items=kept, rest=Unknown(None, None, None, everything)))
         case SetObj(items=items):
             if items:
-                m.st.put(ident, SetObj((), Unknown(None, None, None, reach_of(*items))))
+                _put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance(attrs=attrs):
             spared = bool(m.forgets) and _is_library(m, found)
             for name, attr in attrs.items():
@@ -88,11 +88,17 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             if not spared:
                 _havoc_instance(m, ident, found)
         case Iterator():
-            m.st.put(ident, Iterator(found.source, None, found.items, found.rest))
+            _put(m, ident, found, Iterator(found.source, None, found.items, found.rest))
         case Array():
             from analyzers.machine.tensors import write_hidden
 
             write_hidden(m, found.storage, "?")
+
+
+def _put(m: Machine, ident: int, found: HeapObject, doubted: HeapObject) -> None:
+    """Write what is doubted now, and was not before: whatever two states have written, their join compares."""
+    if doubted != found:
+        m.st.put(ident, doubted)
 
 
 def _havoc_captured(m: Machine, func: Func) -> None:
@@ -197,6 +203,10 @@ TABLES = frozenset({"_parameters", "_buffers", "_modules"})
 """The dicts of a module: what is registered stays registered."""
 
 
+PERHAPS_HOOKED = Unknown(None, "hooked")
+"""Whether unknown code hooked a module: one question for all modules, as hooks that nobody saw may do nothing too."""
+
+
 def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
     attrs = found.attrs
     if "_modules" in attrs and "_parameters" in attrs:
@@ -204,12 +214,13 @@ def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
         changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
         if not _is_library(m, found):
             changed |= {k: v for k, v in _replaceable(m, attrs).items() if _is_setting(attrs[k])}
+        hooked = attrs.get("_hooked") == Const(value=True)
+        changed["_hooked"] = attrs["_hooked"] if hooked else PERHAPS_HOOKED
     else:
         if "param_groups" in attrs:
             m.note(OptimizerEscaped(m.site(), ident))
         changed = _replaceable(m, attrs)
-    if changed or not found.open:
-        m.st.put(ident, Instance(found.cls, attrs.update(changed) if changed else attrs, True))
+    _put(m, ident, found, Instance(found.cls, attrs.update(changed), True))
 
 
 def _is_setting(value: Value) -> bool:
@@ -239,9 +250,9 @@ def _some(value: Value | None) -> tuple[Value, ...]:
 
 
 def _havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None:
-    counter = m.st.get(tensor.counter)
-    if isinstance(counter, Counter):
-        m.st.put(tensor.counter, Counter(m.fresh() << 32, counter.writes))
+    from analyzers.machine.tensors import blur_tensor
+
+    blur_tensor(m, ident)
     requires = tensor.requires_grad if tensor.edge is not None and tensor.requires_grad else None
     if tensor.requires_grad is False and tensor.parameter is False and tensor.edge is None:
         requires = None
@@ -254,7 +265,8 @@ def _havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> Non
 
         edge = Edge()
     retains = None if found.retains_grad is False and found.is_leaf is not True else found.retains_grad
-    m.st.put(ident, replace(found, requires_grad=requires, grad=grad, edge=edge, attr_version=-1, retains_grad=retains))
+    doubted = replace(found, requires_grad=requires, grad=grad, edge=edge, attr_version=-1, retains_grad=retains)
+    _put(m, ident, found, doubted)
     if retains is None:
         m.retain(ident)
     if tensor.edge is not None and tensor.edge.node is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.join import NUMBERS
+from analyzers.domain.join import NUMBERS, one_of
 from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Shape
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
@@ -116,6 +116,11 @@ def _says_nothing(m: Machine, args: Args) -> Value:
 @native("autograd_machine.unknown")
 def _unknown(m: Machine, args: Args) -> Value:
     return Unknown(None, m.fresh())
+
+
+@native("autograd_machine.either")
+def _either(m: Machine, args: Args) -> Value:
+    return one_of(args.get(0, "left"), args.get(1, "right"))
 
 
 @native("autograd_machine.delayed_error")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Cut, Lineage
-from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Shape, Storage, Tensor, Write
+from analyzers.domain.objects import VERSION_BASE, Counter, Edge, Node, Operand, Saved, Shape, Storage, Tensor, Write
 from analyzers.domain.values import Ref, Tup, Value
 from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.events import LeafWritten, Plain, ViewWritten
@@ -43,6 +43,14 @@ def version_of(m: Machine, tensor: Tensor) -> int | None:
     counter = m.st.get(tensor.counter)
     assert isinstance(counter, Counter)
     return counter.version
+
+
+def version_kept(m: Machine, tensor: Tensor) -> int | None:
+    """The version, for whoever keeps it to find out later whether anything was written since."""
+    version = version_of(m, tensor)
+    if version is not None and version >= VERSION_BASE:
+        m.versions_kept.add(version)
+    return version
 
 
 # --- views ------------------------------------------------------------------------------------------------------
@@ -286,7 +294,7 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     return Saved(
-        name, tensor.counter, version_of(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage,
+        name, tensor.counter, version_kept(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage,
         placed and not is_output,
     )  # fmt: skip
 
@@ -419,7 +427,7 @@ def new_view(
 
 
 def _attr_version(m: Machine, tensor: Tensor) -> int:
-    version = version_of(m, tensor)
+    version = version_kept(m, tensor)
     return -1 if version is None else version
 
 
@@ -505,7 +513,15 @@ def blur_tensor(m: Machine, ident: int) -> None:
         return
     counter = m.st.get(tensor.counter)
     if isinstance(counter, Counter):
-        m.st.put(tensor.counter, Counter(m.fresh() << 32, counter.writes))
+        blurred = m.fresh() * VERSION_BASE
+        if not _is_blurred(m, counter.version):
+            m.st.put(tensor.counter, Counter(blurred, counter.writes))
+
+
+def _is_blurred(m: Machine, version: int | None) -> bool:
+    """Whether nobody can tell this version from what more unknown writes would make of it."""
+    blur, writes = divmod(version or 0, VERSION_BASE)
+    return m.block < blur <= m.last_id and writes == 0 and version not in m.versions_kept
 
 
 RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})

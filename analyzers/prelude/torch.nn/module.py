@@ -15,6 +15,8 @@ class Module:
         self._modules = {}
 
     def __call__(self, *args, **kwargs):
+        if autograd_machine.says_nothing(self._hooked):
+            return _call_perhaps_hooked(self, args, kwargs)
         if self._hooked:
             return _call_hooked(self, args, kwargs)
         return self.forward(*args, **kwargs)
@@ -338,6 +340,15 @@ def _call_hooked(module, args, kwargs):
             autograd_machine.note_replaced(hook, changed)
             result = changed
     return result if watch is None else watch.behind(result)
+
+
+def _call_perhaps_hooked(module, args, kwargs):
+    """Hooks that nobody saw registered may change what they are given, and put something else in its place."""
+    hook = autograd_machine.unknown()
+    if module._hooked:
+        args = autograd_machine.either(args, hook(module, args, kwargs))
+    result = module.forward(*args, **kwargs)
+    return autograd_machine.either(result, hook(module, args, kwargs, result))
 
 
 class BackwardHookFunction(torch.autograd.Function):
