@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TypeVar
 
 from immutables import Map
 
@@ -108,6 +109,9 @@ def versions_equal(saved: int | None, current: int | None) -> truth.Truth:
     if saved == current:
         return True
     return False if saved // VERSION_BASE == current // VERSION_BASE else None
+
+
+K = TypeVar("K")
 
 
 class Join:
@@ -403,7 +407,10 @@ class Join:
                 items[key] = self.value(value, other)
         rest.extend(value for key, value in y.items.items() if key not in x.items)
         order = tuple(k for k in x.order if k in items)
-        return DictObj(Map(items), order, self.all(rest) if rest else None, x.kind, x.factory)
+        one_sided = frozenset({*x.items, *y.items}.difference(items))
+        exact = one_sided if all(isinstance(key, Const) for key in one_sided) else None
+        keys = united(united(x.perhaps, y.perhaps), exact) or None
+        return DictObj(Map(items), order, self.all(rest) if rest else None, x.kind, x.factory, keys)
 
     def maps(self, x: Map[str, Value], y: Map[str, Value]) -> tuple[Map[str, Value], bool]:
         """Names bound on one side only keep that side's value: who reads them must have come by there."""
@@ -433,9 +440,9 @@ def _some(value: Value | None) -> tuple[Value, ...]:
     return () if value is None else (value,)
 
 
-def join(a: State, b: State, allocate: Callable[[], int]) -> State:
-    """One state that stands for both."""
-    return Join(a, b, allocate).run()
+def united(x: frozenset[Value] | None, y: frozenset[Value] | None) -> frozenset[Value] | None:
+    """The keys that are of either; None for any."""
+    return None if x is None or y is None else x | y
 
 
 def _without_device(name: str) -> str:
@@ -448,8 +455,12 @@ APART = 2_000
 stretches of a program apart costs time that grows with the square of their length."""
 
 
-def interchangeable(a: State, b: State) -> bool:
-    """Whether joining loses little: same modes, tensors, graph and flags, or too long apart to be told apart still."""
+def interchangeable(a: State, b: State, is_kept: Callable[[int], bool]) -> bool:
+    """Whether joining loses little: same modes, tensors, graph and flags, or too long apart to be told apart still.
+
+    `is_kept` tells of counters and storages whether something kept how often they had been written: how often others
+    were makes no difference.
+    """
     if a.grad is not b.grad or a.inference is not b.inference:
         return False
     if a.heap is b.heap:
@@ -461,7 +472,7 @@ def interchangeable(a: State, b: State) -> bool:
         ours, theirs = a.find(ident), b.find(ident)
         if ours is theirs or ours is None or theirs is None:
             continue
-        if not _alike(ours, theirs, a, b):
+        if not _alike(ours, theirs, a, b) and (is_kept(ident) or not isinstance(ours, Counter | Storage)):
             return False
     return True
 
@@ -470,8 +481,11 @@ def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
     if type(x) is not type(y):
         return False
     match x, y:
-        case (Tensor(), Tensor()) | (Counter(), Counter()) | (Node(), Node()) | (Storage(), Storage()):
+        case (Tensor(), Tensor()) | (Counter(), Counter()) | (Node(), Node()):
             return x == y
+        case Storage(last=ours), Storage(last=theirs):
+            # Where the last write stands is for the telling; that no counter saw it is not.
+            return x.count == y.count and (ours and ours.hidden) == (theirs and theirs.hidden)
         case Env(), Env():
             return _maps_alike(x.vars, y.vars, a, b)
         case Instance(), Instance():
@@ -479,6 +493,9 @@ def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
         case ListObj(), ListObj():
             same = len(x.items) == len(y.items)
             return same and all(_values_alike(p, q, a, b) for p, q in zip(x.items, y.items, strict=True))
+        case DictObj(), DictObj():
+            same = x.rest == y.rest and x.kind == y.kind and x.factory == y.factory
+            return same and _maps_alike(x.items, y.items, a, b)
     return x == y
 
 
@@ -487,15 +504,27 @@ def _is_inert(found: HeapObject | None) -> bool:
     return isinstance(found, ClassObj) or (isinstance(found, Instance) and found.cls == "torch.device")
 
 
-def _maps_alike(x: Map[str, Value], y: Map[str, Value], a: State, b: State) -> bool:
+def _is_plain(found: HeapObject | None) -> bool:
+    """Whether it is a container of numbers, strings and the like: settings, names."""
+    match found:
+        case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
+            return not reach_of(*items, *_some(rest))
+        case DictObj(items=entries, rest=rest):
+            return not reach_of(*entries.values(), *_some(rest))
+    return False
+
+
+def _maps_alike(x: Map[K, Value], y: Map[K, Value], a: State, b: State) -> bool:
     if x is y:
         return True
     for name in {*x, *y}:
         p, q = x.get(name), y.get(name)
         if p is None or q is None:
             known = p if p is not None else q
-            if isinstance(known, Ref) and not _is_inert(a.find(known.id) or b.find(known.id)):
-                return False
+            if isinstance(known, Ref):
+                found = a.find(known.id) or b.find(known.id)
+                if not (_is_inert(found) or _is_plain(found)):
+                    return False
             continue
         if not _values_alike(p, q, a, b):
             return False
@@ -506,12 +535,14 @@ def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
     if p is q or p == q:
         return True
     match p, q:
-        case (Const(value=bool()), _) | (_, Const(value=bool())):
+        case Const(value=bool()), Const(value=bool()):
             return False
         case Ref(id=i), Ref(id=j):
             here, there = a.find(i), b.find(j)
             if _is_inert(here) and _is_inert(there):
                 return True
+            if _is_plain(here) and _is_plain(there) and a.find(j) is None and b.find(i) is None:
+                return here is not None and there is not None and _alike(here, there, a, b)
             if isinstance(here, Tensor) and isinstance(there, Tensor):
                 return (
                     here.requires_grad is False

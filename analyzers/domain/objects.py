@@ -197,13 +197,20 @@ class ListObj:
 
 @dataclass(slots=True)
 class DictObj:
-    """A dict: `rest` stands for the values under any other keys, None for none."""
+    """A dict: `rest` stands for the values under other keys, None for none; `keys` are the only ones that these may be,
+    None for any."""
 
     items: Map[Value, Value]
     order: tuple[Value, ...]
     rest: Value | None = None
     kind: str = "dict"
     factory: Value | None = None
+    keys: frozenset[Value] | None = None
+
+    @property
+    def perhaps(self) -> frozenset[Value] | None:
+        """The keys that it may have beside `items`; None for any."""
+        return frozenset() if self.rest is None else self.keys
 
 
 @dataclass(slots=True)

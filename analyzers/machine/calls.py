@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
-from analyzers.domain.join import interchangeable, reach_of
+from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Env, Generator, Instance, ListObj, Tensor
 from analyzers.domain.state import State
@@ -32,11 +32,12 @@ from analyzers.syntax import nodes as n
 
 @dataclass(slots=True)
 class Args:
-    """The arguments of one call; `open` when there may be more of either kind."""
+    """The arguments of one call; `open` when there may be more: of either kind, or named as one of `more`."""
 
     pos: list[Value] = field(default_factory=list)
     kw: dict[str, Value] = field(default_factory=dict)
     open: bool = False
+    more: frozenset[Value] | None = None
 
     def get(self, index: int, name: str, default: Value | None = None) -> Value:
         """A builtin's parameter, by position or name."""
@@ -44,7 +45,7 @@ class Args:
             return self.pos[index]
         if name in self.kw:
             return self.kw[name]
-        if self.open:
+        if self.may_name(name):
             return Unknown()
         return default if default is not None else NONE
 
@@ -52,7 +53,11 @@ class Args:
         return [*self.pos, *self.kw.values()]
 
     def prepend(self, value: Value) -> Args:
-        return Args([value, *self.pos], self.kw, self.open)
+        return Args([value, *self.pos], self.kw, self.open, self.more)
+
+    def may_name(self, name: str) -> bool:
+        """Whether a parameter that was given nothing may have been given something unseen."""
+        return self.open and (self.more is None or Const(name) in self.more)
 
 
 def call(m: Machine, func: Value, args: Args) -> Value:
@@ -324,7 +329,7 @@ def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
     kept: list[State] = []
     for outcome in outcomes:
         for index, other in enumerate(kept):
-            if interchangeable(other, outcome.state):
+            if m.interchangeable(other, outcome.state):
                 kept[index] = m.join(other, outcome.state)
                 break
         else:
@@ -368,27 +373,29 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> int:
             values[parameter.name] = pos.pop(0)
         elif parameter.name in named:
             values[parameter.name] = named.pop(parameter.name)
-        elif args.open:
+        elif args.may_name(parameter.name):
             values[parameter.name] = Unknown(symbol=m.fresh())
         elif parameter.name in defaults:
             values[parameter.name] = defaults[parameter.name]
         else:
             raise PyRaise("TypeError", f"{func.node_name}() missing 1 required positional argument: '{parameter.name}'")
     if parameters.vararg is not None:
-        rest: Value = Tup(tuple(pos)) if not args.open else m.new(ListObj(tuple(pos), Unknown()))
+        all_given = args.more is not None or not args.open
+        rest: Value = Tup(tuple(pos)) if all_given else m.new(ListObj(tuple(pos), Unknown()))
         values[parameters.vararg.name] = rest
     elif pos:
         raise PyRaise("TypeError", f"{func.node_name}() takes fewer positional arguments")
     for parameter in parameters.kwonly:
         if parameter.name in named:
             values[parameter.name] = named.pop(parameter.name)
-        elif parameter.name in defaults and not args.open:
+        elif parameter.name in defaults and not args.may_name(parameter.name):
             values[parameter.name] = defaults[parameter.name]
         else:
             values[parameter.name] = Unknown(symbol=m.fresh())
     if parameters.kwarg is not None:
         items = {Const(k): v for k, v in named.items()}
-        values[parameters.kwarg.name] = m.new(DictObj(Map(items), tuple(items), Unknown() if args.open else None))
+        others = Unknown() if args.open else None
+        values[parameters.kwarg.name] = m.new(DictObj(Map(items), tuple(items), others, keys=args.more or None))
     elif named:
         raise PyRaise("TypeError", f"{func.node_name}() got an unexpected keyword argument '{next(iter(named))}'")
     return m.new(Env(Map(values), func.env, func.module)).id

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import join, join_shapes
+from analyzers.domain.join import Join, interchangeable, join_shapes
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Env, HeapObject, Node, Storage, Tensor
 from analyzers.domain.state import BLOCK_BITS, State
@@ -183,7 +183,7 @@ class Machine:
         self.limits = limits or Limits()
         self.st = State()
         self.block = block << BLOCK_BITS
-        self.next_id = next_id
+        self.first_id = self.next_id = next_id
         self.frames: list[Frame] = []
         self.path = Path(())
         self.events: list[Event] = []
@@ -250,6 +250,8 @@ class Machine:
         self.roles: dict[object, dict[str, Role]] = {}
         self.versions_kept: set[int] = set()
         """Blurred versions that something kept: a saved tensor, a view, a number read from a tensor."""
+        self.counters_kept: set[int] = set()
+        """The counters and storages of which something kept how often they had been written."""
         self.probe: Probe | None = None
 
     # --- heap -----------------------------------------------------------------------------------------------
@@ -288,7 +290,18 @@ class Machine:
         return self.st.get(value.id) if isinstance(value, Ref) else None
 
     def join(self, a: State, b: State) -> State:
-        return join(a, b, self.fresh)
+        joined = Join(a, b, self.fresh)
+        state = joined.run()
+        kept = self.counters_kept
+        kept.update(target for pair, target in joined.pairs.items() if not kept.isdisjoint(pair))
+        return state
+
+    def interchangeable(self, a: State, b: State) -> bool:
+        return interchangeable(a, b, lambda ident: ident in self.counters_kept or not self.is_own(ident))
+
+    def is_own(self, ident: int) -> bool:
+        """Whether this run made it, and not one before, of which it only knows the outcome."""
+        return self.block + self.first_id < ident <= self.last_id
 
     # --- the place in the program ---------------------------------------------------------------------------
 

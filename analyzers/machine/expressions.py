@@ -7,6 +7,7 @@ from collections.abc import Callable
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.join import united
 from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, SetObj, Tensor
 from analyzers.domain.values import (
     FALSE,
@@ -191,6 +192,7 @@ def _set(m: Machine, node: n.SetExpr) -> Value:
 def _dict(m: Machine, node: n.DictExpr) -> Value:
     items: dict[Value, Value] = {}
     rest: Value | None = None
+    more: frozenset[Value] | None = frozenset()
     for key, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(m, value_node)
         if key is None:
@@ -199,15 +201,16 @@ def _dict(m: Machine, node: n.DictExpr) -> Value:
                 for k in other.order:
                     items[k] = other.items[k]
                 rest = other.rest if other.rest is not None else rest
+                more = united(more, other.perhaps)
             else:
-                rest = Unknown()
+                rest, more = Unknown(), None
             continue
         k = evaluate(m, key)
         if is_key(m, k):
             items[k] = value
         else:
-            rest = value if rest is None else Unknown()
-    return m.new(DictObj(Map(items), tuple(items), rest))
+            rest, more = value if rest is None else Unknown(), None
+    return m.new(DictObj(Map(items), tuple(items), rest, keys=more or None))
 
 
 def is_key(m: Machine, key: Value) -> bool:
@@ -414,12 +417,12 @@ def _call(m: Machine, node: n.Call) -> Value:
     func = evaluate(m, node.func)
     pos: list[Value] = []
     kw: dict[str, Value] = {}
-    is_open = False
+    more: frozenset[Value] | None = frozenset()
     for arg in node.args:
         if isinstance(arg, n.Starred):
             stream = stream_of(m, evaluate(m, arg.value)).drained(m)
             pos += stream.items
-            is_open = is_open or stream.rest is not None
+            more = more if stream.rest is None else None
         else:
             pos.append(evaluate(m, arg))
     for keyword in node.keywords:
@@ -432,14 +435,17 @@ def _call(m: Machine, node: n.Call) -> Value:
             for key in found.order:
                 if isinstance(key, Const) and isinstance(key.value, str):
                     kw[key.value] = found.items[key]
-            is_open = is_open or found.rest is not None
+                else:
+                    more = None
+            more = united(more, found.perhaps)
         else:
-            is_open = True
+            more = None
     m.frame.node = node
+    args = Args(pos, kw, more is None or bool(more), more)
     if m.probe is None:
-        return call(m, func, Args(pos, kw, is_open))
+        return call(m, func, args)
     m.probe.calls(m, node, func)
-    result = call(m, func, Args(pos, kw, is_open))
+    result = call(m, func, args)
     m.probe.called(m, node, result)
     return result
 

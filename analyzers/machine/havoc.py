@@ -72,7 +72,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
                 havoc_value(m, item, seen)
             everything = reach_of(*entries.values(), *_some(rest))
             kept = entries.update(_replaceable(m, entries))
-            _put(m, ident, found, replace(found, items=kept, rest=Unknown(None, None, None, everything)))
+            _put(m, ident, found, replace(found, items=kept, rest=Unknown(None, None, None, everything), keys=None))
         case SetObj(items=items):
             if items:
                 _put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*items))))
@@ -192,7 +192,7 @@ def _havoc_contents(m: Machine, holder: Ref) -> None:
         case DictObj(items=entries, rest=rest) as found:
             everything = Unknown(None, None, None, reach_of(*entries.values(), *_some(rest)))
             held = {key: Unknown(None, None, None, reach_of(value)) for key, value in entries.items()}
-            m.st.put(holder.id, replace(found, items=Map(held), rest=everything))
+            m.st.put(holder.id, replace(found, items=Map(held), rest=everything, keys=None))
         case SetObj(items=items) if items:
             m.st.put(holder.id, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance() as found if not _is_library(m, found):

@@ -32,7 +32,7 @@ def _take_step(m: Machine, args: Args) -> Value:
     is_plain = found.attrs.get("_shown") == Const(False) and "state" not in found.attrs
     if gradients is None or not is_plain or not isinstance(stepped, Ref) or not isinstance(kept, DictObj):
         return Const(False)
-    items, order, rest = kept.items, kept.order, kept.rest
+    items, order, rest, keys = kept.items, kept.order, kept.rest, kept.keys
     for parameter, gradient in gradients:
         if isinstance(gradient, Ref):
             for _ in range(times.value if isinstance(times.value, int) else 1):
@@ -42,8 +42,8 @@ def _take_step(m: Machine, args: Args) -> Value:
         elif gradient != NONE:
             # Written or not, with state or without.
             blur_tensor(m, parameter.id)
-            rest = Unknown()
-    m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest))
+            rest, keys = Unknown(), None
+    m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest, keys=keys))
     return Const(True)
 
 

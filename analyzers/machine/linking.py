@@ -137,7 +137,7 @@ def _merge(m: Machine, ident: int, base: HeapObject | None, ours: HeapObject, th
             added = {k: v for k, v in theirs.items.items() if base.items.get(k) != v}
             order = (*ours.order, *(k for k in theirs.order if k not in ours.items))
             rest = ours.rest if theirs.rest == base.rest else theirs.rest
-            m.st.put(ident, replace(ours, items=ours.items.update(added), order=order, rest=rest))
+            m.st.put(ident, replace(ours, items=ours.items.update(added), order=order, rest=rest, keys=None))
         case ListObj(), ListObj(), ListObj():
             m.st.put(ident, _merged_lists(base, ours, theirs))
         case SetObj(), SetObj(), SetObj():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.join import one_of, reach_of
+from analyzers.domain.join import one_of, reach_of, united
 from analyzers.domain.objects import (
     Array,
     DictObj,
@@ -370,7 +370,7 @@ def _dict_method(m: Machine, receiver: Value, found: DictObj, name: str, args: A
         case "copy" | "__copy__":
             return m.new(replace(found))
         case "clear":
-            m.st.put(receiver.id, replace(found, items=Map(), order=(), rest=None))
+            m.st.put(receiver.id, replace(found, items=Map(), order=(), rest=None, keys=None))
             return NONE
         case "popitem":
             if found.rest is None and found.order:
@@ -434,7 +434,8 @@ def _update(m: Machine, receiver: Ref, args: Args) -> None:
             if other.rest is not None:
                 mine = m.st.get(receiver.id)
                 assert isinstance(mine, DictObj)
-                m.st.put(receiver.id, replace(mine, rest=other.rest))
+                rest = other.rest if mine.rest is None else one_of(mine.rest, other.rest)
+                m.st.put(receiver.id, replace(mine, rest=rest, keys=united(mine.perhaps, other.perhaps) or None))
             continue
         stream = stream_of(m, value).drained(m)
         for item in stream.items:
@@ -443,7 +444,7 @@ def _update(m: Machine, receiver: Ref, args: Args) -> None:
         if stream.rest is not None:
             mine = m.st.get(receiver.id)
             assert isinstance(mine, DictObj)
-            m.st.put(receiver.id, replace(mine, rest=Unknown()))
+            m.st.put(receiver.id, replace(mine, rest=Unknown(), keys=None))
     for name, value in args.kw.items():
         set_item(m, receiver, Const(name), value)
 

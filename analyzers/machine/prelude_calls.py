@@ -16,6 +16,7 @@ from analyzers.machine.events import NoGraph, OutputReplaced
 from analyzers.machine.expressions import truth_of
 from analyzers.machine.memory import whole_view
 from analyzers.machine.natives import called, native
+from analyzers.machine.tensor_attributes import is_device
 from analyzers.machine.tensors import (
     Step,
     bump,
@@ -111,6 +112,11 @@ def _says_nothing(m: Machine, args: Args) -> Value:
     """Whether a value may be anything at all."""
     value = args.get(0, "value")
     return Const(isinstance(value, Unknown) and value.type is None)
+
+
+@native("autograd_machine.is_device")
+def _is_device(m: Machine, args: Args) -> Value:
+    return Const(is_device(m, args.get(0, "value")))
 
 
 @native("autograd_machine.unknown")

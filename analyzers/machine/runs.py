@@ -185,7 +185,7 @@ def run_unknown(
     if made is not None:
         machine.presumed_any = made.presumed
         machine.st = made.state.fork()
-        machine.next_id = made.next_id
+        machine.first_id = machine.next_id = made.next_id
     exhausted = False
     try:
         args = unknown_arguments(func, made)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.domain.join import interchangeable
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core import Infeasible, Machine, Outcome, Path, PyRaise
@@ -56,7 +55,7 @@ def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> 
     kept: list[State] = []
     for state in states:
         for index, other in enumerate(kept):
-            if interchangeable(other, state):
+            if m.interchangeable(other, state):
                 kept[index] = m.join(other, state)
                 break
         else:

@@ -177,7 +177,7 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
             else:
                 rest_ = value if found.rest is None else one_of(found.rest, value)
                 blurred = {k: one_of(v, value) for k, v in found.items.items()}
-                m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_))
+                m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_, keys=None))
         case Tensor():
             from analyzers.machine.indexing import assign_index
 
@@ -233,7 +233,7 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
                 m.st.put(owner.id, replace(found, items=found.items.delete(index), order=order))
             elif not is_key(m, index):
                 rest_ = one_of(*found.items.values(), *((found.rest,) if found.rest is not None else ()))
-                m.st.put(owner.id, replace(found, rest=rest_))
+                m.st.put(owner.id, replace(found, rest=rest_, keys=None))
         case Instance():
             from analyzers.machine.attributes import find_in_class
             from analyzers.machine.calls import Args, call_method

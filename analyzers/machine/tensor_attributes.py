@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from analyzers.domain.lineage import Cut, Lineage
-from analyzers.domain.objects import Array, Counter, DictObj, Edge, Instance, Shape, Storage, Tensor
+from analyzers.domain.objects import Array, Counter, DictObj, Edge, HeapObject, Instance, Shape, Storage, Tensor
 from analyzers.domain.values import (
     FALSE,
     NONE,
@@ -559,18 +559,23 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
         other = m.tensor(value)
         if other is not None:
             dtype = other.dtype
-        elif isinstance(value, Unknown) and value.type is None:
-            dtype = _unknown_target(value, dtype)
+        elif isinstance(value, Unknown) and value.type is None and not is_device(m, value):
+            dtype = None
     if args.open:
         dtype = None
     return cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE))
 
 
-def _unknown_target(value: Unknown, dtype: str | None) -> str | None:
-    """An unknown argument of `to`: a device by far most often, whose name may say so."""
-    symbol = value.symbol
-    named = str(symbol).lower() if symbol is not None else ""
-    return dtype if "device" in named else None
+def is_device(m: Machine, value: Value) -> bool:
+    """Whether an argument of `to` is a device, by far most often: its name says so, or all else that it may be is."""
+    if not isinstance(value, Unknown):
+        return _is_torch_device(m.obj(value))
+    named = str(value.symbol).lower() if value.symbol is not None else ""
+    return "device" in named or (bool(value.reach) and all(_is_torch_device(m.st.find(i)) for i in value.reach))
+
+
+def _is_torch_device(found: HeapObject | None) -> bool:
+    return isinstance(found, Instance) and found.cls == "torch.device"
 
 
 @method("resize_", "resize_as_")

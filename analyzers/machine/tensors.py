@@ -48,6 +48,7 @@ def version_of(m: Machine, tensor: Tensor) -> int | None:
 def version_kept(m: Machine, tensor: Tensor) -> int | None:
     """The version, for whoever keeps it to find out later whether anything was written since."""
     version = version_of(m, tensor)
+    m.counters_kept |= {tensor.counter, tensor.storage}
     if version is not None and version >= VERSION_BASE:
         m.versions_kept.add(version)
     return version
@@ -291,6 +292,7 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     writes = storage.count if isinstance(storage, Storage) else 0
     if m.st.saved_hooks is not False or m.st.casting == "?":
         # Hooks keep something else; autocast keeps casts of its own.
+        m.counters_kept.add(tensor.storage)
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     return Saved(
@@ -521,7 +523,7 @@ def blur_tensor(m: Machine, ident: int) -> None:
 def _is_blurred(m: Machine, version: int | None) -> bool:
     """Whether nobody can tell this version from what more unknown writes would make of it."""
     blur, writes = divmod(version or 0, VERSION_BASE)
-    return m.block < blur <= m.last_id and writes == 0 and version not in m.versions_kept
+    return m.is_own(blur) and writes == 0 and version not in m.versions_kept
 
 
 RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})

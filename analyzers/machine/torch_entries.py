@@ -184,6 +184,12 @@ def _is_tensor(m: Machine, args: Args) -> Value:
     return Unknown("bool") if verdict is None else Const(verdict)
 
 
+@native("torch.accelerator.current_accelerator")
+def _accelerator(m: Machine, args: Args) -> Value:
+    """A device, or None where there is none."""
+    return Unknown(None, ("device", m.fresh()))
+
+
 @native("torch.device")
 def _device(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.device", Map({"type": args.get(0, "type", Unknown("str"))})))

@@ -280,6 +280,7 @@ def stub(world):
     machine.unknown_int = lambda: 2
     machine.several = lambda value: [value]
     machine.says_nothing = lambda value: False
+    machine.is_device = lambda value: isinstance(value, torch.device)
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
     for in_bulk in (

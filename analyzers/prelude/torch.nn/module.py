@@ -157,7 +157,7 @@ class Module:
         """Only a change of dtype is seen: what a device does is not."""
         dtype = kwargs.get("dtype")
         for a in args:
-            if a in _DTYPES:
+            if not autograd_machine.is_device(a) and a in _DTYPES:
                 dtype = a
         if dtype is not None:
             _cast(self, dtype)
