@@ -149,11 +149,22 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
     # A module without hooks: what `Module.__call__` of the prelude does.
     is_plain = isinstance(called, Func) and called.qualname == "Module.__call__" and called.module.startswith("<")
     name = "forward" if is_plain and found.attrs.get("_hooked") == Const(False) else "__call__"
+    if is_plain and isinstance(found.attrs.get("_hooked"), Unknown) and _is_layer(m, found):
+        # It may have been hooked out of sight: whatever its own `forward` says, something else may come out.
+        return unknown_call(m, func, args)
     if m.frame.library or "_modules" not in found.attrs:
         return call_method(m, func, name, args)
     from analyzers.machine.uses import watched
 
     return watched(m, lambda: call_method(m, func, name, args))
+
+
+def _is_layer(m: Machine, found: Instance) -> bool:
+    """Whether a module is one of the library's own, without parts that the program may have made."""
+    cls = m.st.find(found.cls) if isinstance(found.cls, int) else None
+    parts = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
+    is_library = isinstance(cls, ClassObj) and cls.module.startswith("<")
+    return is_library and isinstance(parts, DictObj) and not parts.items and parts.rest is None
 
 
 def call_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
