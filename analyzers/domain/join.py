@@ -489,7 +489,7 @@ def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
         case Env(), Env():
             return _maps_alike(x.vars, y.vars, a, b)
         case Instance(), Instance():
-            return _maps_alike(x.attrs, y.attrs, a, b)
+            return _maps_alike(x.attrs, y.attrs, a, b) and (a.is_library(x) or _same_flags(x, y))
         case ListObj(), ListObj():
             same = len(x.items) == len(y.items)
             return same and all(_values_alike(p, q, a, b) for p, q in zip(x.items, y.items, strict=True))
@@ -497,6 +497,16 @@ def _alike(x: HeapObject, y: HeapObject, a: State, b: State) -> bool:
             same = x.rest == y.rest and x.kind == y.kind and x.factory == y.factory
             return same and _maps_alike(x.items, y.items, a, b)
     return x == y
+
+
+def _same_flags(x: Instance, y: Instance) -> bool:
+    """Whether an object has the same flags, unlike one whose mode is known on one way and not on the other."""
+    flags = {name for held in (x.attrs, y.attrs) for name, value in held.items() if _is_flag(value)}
+    return all(x.attrs.get(name) == y.attrs.get(name) for name in flags)
+
+
+def _is_flag(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, bool)
 
 
 def _is_inert(found: HeapObject | None) -> bool:

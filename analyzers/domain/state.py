@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from immutables import Map
 
-from analyzers.domain.objects import HeapObject, Instance
+from analyzers.domain.objects import ClassObj, HeapObject, Instance
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Value
 
@@ -136,6 +136,11 @@ class State:
             block = self.frozen.get(ident >> BLOCK_BITS)
             found = None if block is None else block.get(ident)
         return found
+
+    def is_library(self, found: Instance) -> bool:
+        """Whether an object is of a class that the program does not define."""
+        cls = self.find(found.cls) if isinstance(found.cls, int) else None
+        return not isinstance(cls, ClassObj) or cls.module.startswith("<")
 
     def put(self, ident: int, value: HeapObject) -> None:
         self.heap = self.heap.set(ident, value)

@@ -161,10 +161,8 @@ def _call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
 
 def _is_layer(m: Machine, found: Instance) -> bool:
     """Whether a module is one of the library's own, without parts that the program may have made."""
-    cls = m.st.find(found.cls) if isinstance(found.cls, int) else None
     parts = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
-    is_library = isinstance(cls, ClassObj) and cls.module.startswith("<")
-    return is_library and isinstance(parts, DictObj) and not parts.items and parts.rest is None
+    return m.st.is_library(found) and isinstance(parts, DictObj) and not parts.items and parts.rest is None
 
 
 def call_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:

@@ -77,7 +77,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             if items:
                 _put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance(attrs=attrs):
-            spared = bool(m.forgets) and _is_library(m, found)
+            spared = bool(m.forgets) and m.st.is_library(found)
             for name, attr in attrs.items():
                 table = m.obj(attr) if name in TABLES else None
                 if isinstance(table, DictObj):
@@ -195,7 +195,7 @@ def _havoc_contents(m: Machine, holder: Ref) -> None:
             m.st.put(holder.id, replace(found, items=Map(held), rest=everything, keys=None))
         case SetObj(items=items) if items:
             m.st.put(holder.id, SetObj((), Unknown(None, None, None, reach_of(*items))))
-        case Instance() as found if not _is_library(m, found):
+        case Instance() as found if not m.st.is_library(found):
             _havoc_instance(m, holder.id, found)
 
 
@@ -212,10 +212,11 @@ def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
     if "_modules" in attrs and "_parameters" in attrs:
         flag = isinstance(attrs.get("training"), Const)
         changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
-        if not _is_library(m, found):
+        if not m.st.is_library(found):
             changed |= {k: v for k, v in _replaceable(m, attrs).items() if _is_setting(attrs[k])}
-        hooked = attrs.get("_hooked") == Const(value=True)
-        changed["_hooked"] = attrs["_hooked"] if hooked else PERHAPS_HOOKED
+        if "_hooked" in attrs:
+            is_told = m.presumes or attrs["_hooked"] == Const(value=True)
+            changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
     else:
         if "param_groups" in attrs:
             m.note(OptimizerEscaped(m.site(), ident))
@@ -226,11 +227,6 @@ def _havoc_instance(m: Machine, ident: int, found: Instance) -> None:
 def _is_setting(value: Value) -> bool:
     """Whether an attribute is of a kind that programs change: a flag, nothing yet, a tensor that is not registered."""
     return not isinstance(value, Const) or value.value is None or isinstance(value.value, bool)
-
-
-def _is_library(m: Machine, found: Instance) -> bool:
-    cls = m.st.find(found.cls) if isinstance(found.cls, int) else None
-    return not isinstance(cls, ClassObj) or cls.module.startswith("<")
 
 
 def _replaceable(m: Machine, held: Map[K, Value]) -> dict[K, Value]:
