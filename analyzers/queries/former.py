@@ -7,23 +7,29 @@ pressed replaces: while a word is typed, the value from before it rests and thos
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 C = TypeVar("C", bound=Hashable)
 
 
-@dataclass(eq=False, slots=True)
 class Former(Generic[C]):
-    """A value of a cell, and what it read of which cells; `since` is the revision in which it last came up."""
+    """A value of a cell, and what it read of which cells; `since` is the revision in which it last came up.
 
-    cell: C
-    value: object | None
-    made_at: int
-    reads: tuple[C, ...]
-    read: tuple[object | None, ...]
-    since: int = 0
-    has_rested: bool = False
+    Not a dataclass: mypyc compiles none that is generic.
+    """
+
+    __slots__ = ("cell", "has_rested", "made_at", "read", "reads", "since", "value")
+
+    def __init__(
+        self, cell: C, value: object, made_at: int, reads: tuple[C, ...], read: tuple[object | None, ...]
+    ) -> None:
+        self.cell = cell
+        self.value = value
+        self.made_at = made_at
+        self.reads = reads
+        self.read = read
+        self.since = 0
+        self.has_rested = False
 
 
 class Formers(Generic[C]):
