@@ -19,7 +19,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.dead_ends import met_again, note_cut_leaves
 from analyzers.machine.derivatives import Term, gradients, opaque_gradient
-from analyzers.machine.events import BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
+from analyzers.machine.events import UNUSED, BackwardCall, Freed, HiddenWrite, Modified, NoGraph, NonScalar, Plain
 from analyzers.machine.followers import note_followers
 from analyzers.machine.gathered import arrived, held_by
 from analyzers.machine.grads import take
@@ -627,7 +627,8 @@ def differentiate(
                 "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)
             )
         else:
-            results.append(NONE if allow_unused else Unknown())
+            trail = Lineage(UNUSED, m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
+            results.append(Const(None, trail) if allow_unused else Unknown())
     return results
 
 

@@ -108,6 +108,10 @@ class NoneGradUsed:
     lineage: Lineage | None
 
 
+UNUSED = "unused-gradient"
+"""What the trail of a None says that `torch.autograd.grad` gave for an input outside the graph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plain:
     """Any other exception of torch's or Python's."""
