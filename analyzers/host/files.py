@@ -35,8 +35,13 @@ def module(db: Database, path: str) -> Module:
     before = kept.pop(path, None)
     if len(kept) >= KEPT_TREES:
         del kept[next(iter(kept))]
-    kept[path] = split(text, parse(text)) if before is None else resplit(before, text)
+    kept[path] = _split(path, text) if before is None else resplit(before, text)
     return kept[path]
+
+
+def _split(path: str, text: bytes) -> Module:
+    """Names in our descriptions of libraries come from other files, and those in a notebook from its session."""
+    return split(text, parse(text), is_closed=not (prelude.is_prelude(path) or path.endswith(".ipynb")))
 
 
 @query(eager=1)

@@ -1,12 +1,14 @@
 """Gaps: what stands between statements and says nothing, so that a chunk is the same with it and without it.
 
 A gap goes from behind what stands on a line to the end of the last line before there is something again: blanks,
-empty lines, comments, and statements that are half typed. These are what does not parse, and a name alone.
+empty lines, comments, and statements that are half typed. These are what does not parse, a name alone, and what reads a
+name that nothing binds (`analyzers/syntax/unbound.py`).
 
     total = 0  # of the epoch           total = 0
                                         total += f(x)
     half = (
     tot
+    mean = tot
     total += f(x)
 
 What stands in brackets or in a string is no gap. A name in a `try` may be there to be missed. A compound statement of a
@@ -22,12 +24,14 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from analyzers.syntax import parse
+from analyzers.syntax.unbound import Words, unbound_statements
 
 _GAP = re.compile(
     rb"(?:(?<![ \t\f])[ \t\f]+(?:#[^\r\n]*)?|#[^\r\n]*)(?:\r?\n[ \t\f]*(?:#[^\r\n]*)?)*(?=\r?\n|\Z)"
     rb"|(?:\r?\n[ \t\f]*(?:#[^\r\n]*)?)+(?=\r?\n|\Z)"
 )
 _NAME_ALONE = re.compile(rb"(?<=\n)[ \t]*([A-Za-z_\x80-\xff][\w\x80-\xff]*)[ \t]*(?=\r?\n|#|\Z)")
+_LINE_BEHIND = re.compile(rb"[ \t]*(?=\r?\n|#|\Z)")
 _INK = re.compile(rb"[^\r\n]")
 _IDENTIFIER = parse.kind("identifier")
 _STATEMENT = parse.kind("expression_statement")
@@ -55,10 +59,14 @@ _AROUND_STATEMENTS = parse.kinds(
 
 
 class Gaps:
-    """Finds the gaps of a text; `holes` are where `repair` blanked broken statements, and where each of them ends."""
+    """Finds the gaps of a text; `holes` are where `repair` blanked broken statements, and where each of them ends.
 
-    def __init__(self, text: bytes, holes: Mapping[int, int]) -> None:
+    `words` are those of the whole file; without them every name counts as bound.
+    """
+
+    def __init__(self, text: bytes, holes: Mapping[int, int], words: Words | None = None) -> None:
         self.text = text
+        self.words = words
         self.holes = holes
         self.starts = sorted(holes)
 
@@ -90,9 +98,20 @@ class Gaps:
         holes = self.starts[bisect_left(self.starts, start + 1) : bisect_left(self.starts, end)]
         half = [(hole - start, self.holes[hole] - start) for hole in holes]
         half += [name.span(1) for name in _NAME_ALONE.finditer(text) if _is_statement(node, start + name.start(1))]
+        half += self._unbound(node, start, bytes(text))
         for low, high in half:
             text[low:high] = _INK.sub(b" ", text[low:high])
         return bytes(text)
+
+    def _unbound(self, node: Node, start: int, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where in the text of a statement those stand that have lines of their own and read what nothing binds."""
+        if self.words is None:
+            return
+        for found in unbound_statements(self.words, text, start, lambda at: node.descendant_for_byte_range(at, at + 1)):
+            low, high = found.start_byte - start, found.end_byte - start
+            line = text.rfind(b"\n", 0, max(low, 0))
+            if line >= 0 and not text[line:low].strip() and _LINE_BEHIND.match(text, high):
+                yield low, high
 
 
 def is_comment(node: Node, start: int, end: int) -> bool:

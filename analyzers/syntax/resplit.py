@@ -9,10 +9,10 @@ sections are kept, with their trees, and only move.
         return x.
     class A: ...                kept, moved by a byte
 
-What `split` makes of a section depends on nothing around it but this: whether the file as a whole is broken. If it
-parses, statements end where its tree says; if not, where `repair` says. So a hole must be sure to be a fault of the
-whole file, not only of its own group, and sections that are kept must be what both say. Where that is not plain, the
-whole file is split.
+What `split` makes of a section depends on nothing around it but this: whether the file as a whole is broken, and
+whether a name that it reads stands anywhere else. If the file parses, statements end where its tree says; if not, where
+`repair` says. So a hole must be sure to be a fault of the whole file, not only of its own group, and sections that are
+kept must be what both say. Where that is not plain, the whole file is split.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from analyzers.syntax.parse import Reparser, changed, kinds, parse
 from analyzers.syntax.repair import STARTS_STATEMENT, Repaired, is_broken, may_go_on, repair
 from analyzers.syntax.spans import ChunkSpan, Cutter, key_of, numbered, wanted_of
 from analyzers.syntax.split import Module, Section, assemble, cut_sections, is_settled, split, tables
+from analyzers.syntax.unbound import Words, reading_statement, single_place, words_of
 
 _BARE = kinds("expression_list", "pattern_list", "expression_statement")
 _COMMA_AT_END = re.compile(rb",[ \t\f\r]*(?:#[^\n]*)?\n[^=\n]*=")
@@ -50,15 +51,23 @@ def resplit(old: Module, text: bytes) -> Module:
     if cut is not None:
         return cut
     # The parser takes long over a string that takes up the rest of a file, and would only find it broken.
-    return assemble(text, repair(text)) if _ends_in_string(text, 0, len(text)) else split(text, parse(text))
+    if _ends_in_string(text, 0, len(text)):
+        return assemble(text, repair(text), None if old.words is None else words_of(text))
+    return split(text, parse(text), is_closed=old.words is not None)
 
 
 def _resplit(old: Module, text: bytes) -> Module | None:
     """None if the whole file has to be split."""
-    low, high = _zone(old, text)
+    edit = changed(old.text, text)
+    low, high = _zone(old, text, *edit)
     above, below = old.sections[:low], old.sections[high:]
     shift = len(text) - len(old.text)
     start, end = old.places[low], (old.places[high] + shift if below else len(text))
+    words, flipped = _words(old, text, *edit)
+    if words is not None and old.words is not None and words.is_open != old.words.is_open:
+        return None
+    if any(_reads_elsewhere(old, text, word, start, end) for word in flipped):
+        return None
     zone = text[start:end]
     source, inner = _cut(old.sections[low:high], zone, any(section.is_mended for section in (*above, *below)))
     if not zone and below:
@@ -84,13 +93,40 @@ def _resplit(old: Module, text: bytes) -> Module | None:
         *(place + shift for place in old.starts[last:]),
     )
     known = {span.text: span.text for chunk in old.chunks[first:last] for span in chunk.family()}
-    cutter = Cutter(zone, source.holes, known)
+    cutter = Cutter(zone, source.holes, words, known)
     heads = [cutter.head(node) for node in nodes]
     keys, kept = _keys(old, first, last, [head.wanted for head in heads])
     fresh = [cutter.cut(head, key, head.node.start_byte) for head, key in zip(heads, keys, strict=True)]
     cut = [old.spans[span.key] if old.spans.get(span.key) == span else span for span in fresh]
     chunks = (*old.chunks[:first], *cut, *kept)
-    return Module(text, chunks, starts, *tables(chunks, old), sections, places, is_settled=True)
+    return Module(text, chunks, starts, *tables(chunks, old), sections, places, is_settled=True, words=words)
+
+
+def _words(old: Module, text: bytes, start: int, old_end: int) -> tuple[Words | None, list[bytes]]:
+    """The words of the file after an edit, and those that stand once in it now or no longer do."""
+    if old.words is None:
+        return None, []
+    begin = old.text.rfind(b"\n", 0, start) + 1
+    behind = old.text.find(b"\n", old_end)
+    left = 0 if behind < 0 else len(old.text) - behind
+    return old.words.edited(old.text[begin : len(old.text) - left], text[begin : len(text) - left], text)
+
+
+def _reads_elsewhere(old: Module, text: bytes, word: bytes, start: int, end: int) -> bool:
+    """Whether a word that begins or ceases to stand once is read outside of the zone, bytes `start` to `end`."""
+    assert old.words is not None
+    was_single = old.words.counts.get(word) == 1
+    at = single_place(word, old.text if was_single else text)
+    zone_end = end + len(old.text) - len(text) if was_single else end
+    if start <= at < zone_end:
+        return False
+    if at >= end and not was_single:
+        at -= len(text) - len(old.text)
+    number = bisect_right(old.places, at) - 1
+    section = old.sections[number]
+    root, place = section.source.tree.root_node, section.start + at - old.places[number]
+    name = root.descendant_for_byte_range(place, place + 1)
+    return name is not None and reading_statement(name) is not None
 
 
 def _keys(old: Module, first: int, last: int, wanted: list[str]) -> tuple[list[str], Sequence[ChunkSpan]]:
@@ -125,9 +161,8 @@ def _numbers(old: Module, wanted: str) -> Iterator[int]:
         key = key_of(wanted, count)
 
 
-def _zone(old: Module, text: bytes) -> tuple[int, int]:
-    """The sections that an edit may change, from which one to which."""
-    start, old_end = changed(old.text, text)
+def _zone(old: Module, text: bytes, start: int, old_end: int) -> tuple[int, int]:
+    """The sections that an edit of these bytes of the old text may change, from which one to which."""
     shift = len(text) - len(old.text)
     low = bisect_right(old.places, start) - 1
     while low and (

@@ -18,6 +18,7 @@ from tree_sitter import Node
 from analyzers.syntax import parse
 from analyzers.syntax.gaps import Gaps
 from analyzers.syntax.literals import identifier
+from analyzers.syntax.unbound import Words
 
 _CLASS = parse.kind("class_definition")
 _FUNCTION = parse.kind("function_definition")
@@ -121,13 +122,16 @@ class Head(NamedTuple):
 
 
 class Cutter:
-    """Cuts the text of a tree; `holes` are those of the tree. A text that is `known` is that very object."""
+    """Cuts the text of a tree; `holes` are those of the tree, `words` those of the file. A text that is `known` is that
+    very object."""
 
-    def __init__(self, text: bytes, holes: Mapping[int, int], known: Mapping[bytes, bytes] | None = None) -> None:
+    def __init__(
+        self, text: bytes, holes: Mapping[int, int], words: Words | None, known: Mapping[bytes, bytes] | None = None
+    ) -> None:
         self.text = text
         self.holes = holes
         self.known = known or {}
-        self.gaps = Gaps(text, holes)
+        self.gaps = Gaps(text, holes, words)
 
     def head(self, node: Node, prefix: str = "") -> Head:
         inner = _undecorated(node)

@@ -32,6 +32,7 @@ from analyzers.syntax.gaps import is_comment
 from analyzers.syntax.nodes import ChunkRef
 from analyzers.syntax.repair import Repaired, is_broken, is_group, repair
 from analyzers.syntax.spans import ChunkSpan, Cutter, chunk_nodes, numbered
+from analyzers.syntax.unbound import Words, words_of
 
 SEARCH_PATH = b"sys.path"
 
@@ -80,7 +81,7 @@ class Module:
     `chunks` are those of the statements of the module, `starts` where each of them starts, `order` which one has which
     key. `body` leaves out those that are nothing but broken text. `spans` has the chunks cut out of classes too.
     `places` is where each section starts. `is_settled` says that what became of a section depends on its own text
-    alone.
+    alone, and on `words`, which are those of the file; None where names may come from anywhere.
     """
 
     text: bytes
@@ -92,6 +93,7 @@ class Module:
     sections: tuple[Section, ...] = field(repr=False, compare=False)
     places: tuple[int, ...] = field(repr=False, compare=False)
     is_settled: bool = field(repr=False, compare=False)
+    words: Words | None = field(repr=False)
 
     @property
     def mended(self) -> bytes:
@@ -189,22 +191,23 @@ def _is_comment(tree: Tree, start: int, end: int, shift: int) -> bool:
     return is_comment(tree.root_node, start + shift, end + shift)
 
 
-def split(text: bytes, tree: Tree) -> Module:
-    """Cut a file into chunks; what it costs grows with the statements of the module and of its classes alone."""
-    return assemble(text, repair(text) if is_broken(text, tree) else Repaired(text, tree, {}))
+def split(text: bytes, tree: Tree, *, is_closed: bool = True) -> Module:
+    """Cut a file into chunks. `is_closed`: what binds a name in it stands in it."""
+    source = repair(text) if is_broken(text, tree) else Repaired(text, tree, {})
+    return assemble(text, source, words_of(text) if is_closed else None)
 
 
-def assemble(text: bytes, source: Repaired) -> Module:
+def assemble(text: bytes, source: Repaired, words: Words | None) -> Module:
     """The chunks of a file that is as sound as it gets."""
     sections = cut_sections(text, source)
-    cutter = Cutter(text, source.holes)
+    cutter = Cutter(text, source.holes, words)
     seen: dict[str, int] = {}
     nodes = [node for section in sections for node in section.statements]
     heads = [cutter.head(node) for node in nodes]
     chunks = tuple(cutter.cut(head, numbered(head.wanted, seen), head.node.start_byte) for head in heads)
     starts = tuple(node.start_byte for node in nodes)
     places = tuple(section.start for section in sections)
-    return Module(text, chunks, starts, *tables(chunks), tuple(sections), places, is_settled(source, sections))
+    return Module(text, chunks, starts, *tables(chunks), tuple(sections), places, is_settled(source, sections), words)
 
 
 def tables(

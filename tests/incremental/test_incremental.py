@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,22 @@ def test_an_edit_that_is_taken_back_runs_nothing(edit: Edits) -> None:
         ran = edit("/lab/training.py", f"loss.backward()\n{typed}\nloss", "loss.backward()\nloss")
         assert not [name for name in RUNS if ran[name]]
         assert edit.shown == before
+
+
+def codes(edit: Edits) -> list[str]:
+    return [sighting.finding.code for path in edit.texts for sighting in edit.shown[path]]
+
+
+def test_a_name_that_is_typed_letter_by_letter_runs_nothing_before_it_is_one(edit: Edits) -> None:
+    line, before = "    loss = loss + weight", codes(edit)
+    whole = "def train(weight):\n    loss = weight.sum()\n"
+    edit("/lab/training.py", "loss.backward()\nloss", f"{whole}loss.backward()\nloss")
+    typed = [line[: len(line) - rest] for rest in range(len("eight"), 0, -1)]
+    for was, now in pairwise([whole, *(f"{whole}{one}\n" for one in typed)]):
+        ran = edit("/lab/training.py", was, now)
+        assert not [name for name in RUNS if ran[name]]
+        assert codes(edit) == before
+    assert edit("/lab/training.py", f"{typed[-1]}\n", f"{line}\n")["function_run"] == 1
 
 
 def test_the_body_of_a_method_that_nobody_calls_runs_that_method(edit: Edits) -> None:

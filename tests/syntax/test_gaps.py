@@ -69,6 +69,7 @@ INSIDE = [5, 10, 11, 12, 16, 21, 25, 26, 31, 32, 33]
 """The lines that stand in brackets, in a string or behind a backslash."""
 NOTHING = ("\n", "  \n", "# why\n", '# """ or "\n', "\t# why ( \n")
 BROKEN = ("y = (\n", "y = x.\n", "f(x, # why\n", "for\n")
+UNBOUND = ("f(y, nix)\n", "nobody = 1 + nix.f(y)\n", "y.z[nix] = 1  # why\n", "f(y=[\n  nix,\n])\n")
 NAMES = ("na\n", "né  # why\n", "n # why ( \n")
 
 
@@ -110,6 +111,44 @@ def test_a_name_alone_in_a_block_is_in_no_chunk(line: str, index: int) -> None:
     assert chunks_of(above(index, indentation(LINES[index]) + line)) == chunks_of(TEXT)
 
 
+@pytest.mark.parametrize("index", [4, 7, 9, 13, 27, 28, 29, 40, 41, 44, 45])
+@pytest.mark.parametrize("line", UNBOUND)
+def test_a_statement_in_a_block_that_reads_what_nothing_binds_is_in_no_chunk(line: str, index: int) -> None:
+    assert chunks_of(above(index, indentation(LINES[index]) + line)) == chunks_of(TEXT)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nix = f(y)",
+        "y = x.nix",
+        "y = f(nix=1)",
+        "nix += 1",
+        "y: nix = 1",
+        "y = x or nix",
+        "y = x if y else nix",
+        "y = lambda: nix",
+        "y = [nix for y in x]",
+        "y = 1; x = nix",
+        "return nix",
+        "y = print(x)",
+        "y = f(nix)  # nix",
+        "y = f(nix, globals())",
+        "from os import *\n    y = nix",
+        "try:\n        if x:\n            y = nix\n    except NameError:\n        pass",
+    ],
+)
+def test_a_statement_that_need_not_miss_a_name_stays(line: str) -> None:
+    text = f"def f(x, y):\n    {line}\n    return 1"
+    (chunk,) = chunks_of(text).values()
+    assert len(chunk.text.splitlines()) == len(text.splitlines())
+
+
+def test_names_that_come_from_elsewhere_are_bound() -> None:
+    text = b"def f(x):\n    x = nix(x)\n    return x"
+    assert split(text, parse(text), is_closed=False).spans["f"].text == text
+
+
 @pytest.mark.parametrize("index", BETWEEN_STATEMENTS)
 @pytest.mark.parametrize("blanks", ["  ", "  # why", "# why"])
 def test_what_stands_behind_a_line_is_in_no_chunk(blanks: str, index: int) -> None:
@@ -139,7 +178,7 @@ def test_a_statement_that_does_not_parse_at_the_end_of_a_block_is_in_no_chunk() 
         "try:\n    unicode\nexcept NameError:\n    unicode = str\n",
         "f(\n    x\n)\n",
         "def f():\n    return (\n        x\n    )\n",
-        "if x:\n    y\\\n    .z\n",
+        "if x:\n    x\\\n    .z\n",
         "if x:\n    pass\n",
         "if x:\n    '''\n    x\n    '''\n",
         "x\n",

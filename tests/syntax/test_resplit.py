@@ -281,6 +281,20 @@ def test_typing_cuts_the_statement_around_it_alone(typed: bytes, line: bytes, mo
                 assert module.spans[key].text is span.text
 
 
+READS = b"import torch\n\n\ndef f(x):\n    x = nix(x)\n    return x\n\n\ndef g(x):\n    return x\n\n\n# the end\n"
+
+
+@pytest.mark.parametrize("at", [0, READS.index(b"def g"), READS.index(b"return x\n\n\n#"), len(READS)])
+@pytest.mark.parametrize("inserted", [b"nix = 1\n", b"# nix\n", b"globals()\n", b"from os import *\n", b"nixon\n"])
+def test_a_name_that_begins_or_ceases_to_be_bound_elsewhere(at: int, inserted: bytes) -> None:
+    text = READS[:at] + inserted + READS[at:]
+    before, after = split(READS, parse(READS)), split(text, parse(text))
+    assert b"nix" not in before.spans["f"].text
+    assert (b"nix" in after.spans["f"].text) is (inserted != b"nixon\n")
+    assert resplit.resplit(before, text) == after
+    assert resplit.resplit(after, READS) == before
+
+
 def test_chunks_below_count_anew() -> None:
     text = b"def f(): pass\nclass A:\n    def g(self): pass\n\nclass A:\n    def g(self): pass\n    x = 1\n\ny = 1\n"
     before = split(text, parse(text))
