@@ -165,7 +165,7 @@ def codes(edit: Edits) -> list[str]:
 
 def test_a_name_that_is_typed_letter_by_letter_runs_nothing_before_it_is_one(edit: Edits) -> None:
     line, before = "    loss = loss + weight", codes(edit)
-    whole = "def train(weight):\n    loss = weight.sum()\n"
+    whole = "def train(weight):\n    loss = torch.relu(weight).sum()\n    loss.backward()\n"
     edit("/lab/training.py", "loss.backward()\nloss", f"{whole}loss.backward()\nloss")
     typed = [line[: len(line) - rest] for rest in range(len("eight"), 0, -1)]
     for was, now in pairwise([whole, *(f"{whole}{one}\n" for one in typed)]):
