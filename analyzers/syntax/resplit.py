@@ -109,7 +109,7 @@ def _words(old: Module, text: bytes, start: int, old_end: int) -> tuple[Words | 
     begin = old.text.rfind(b"\n", 0, start) + 1
     behind = old.text.find(b"\n", old_end)
     left = 0 if behind < 0 else len(old.text) - behind
-    return old.words.edited(old.text[begin : len(old.text) - left], text[begin : len(text) - left], text)
+    return old.words.edited(old.text[begin : len(old.text) - left], text[begin : len(text) - left])
 
 
 def _reads_elsewhere(old: Module, text: bytes, word: bytes, start: int, end: int) -> bool:

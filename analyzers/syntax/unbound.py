@@ -18,8 +18,9 @@ from tree_sitter import Node
 from analyzers.syntax import parse
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")
+_WORD_GOES_ON = re.compile(rb"\w")
 _READ = re.compile(rb"(?<![\w.\x80-\xff])[A-Za-z]\w*(?![\w\x80-\xff])")
-_STAR = re.compile(rb"import[ \t(\\\r\n]*\*")
+_STAR = re.compile(rb"import[ \t(]*[*\\]")
 _LENDERS = frozenset({b"globals", b"locals", b"exec", b"builtins", b"__builtins__", b"get_ipython"})
 """Who uses these may bind names that the file does not spell as names."""
 _GIVEN = frozenset(name.encode() for name in dir(builtins)) | frozenset(
@@ -47,35 +48,40 @@ _NAMING = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How often each word stands in a file; `is_open` says that names may come from elsewhere."""
+    """How often each word stands in a file, and a star behind `import`."""
 
     counts: Mapping[bytes, int]
-    is_open: bool
+    stars: int
 
-    def is_unbound(self, word: bytes) -> bool:
-        return self.counts.get(word) == 1 and not self.is_open and word not in _GIVEN
+    @property
+    def is_open(self) -> bool:
+        """Whether names may come from elsewhere."""
+        return self.stars > 0 or any(word in self.counts for word in _LENDERS)
 
-    def edited(self, before: bytes, after: bytes, text: bytes) -> tuple[Words, list[bytes]]:
-        """The words of `text`, in which the lines `before` became `after`; and which are single now or no longer."""
-        change = Counter(_WORD.findall(after))
-        change.subtract(_WORD.findall(before))
-        changed = {word: (self.counts.get(word, 0), by) for word, by in change.items() if by}
+    def edited(self, before: bytes, after: bytes) -> tuple[Words, list[bytes]]:
+        """The words once the lines `before` have become `after`; and which of those that stand once, in other lines, do
+        so only now, or only did so before."""
+        gone, come = _WORD.findall(before), _WORD.findall(after)
+        change = Counter(come)
+        change.subtract(gone)
         counts = dict(self.counts)
-        counts.update((word, count + by) for word, (count, by) in changed.items())
-        for word in [word for word, (count, by) in changed.items() if count + by == 0]:
-            del counts[word]
-        return Words(counts, _is_open(counts, text)), [
-            w for w, (count, by) in changed.items() if 1 in (count, count + by)
-        ]
+        flipped: list[bytes] = []
+        for word, by in change.items():
+            count = counts.get(word, 0)
+            if by and ((count == 1 and word not in gone) or (count + by == 1 and word not in come)):
+                flipped.append(word)
+            counts[word] = count + by
+            if not counts[word]:
+                del counts[word]
+        return Words(counts, self.stars + _stars(after) - _stars(before)), flipped
 
 
 def words_of(text: bytes) -> Words:
-    counts = dict(Counter(_WORD.findall(text)))
-    return Words(counts, _is_open(counts, text))
+    return Words(dict(Counter(_WORD.findall(text))), _stars(text))
 
 
-def _is_open(counts: Mapping[bytes, int], text: bytes) -> bool:
-    return any(counts.get(word) for word in _LENDERS) or _STAR.search(text) is not None
+def _stars(text: bytes) -> int:
+    return sum(1 for _ in _STAR.finditer(text))
 
 
 def unbound_statements(words: Words, text: bytes, start: int, find: Callable[[int], Node | None]) -> Iterator[Node]:
@@ -86,7 +92,7 @@ def unbound_statements(words: Words, text: bytes, start: int, find: Callable[[in
     if words.is_open:
         return
     for word in _READ.finditer(text):
-        if words.is_unbound(word[0]):
+        if words.counts.get(word[0]) == 1 and word[0] not in _GIVEN:
             node = find(start + word.start())
             statement = None if node is None else reading_statement(node)
             if statement is not None:
@@ -115,6 +121,5 @@ def reading_statement(name: Node) -> Node | None:
 
 def single_place(word: bytes, text: bytes) -> int:
     """Where in a text a word stands that stands in it once."""
-    found = re.search(rb"(?<!\w)" + word + rb"(?!\w)", text)
-    assert found is not None
-    return found.start()
+    ends = re.finditer(word + rb"(?!\w)", text)
+    return next(at for end in ends if (at := end.start()) == 0 or not _WORD_GOES_ON.match(text, at - 1))
