@@ -64,7 +64,7 @@ class Gaps:
     `words` are those of the whole file; without them every name counts as bound.
     """
 
-    def __init__(self, text: bytes, holes: Mapping[int, int], words: Words | None = None) -> None:
+    def __init__(self, text: bytes, holes: Mapping[int, int], words: Words | None) -> None:
         self.text = text
         self.words = words
         self.holes = holes
@@ -109,7 +109,7 @@ class Gaps:
             return
         for found in unbound_statements(self.words, text, start, lambda at: node.descendant_for_byte_range(at, at + 1)):
             low, high = found.start_byte - start, found.end_byte - start
-            line = text.rfind(b"\n", 0, max(low, 0))
+            line = text.rfind(b"\n", 0, low)
             if line >= 0 and not text[line:low].strip() and _LINE_BEHIND.match(text, high):
                 yield low, high
 

@@ -103,7 +103,8 @@ def _resplit(old: Module, text: bytes) -> Module | None:
 
 
 def _words(old: Module, text: bytes, start: int, old_end: int) -> tuple[Words | None, list[bytes]]:
-    """The words of the file after an edit, and those that stand once in it now or no longer do."""
+    """The words of the file after an edit, and those that stand once in lines that were not edited, only now or only
+    before."""
     if old.words is None:
         return None, []
     begin = old.text.rfind(b"\n", 0, start) + 1

@@ -175,6 +175,12 @@ def test_a_name_that_is_typed_letter_by_letter_runs_nothing_before_it_is_one(edi
     assert edit("/lab/training.py", f"{typed[-1]}\n", f"{line}\n")["function_run"] == 1
 
 
+@pytest.mark.parametrize(("path", "expected"), [("/lab/tries.py", ["AG101"]), ("/lab/tries.ipynb", [])])
+def test_a_name_that_nothing_binds_may_come_from_the_session_of_a_notebook(path: str, expected: list[str]) -> None:
+    text = "import torch\nx = torch.ones(3)\nfor _ in range(2):\n    x = scaled(x)\nx.sum().backward()\n"
+    assert [sighting.finding.code for sighting in shown(opened({path: text}), [path])[path]] == expected
+
+
 def test_the_body_of_a_method_that_nobody_calls_runs_that_method(edit: Edits) -> None:
     ran = edit("/lab/model.py", "weight.pow(2)", "weight.pow(4)")
     assert [ran[name] for name in RUNS] == [0, 0, 1, 1]
