@@ -20,6 +20,9 @@ class Loc:
     end: int
 
 
+Round: TypeAlias = tuple[Loc, int]
+"""An iteration of the loop at a place, counted from zero."""
+
 Cut: TypeAlias = Literal[
     "detach",
     "data",

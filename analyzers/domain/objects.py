@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from immutables import Map
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Func, Value
 
@@ -175,7 +175,7 @@ class Node:
     what: str = ""
     kind: str = "op"
     seq: int = 0
-    epoch: tuple[object, ...] = ()
+    epoch: tuple[Round, ...] = ()
     payload: Value | None = None
     via: tuple[Loc, ...] = ()
     operands: tuple[Operand, ...] = ()

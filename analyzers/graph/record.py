@@ -218,7 +218,7 @@ def mode_in(state: State) -> Mode:
 
 
 def _is_real(m: Machine) -> bool:
-    return BLURRED not in m.iterations
+    return all(index != BLURRED for _, index in m.iterations)
 
 
 def facts_of(m: Machine, value: Value, is_counted: Callable[[Tensor], bool]) -> Facts | None:

@@ -19,7 +19,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import Join, interchangeable, join_shapes
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Counter, Env, HeapObject, Node, Storage, Tensor
 from analyzers.domain.state import BLOCK_BITS, State
 from analyzers.domain.truth import Truth
@@ -201,7 +201,7 @@ class Machine:
         self.last_before = 0
         """The last id before what is under way, where it may take no longer than that."""
         self.sequence = 0
-        self.iterations: list[int] = []
+        self.iterations: list[Round] = []
         self.finished: set[int] = set()
         self.captured: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self.loops: list[n.Node] = []

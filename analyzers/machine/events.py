@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from immutables import Map
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
 from analyzers.domain.truth import Truth
 
@@ -23,7 +23,7 @@ class Site:
     statement: Loc
     via: tuple[Loc, ...]
     visit: int
-    iterations: tuple[int, ...] = ()
+    iterations: tuple[Round, ...] = ()
     in_try: bool = False
 
 
@@ -99,13 +99,20 @@ class FlagOnNonLeaf:
     lineage: Lineage | None
 
 
+@dataclass(slots=True, eq=False)
+class NoneGrad(Lineage):
+    """The trail of a None that was the `.grad` of `tensor`, as it was then, which the program calls `name`."""
+
+    name: str = ""
+    tensor: Tensor | None = None
+    ident: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class NoneGradUsed:
-    """A `.grad` that is None was used as a tensor; `tensor` is the one whose it is."""
+    """A `.grad` that is None was used as a tensor."""
 
-    name: str
-    tensor: Tensor
-    lineage: Lineage | None
+    grad: NoneGrad
 
 
 UNUSED = "unused-gradient"

@@ -152,7 +152,7 @@ def collect(m: Machine, generator: Generator) -> Stream:
     def handler(value: Value) -> Value:
         found = m.st.get(collector.id)
         assert isinstance(found, ListObj)
-        if len(found.items) >= MOST or (len(m.iterations) and m.iterations[-1] >= MOST):
+        if len(found.items) >= MOST or (m.iterations and m.iterations[-1][1] >= MOST):
             m.st.put(collector.id, ListObj(found.items, value))
             raise Stop("break")
         m.st.put(collector.id, ListObj((*found.items, value), found.rest))

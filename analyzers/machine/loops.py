@@ -62,7 +62,7 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
 @contextmanager
 def _iteration(m: Machine, loop: n.Node, index: int) -> Iterator[None]:
     before = m.enter((id(loop), index))
-    m.iterations.append(index)
+    m.iterations.append((m.loc_of(m.frame, loop), index))
     m.loops.append(loop)
     if not m.frame.library:
         m.began.append(m.last_id)
@@ -152,7 +152,7 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
 
 
 def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
-    return id(s) in m.finished and any(m.iterations)
+    return id(s) in m.finished and any(index for _, index in m.iterations)
 
 
 def _giver(value: Value) -> Callable[[], Value]:

@@ -82,7 +82,7 @@ def across_iterations(event: Raised, cause: Freed) -> bool:
     """Whether the freed node was made before the iteration in which backward meets it again."""
     now = event.site.iterations
     older = cause.node.epoch[: len(now)] != now
-    return bool(now) and older and (now[-1] != 0 or cause.node.freed_at == event.site.loc)
+    return bool(now) and older and (now[-1][1] != 0 or cause.node.freed_at == event.site.loc)
 
 
 def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:

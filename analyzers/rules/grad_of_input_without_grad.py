@@ -40,12 +40,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Lineage
 from analyzers.machine.events import Plain
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, node_at
-from analyzers.rules.trace import FACTORIES, callers, cuts, explain_cut, origin, said, told
-from analyzers.syntax import nodes as n
+from analyzers.rules.base import Draft, Facts, Rule
+from analyzers.rules.regrading import require
+from analyzers.rules.trace import callers, cuts, explain_cut, origin, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -58,16 +56,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         message = f"{made} does not require grad, so there is no gradient to ask for"
         lost = [(step.loc, explain_cut(facts, step)) for step in cuts(plain)[:3] if step.loc is not None]
         notes = told(lost, origin(plain, "the tensor is made here"), callers(event.site.via), besides=loc)
-        yield Draft(loc, message, event, related=notes, fixes=tuple(_require(facts, plain)))
-
-
-def _require(facts: Facts, made: Lineage | None) -> Iterator[FixDraft]:
-    if made is None or made.loc is None or made.what.removeprefix("torch.") not in FACTORIES:
-        return
-    call = node_at(facts, made.loc)
-    if isinstance(call, n.Call) and not any(k.arg == "requires_grad" for k in call.keywords):
-        change = add_argument(facts, made.loc, call, "requires_grad=True")
-        yield FixDraft("Let it require grad", True, (change,))
+        yield Draft(loc, message, event, related=notes, fixes=tuple(require(facts, plain, safe=True)))
 
 
 RULE = Rule(

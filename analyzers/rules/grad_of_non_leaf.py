@@ -1,8 +1,9 @@
 """`.grad` is read of a tensor that backward fills no gradient into.
 
 Gradients arrive at leaves. What was scaled, moved, reshaped or cloned after `requires_grad=True` is a result: its
-`.grad` stays None, with a warning at most, and so does that of a leaf whose detached copy went into the loss. Where
-the None is then used, that line raises.
+`.grad` stays None, with a warning at most, and so does that of a leaf whose detached copy went into the loss, or that
+is not in the loss at all. Where the None is then used, that line raises, and so it does after `zero_grad`, which sets
+gradients to None.
 
 ## Reported
 ```python
@@ -89,6 +90,51 @@ probe = x.detach().requires_grad_()  # warning: [grad-of-non-leaf]
 (probe * 2).sum().backward()
 g = x.grad
 ```
+## A layer that is not in the loss
+```python
+import torch
+body, unused = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+body(torch.ones(4, 3)).sum().backward()
+norm = unused.weight.grad.norm()  # error: [grad-of-non-leaf]  # raises: AttributeError "no attribute 'norm'"
+```
+## Cut off on the way
+```python
+import torch
+body, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+h = body(torch.ones(4, 3)).detach()  # error: [grad-of-non-leaf]
+head(h).sum().backward()
+norm = body.weight.grad.norm()  # raises: AttributeError "no attribute 'norm'"
+```
+```python fixed
+import torch
+body, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+h = body(torch.ones(4, 3))
+head(h).sum().backward()
+norm = body.weight.grad.norm()
+```
+## It does not require grad
+```python
+import torch
+w, b = torch.ones(3, requires_grad=True), torch.zeros(3)  # error: [grad-of-non-leaf]
+(w + b).sum().backward()
+norm = b.grad.norm()  # raises: AttributeError "no attribute 'norm'"
+```
+```python fixed
+import torch
+w, b = torch.ones(3, requires_grad=True), torch.zeros(3, requires_grad=True)
+(w + b).sum().backward()
+norm = b.grad.norm()
+```
+## Cleared before it is used
+```python
+import torch
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(4, 3)).sum().backward()
+opt.step()
+opt.zero_grad()  # error: [grad-of-non-leaf]
+norm = net.weight.grad.norm()  # raises: AttributeError "no attribute 'norm'"
+```
 ## Not reported
 ```python
 import torch
@@ -103,13 +149,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, FlagSet, GradRead, NoneGradUsed, Raised, Rewrapped
+from analyzers.machine.events import (
+    BackwardCall,
+    Cleared,
+    FlagSet,
+    GradRead,
+    NoneGrad,
+    NoneGradUsed,
+    OptimizerMade,
+    Raised,
+    Rewrapped,
+    ZeroCall,
+)
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import Spot, block_around, under_no_grad
 from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at, walk
-from analyzers.rules.regrading import attach, behind, leaf_of_result
+from analyzers.rules.regrading import attach, behind, leaf_of_result, require
 from analyzers.rules.trace import Note, callers, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
@@ -117,10 +175,10 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     used: set[Loc] = set()
     for event, cause in facts.raised(NoneGradUsed):
-        made = cause.lineage.loc if cause.lineage is not None else None
-        if made is not None:
-            used.add(made)
-        yield _used(facts, event, cause, made)
+        trail = cause.grad.tensor.lineage if cause.grad.tensor is not None else None
+        if trail is not None and trail.loc is not None:
+            used.add(trail.loc)
+        yield _used(facts, event, cause.grad)
     ran = False
     for other in facts.run.events:
         ran = ran or isinstance(other, BackwardCall)
@@ -130,17 +188,52 @@ def check(facts: Facts) -> Iterator[Draft]:
                 yield from _read(facts, other, made)
 
 
-def _used(facts: Facts, event: Raised, cause: NoneGradUsed, made: Loc | None) -> Draft:
-    here = event.site.loc
-    name = cause.name.removesuffix(".grad")
+def _used(facts: Facts, event: Raised, grad: NoneGrad) -> Draft:
+    here, name = event.site.loc, grad.name
+    used: Note = (here, f"`{name}.grad` is used here")
+    trail = grad.tensor.lineage if grad.tensor is not None else None
+    made = trail.loc if trail is not None else None
+    if grad.tensor is not None and trail is not None and made is not None:
+        if grad.tensor.is_leaf is False:
+            message = f"{said(facts, made)} is no leaf, so its `.grad` stays None, and using it raises"
+            notes = told(callers(trail.via), [used], callers(event.site.via), besides=made)
+            return Draft(made, message, event, related=notes, fixes=_lasting(facts, made, safe=False))
+        if grad.tensor.requires_grad is False:
+            message = f"`{name}` does not require grad, so `{name}.grad` stays None, and using it raises"
+            notes = told([used], callers(event.site.via), besides=made)
+            return Draft(made, message, event, related=notes, fixes=tuple(require(facts, trail, safe=False)))
+    cleared, missed = _before(facts, event, grad.ident)
+    if cleared is not None:
+        message = f"{said(facts, cleared)} sets `{name}.grad` to None, and using it raises"
+        return Draft(cleared, message, event, related=told([used], callers(event.site.via), besides=cleared))
+    cut = _cut(missed, trail) if missed is not None and trail is not None else None
+    if cut is not None and cut.loc is not None:
+        message = f"{explain_cut(facts, cut)}: no gradient comes to `{name}`, and using `{name}.grad` raises"
+        notes = told(callers(cut.via), [used], callers(event.site.via), besides=cut.loc)
+        return Draft(cut.loc, message, event, related=notes, fixes=_attached(facts, cut))
     message = f"`{name}.grad` is None here: no backward has filled it"
-    if made is None or cause.lineage is None or not cause.lineage.parents:
-        notes: list[Note] = [(made, "the tensor is made here")] if made is not None else []
-        return Draft(here, message, event, related=told(notes, callers(event.site.via), besides=here))
-    message = f"{said(facts, made)} is no leaf, so its `.grad` stays None, and using it raises"
-    notes = [*callers(cause.lineage.via), (here, f"`{name}.grad` is used here")]
-    notes = [*notes, *callers(event.site.via)]
-    return Draft(made, message, event, related=told(notes, besides=made), fixes=_lasting(facts, made, safe=False))
+    origin: list[Note] = [(made, f"`{name}` is made here")] if made is not None else []
+    if missed is not None:
+        message = f"`{name}.grad` is None here: {said(facts, missed.site.loc)} does not reach `{name}`"
+        origin.append((missed.site.loc, "this is the last backward before"))
+    return Draft(here, message, event, related=told(origin, callers(event.site.via), besides=here))
+
+
+def _before(facts: Facts, event: Raised, leaf: int) -> tuple[Loc | None, BackwardCall | None]:
+    """Where the gradient of a leaf was cleared before `event`; or the last backward, where none has filled it."""
+    owned = {made.optimizer for made in facts.of(OptimizerMade) if leaf in made.parameters}
+    last = filled = cleared = None
+    for other in takewhile(lambda other: other is not event, facts.run.events):
+        match other:
+            case BackwardCall():
+                last = other
+                if leaf in other.reached:
+                    filled, cleared = other.site, None
+            case ZeroCall(site=site, optimizer=optimizer) if optimizer in owned:
+                cleared = site.loc
+            case Cleared(site=site, backward=backward) if backward == filled:
+                cleared = site.loc if isinstance(node_at(facts, site.loc), n.Call) else site.statement
+    return (cleared, None) if filled is not None else (None, last)
 
 
 def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
@@ -182,21 +275,29 @@ def _went_elsewhere(facts: Facts, read: GradRead, trail: Lineage, here: Note) ->
 def _never_arrives(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> Iterator[Draft]:
     """A leaf that backward does not reach, as the graph was cut behind it, or was there before the leaf's flag."""
     for backward in facts.of(BackwardCall):
-        steps = list(backward.lineage.walk()) if backward.lineage is not None else []
-        if not any(step is trail for step in steps):
+        if backward.lineage is None or not any(step is trail for step in backward.lineage.walk()):
             continue
-        cut = next((s for s in steps if s.cut is not None and s.loc and any(b is trail for b in s.walk())), None)
+        cut = _cut(backward, trail)
         flag = next((event.site for event in facts.of(FlagSet) if event.tensor == read.ident), None)
         if cut is not None and cut.loc is not None:
             message = f"{explain_cut(facts, cut)}: no gradient comes to `{read.name}`, and its `.grad` stays None"
             notes = told([here], callers(cut.via), besides=cut.loc)
-            fix = attach(facts, cut)
-            fixes = (FixDraft(*fix),) if fix is not None else ()
-            yield Draft(cut.loc, message, effect="grad-none", related=notes, fixes=fixes)
+            yield Draft(cut.loc, message, effect="grad-none", related=notes, fixes=_attached(facts, cut))
         elif flag is not None:
             message = f"{said(facts, flag.loc)} comes after `{read.name}` was used, so `{read.name}.grad` stays None"
             yield Draft(flag.loc, message, effect="grad-none", related=told([here], besides=flag.loc))
         return
+
+
+def _cut(backward: BackwardCall, trail: Lineage) -> Lineage | None:
+    """Where the graph was cut between a tensor and the root of a backward."""
+    steps = backward.lineage.walk() if backward.lineage is not None else ()
+    return next((s for s in steps if s.cut is not None and s.loc and any(b is trail for b in s.walk())), None)
+
+
+def _attached(facts: Facts, cut: Lineage) -> tuple[FixDraft, ...]:
+    fix = attach(facts, cut)
+    return (FixDraft(*fix),) if fix is not None else ()
 
 
 def _lasting(facts: Facts, made: Loc, *, safe: bool) -> tuple[FixDraft, ...]:

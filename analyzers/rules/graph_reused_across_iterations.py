@@ -90,7 +90,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Loc, Round
+from analyzers.domain.objects import Node
 from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
@@ -111,7 +112,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     node = cause.node
     loc = node.loc or event.site.loc
-    carried = len(node.epoch) >= len(event.site.iterations)
+    carried = _is_carried(node, event.site.iterations)
     related: list[Note] = callers(node.via)
     related.append((event.site.loc, "backward runs through it in each iteration"))
     if node.freed_at is not None:
@@ -139,6 +140,12 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     if not facts.of(StepCall):
         fixes += tuple(keep_graph(facts, cause))
     return Draft(loc, message, event, related=notes, fixes=fixes)
+
+
+def _is_carried(node: Node, now: tuple[Round, ...]) -> bool:
+    """Whether it was made in an earlier iteration of a loop that goes on."""
+    apart = next((pair for pair in zip(node.epoch, now, strict=False) if pair[0] != pair[1]), None)
+    return apart is not None and apart[0][0] == apart[1][0]
 
 
 def _kept(facts: Facts, loc: Loc) -> Iterator[Note]:

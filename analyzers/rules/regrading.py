@@ -7,10 +7,13 @@ requires_grad=True) * 0.1` is none, `(torch.randn(3) * 0.1).requires_grad_()` is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.rules.base import Change, Facts, FixDraft
 from analyzers.rules.blocks import Spot, brought_out
 from analyzers.rules.edits import (
+    add_argument,
     at,
     between,
     drop_keyword,
@@ -22,7 +25,7 @@ from analyzers.rules.edits import (
     statement_at,
     walk,
 )
-from analyzers.rules.trace import short, switched_off
+from analyzers.rules.trace import FACTORIES, short, switched_off
 from analyzers.syntax import nodes as n
 
 _MODES = frozenset({"no_grad", "inference_mode"})
@@ -118,6 +121,15 @@ def leaf_of_result(facts: Facts, made: Loc) -> FixDraft | None:
 
 def _asks(keyword: n.Keyword) -> bool:
     return keyword.arg == "requires_grad" and isinstance(keyword.value, n.Constant) and keyword.value.value is True
+
+
+def require(facts: Facts, made: Lineage | None, *, safe: bool) -> Iterator[FixDraft]:
+    """Have a tensor require grad where it is made."""
+    if made is None or made.loc is None or made.what.removeprefix("torch.") not in FACTORIES:
+        return
+    call = node_at(facts, made.loc)
+    if isinstance(call, n.Call) and not any(k.arg == "requires_grad" for k in call.keywords):
+        yield FixDraft("Let it require grad", safe, (add_argument(facts, made.loc, call, "requires_grad=True"),))
 
 
 def behind(loc: Loc, node: n.Node, suffix: str) -> tuple[Change, ...]:

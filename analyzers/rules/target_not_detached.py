@@ -146,6 +146,9 @@ _SAMPLES = frozenset({"multinomial", "bernoulli", "sample"})
 _PICKS = frozenset(
     {"gather", "getitem", "index", "take_along_dim", "log_prob", "select", "binary_cross_entropy_with_logits"}
 )
+_PROBABILITIES = frozenset(
+    {"softmax", "log_softmax", "sigmoid", "logsigmoid", "log", "log_prob", "binary_cross_entropy_with_logits"}
+)
 _PRODUCTS = frozenset({"mul", "*", "mul_"})
 _DIFFERENCES = frozenset({"sub", "rsub", "-"})
 _NEAR = 600
@@ -274,8 +277,11 @@ def _attached(lineage: Lineage | None, limit: int) -> Iterator[Lineage]:
 
 
 def _log_probability(side: Lineage) -> Lineage | None:
-    """Where a value is looked up by what was drawn at random before: the log-probability of a sample."""
-    for step in _attached(side, _CLOSE):
+    """Where a probability is looked up by what was drawn at random before: the log-probability of a sample."""
+    steps = list(_attached(side, _CLOSE))
+    if not any(step.what in _PROBABILITIES for step in steps):
+        return None
+    for step in steps:
         if step.what in _PICKS:
             for parent in step.parents:
                 if not parent.attached and any(before.what in _SAMPLES for before in parent.walk(_CLOSE)):

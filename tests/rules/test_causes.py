@@ -1,0 +1,67 @@
+"""The cause that a finding names, where one exception has several, and what is none of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.host import Host
+
+NETS = "import torch\nnet, head = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)\n"
+
+
+def message(text: str) -> str:
+    """That of the one finding about what raises, or goes wrong in silence."""
+    host = Host(read=lambda _: None)
+    host.set_text("a.py", text)
+    (finding,) = [finding for finding in host.snapshot().findings("a.py") if finding.code[:3] in {"AG1", "AG2"}]
+    return finding.message
+
+
+@pytest.mark.parametrize(
+    ("before", "cause"),
+    [
+        ("", "no backward has filled it"),
+        ("head(torch.ones(2, 3)).sum().backward()\n", "`head(torch.ones(2, 3)).sum().backward()` does not reach"),
+        ("head(net(torch.ones(2, 3)).detach()).sum().backward()\n", "cuts the graph"),
+        ("net.requires_grad_(False)\nhead(net(torch.ones(2, 3))).sum().backward()\n", "does not require grad"),
+        ("net(torch.ones(2, 3)).sum().backward()\nnet.zero_grad()\n", "`net.zero_grad()` sets `net.weight.grad` to"),
+        (
+            "net(torch.ones(2, 3)).sum().backward()\nnet.weight.grad = None\n",
+            "`net.weight.grad = None` sets `net.weight.grad",
+        ),
+    ],
+)
+def test_why_a_gradient_is_none(before: str, cause: str) -> None:
+    assert cause in message(f"{NETS}{before}net.weight.grad.norm()\n")
+
+
+def test_the_optimizer_that_cleared_it_is_named() -> None:
+    text = (
+        f"{NETS}own = torch.optim.SGD(net.parameters(), lr=0.1)\nother = torch.optim.SGD(head.parameters(), lr=0.1)\n"
+        "head(net(torch.ones(2, 3))).sum().backward()\nown.step()\nother.step()\nown.zero_grad()\nother.zero_grad()\n"
+        "net.weight.grad.norm()\n"
+    )
+    assert "`own.zero_grad()`" in message(text)
+
+
+STEPS = "for step in range(3):\n    (net(torch.ones(2, 3)) * {}).sum().backward()\n"
+
+
+def test_what_is_computed_once_is_not_carried() -> None:
+    """A layer's own loop, or one that is over, is not the loop in which backward runs."""
+    built = "deep = torch.nn.Sequential(net, torch.nn.Tanh())\nonce = deep(torch.ones(2, 3))\n"
+    assert "is computed once" in message(NETS + built + STEPS.format("once"))
+    rolled = "kept = torch.ones(3)\nfor x in torch.ones(4, 3):\n    kept = torch.tanh(net(kept))\n"
+    assert "is computed once" in message(NETS + rolled + STEPS.format("kept"))
+    carried = "h = torch.zeros(3)\nfor x in torch.ones(4, 3):\n    h = torch.tanh(net(h))\n    h.sum().backward()\n"
+    assert "of an earlier iteration" in message(NETS + carried)
+
+
+def test_what_is_drawn_and_looked_up_need_be_no_log_probability() -> None:
+    resampled = "import torch\nw = torch.ones(2, requires_grad=True)\np = w[0] * torch.randn(9)\n"
+    drawn = "p = p[torch.multinomial(torch.ones(9), 9)]\n(w[1] * p).sum().backward()\n"
+    host = Host(read=lambda _: None)
+    host.set_text("a.py", resampled + drawn)
+    assert not host.snapshot().findings("a.py")
+    host.set_text("a.py", resampled + drawn.replace("p[", "torch.log_softmax(p, 0)["))
+    assert [finding.code for finding in host.snapshot().findings("a.py")] == ["AG208"]
