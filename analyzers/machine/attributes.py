@@ -365,6 +365,8 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
     if "_modules" in found.attrs and "_parameters" in found.attrs and not name.startswith("_modules"):
         tensor = m.tensor(value)
         if tensor is not None and tensor.parameter:
+            if tensor.is_leaf is False:
+                raise m.throw("ValueError", "Cannot assign non-leaf Tensor to parameter")
             register(m, owner, "_parameters", name, value)
             return
         if is_module(m, value):

@@ -490,7 +490,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
         if not certain:
             m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
             return
-        grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+        grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=_trail(m, tensor, create))
         # It may be what came, or a copy that was written.
         blur_tensor(m, grad.id)
         if create and isinstance(gradient, Ref):
@@ -531,8 +531,10 @@ def _note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:
         m.st.put(held.id, replace(found, sparse=came if first else summed(found.sparse, came)))
 
 
-def _parents(tensor: Tensor) -> tuple[Lineage, ...]:
-    return (tensor.lineage,) if tensor.lineage is not None else ()
+def _trail(m: Machine, tensor: Tensor, create: truth.Truth) -> Lineage:
+    """That of a tensor's gradient, which has a graph only if one is asked for."""
+    behind = (tensor.lineage,) if tensor.lineage is not None else ()
+    return Lineage("grad", m.here(), behind, "no-grad" if create is False else None, m.via())
 
 
 def _retained(m: Machine, walk: Walk) -> None:
@@ -546,7 +548,7 @@ def _retained(m: Machine, walk: Walk) -> None:
         if tensor.retains_grad is None:
             m.st.put(ident, replace(tensor_at(m, ident), grad=Unknown("grad", reach=(ident,))))
             continue
-        grad: Value = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+        grad: Value = m.new_tensor(tensor.shape, tensor.dtype, lineage=_trail(m, tensor, walk.create))
         if walk.create and isinstance(gradient, Ref):
             grad = m.in_mode(True, partial(_added, m, tensor.grad, gradient))
         m.st.put(ident, replace(tensor_at(m, ident), grad=grad))
@@ -634,7 +636,7 @@ def differentiate(
 
 def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:  # noqa: FBT001
     """A gradient of which no more is known than its sizes; `blurred`: it came through what nobody sees."""
-    grad = m.new_tensor(tensor.shape, tensor.dtype, what="grad", parents=_parents(tensor))
+    grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=_trail(m, tensor, create))
     made = tensor_at(m, grad.id)
     made.creation = "unknown"
     made.overlapping = False if tensor.shape is not None and numel(tensor.shape) == 1 else None

@@ -126,6 +126,22 @@ w = torch.ones(3, requires_grad=True)
 loss = w.sum().item()  # error: [backward-without-graph]
 print(loss.detach())  # raises: AttributeError "'float' object has no attribute 'detach'"
 ```
+## A gradient of a gradient
+`torch.autograd.grad` gives plain numbers, unless it is told to record how it came by them.
+```python
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+x = torch.randn(5, 3, requires_grad=True)
+(slope,) = torch.autograd.grad(net(x).sum(), x)  # error: [backward-without-graph]
+((slope.norm(dim=1) - 1) ** 2).mean().backward()  # raises: RuntimeError "does not require grad"
+```
+```python fixed
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+x = torch.randn(5, 3, requires_grad=True)
+(slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+((slope.norm(dim=1) - 1) ** 2).mean().backward()
+```
 ## Nothing ever required grad
 ```python
 import torch
@@ -170,7 +186,18 @@ from analyzers.machine.events import NoGraph, Plain, Raised
 from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import add_argument, at, node_at
 from analyzers.rules.regrading import attach, behind
-from analyzers.rules.trace import FACTORIES, Note, callers, cuts, explain_cut, leaves, said, switched_off, told
+from analyzers.rules.trace import (
+    FACTORIES,
+    Note,
+    callers,
+    cuts,
+    differentiation,
+    explain_cut,
+    leaves,
+    said,
+    switched_off,
+    told,
+)
 from analyzers.rules.training import trained_names
 from analyzers.syntax import nodes as n
 
@@ -203,7 +230,8 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
     step = found[0]
     assert step.loc is not None
-    off = switched_off(facts, step) if step.cut in {"no-grad", "inference"} else None
+    is_mode = step.cut in {"no-grad", "inference"} and differentiation(facts, step.loc) is None
+    off = switched_off(facts, step) if is_mode else None
     switch: list[Note] = [(off[0], "gradients are switched off here")] if off is not None else []
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
     message = f"{explain_cut(facts, step)}, so `{name}` has nothing to run backward through"
@@ -239,7 +267,7 @@ def _trained(facts: Facts, lineage: Lineage | None, module: str) -> Iterator[Fix
     changes: list[Change] = []
     for step in made.values():
         call = node_at(facts, step.loc) if step.loc is not None else None
-        if step.loc is None or call is None:
+        if step.loc is None or call is None or (isinstance(call, n.Call) and _says_so(call)):
             return
         if isinstance(call, n.Call) and step.what.removeprefix("torch.") in FACTORIES and not step.parents:
             changes.append(add_argument(facts, step.loc, call, "requires_grad=True"))
@@ -251,9 +279,13 @@ def _trained(facts: Facts, lineage: Lineage | None, module: str) -> Iterator[Fix
 
 def _require_grad(facts: Facts, loc: Loc | None) -> Iterator[FixDraft]:
     node = node_at(facts, loc) if loc is not None else None
-    if loc is not None and isinstance(node, n.Call) and not any(k.arg == "requires_grad" for k in node.keywords):
+    if loc is not None and isinstance(node, n.Call) and not _says_so(node):
         change = add_argument(facts, loc, node, "requires_grad=True")
         yield FixDraft(f"Let {said(facts, loc)} require grad", False, (change,))
+
+
+def _says_so(call: n.Call) -> bool:
+    return any(keyword.arg == "requires_grad" for keyword in call.keywords)
 
 
 RULE = Rule("AG101", "backward-without-graph", "Backward is called on a tensor that has no graph", check, __doc__ or "")

@@ -21,6 +21,25 @@ penalty = out.abs().mean()
 loss = (out - 1).pow(2).mean() + 0.1 * penalty
 loss.backward()
 ```
+## A penalty on the slope
+```python
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+x = torch.randn(5, 3, requires_grad=True)
+out = net(x)
+(slope,) = torch.autograd.grad(out.sum(), x, retain_graph=True)  # warning: [loss-term-without-gradient]
+loss = out.mean() + ((slope.norm(dim=1) - 1) ** 2).mean()
+loss.backward()
+```
+```python fixed
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+x = torch.randn(5, 3, requires_grad=True)
+out = net(x)
+(slope,) = torch.autograd.grad(out.sum(), x, retain_graph=True, create_graph=True)
+loss = out.mean() + ((slope.norm(dim=1) - 1) ** 2).mean()
+loss.backward()
+```
 ## Not reported
 What is detached weights a term, or is only a number to print.
 ```python
@@ -53,7 +72,8 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.events import BackwardCall
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import drop_suffix, node_at
-from analyzers.rules.trace import Note, attached, callers, explain_cut, said, told
+from analyzers.rules.regrading import attach
+from analyzers.rules.trace import Note, attached, callers, differentiation, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
 _SUMS = frozenset({"add", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})
@@ -130,10 +150,13 @@ def _draft(facts: Facts, backward: BackwardCall, total: Lineage, cut: Lineage, l
     notes: list[Note] = [(total.loc, "it is added to the loss here")] if total.loc is not None else []
     notes.append((backward.site.loc, f"{said(facts, backward.site.loc)} runs without it"))
     related = told(notes, callers(cut.via), besides=loc)
-    return Draft(loc, message, effect="no-gradient-flows", related=related, fixes=tuple(_keep(facts, loc)))
+    return Draft(loc, message, effect="no-gradient-flows", related=related, fixes=tuple(_keep(facts, cut, loc)))
 
 
-def _keep(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+def _keep(facts: Facts, cut: Lineage, loc: Loc) -> Iterator[FixDraft]:
+    recorded = attach(facts, cut) if differentiation(facts, loc) is not None else None
+    if recorded is not None:
+        yield FixDraft(recorded[0], False, recorded[2])
     match node_at(facts, loc):
         case n.Call(func=n.Attribute(attr="item" | "detach" as name) as func, args=()) as call:
             yield FixDraft(f"Keep the tensor: drop `.{name}()`", False, (drop_suffix(facts, loc, func, call),))

@@ -29,6 +29,8 @@ from analyzers.rules.trace import FACTORIES, short, switched_off
 from analyzers.syntax import nodes as n
 
 _MODES = frozenset({"no_grad", "inference_mode"})
+_BEFORE_CREATE = 4
+"""As many arguments of `torch.autograd.grad` come before `create_graph`."""
 
 
 def attach(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] | None:
@@ -43,9 +45,18 @@ def attach(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] 
         case n.Call(func=n.Attribute(attr="tensor") as func, args=(n.ListExpr() | n.Name(),), keywords=()):
             stack = (at(loc, func), f"{facts.text(at(loc, func.value))}.stack")
             return "Use `torch.stack`, which keeps the graph", bool(step.parents), (stack,)
+        case n.Call(func=n.Attribute(attr="grad") | n.Name(id="grad"), args=given) as whole if step.cut == "no-grad":
+            return None if len(given) > _BEFORE_CREATE else _recorded(facts, loc, whole)
     if step.cut in {"no-grad", "inference"}:
         return _in_place(facts, loc) or _scope(facts, step)
     return None
+
+
+def _recorded(facts: Facts, loc: Loc, call: n.Call) -> tuple[str, bool, tuple[Change, ...]]:
+    """`torch.autograd.grad(loss, w)` whose result is to have a graph."""
+    asked = next((at(loc, keyword.value) for keyword in call.keywords if keyword.arg == "create_graph"), None)
+    change = (asked, "True") if asked is not None else add_argument(facts, loc, call, "create_graph=True")
+    return "Record the gradient: `create_graph=True`", True, (change,)
 
 
 def _in_place(facts: Facts, loc: Loc) -> tuple[str, bool, tuple[Change, ...]] | None:

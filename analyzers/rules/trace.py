@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.rules.base import Facts
-from analyzers.rules.edits import at, path_to
+from analyzers.rules.edits import at, node_at, path_to
 from analyzers.syntax import nodes as n
 
 Note = tuple[Loc, str]
@@ -86,6 +86,8 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
             return f"{source} cuts the graph"
         case "data":
             return f"{source} takes the data without its graph"
+        case "no-grad" if differentiation(facts, step.loc) is not None:
+            return f"{source} makes no graph of the gradient, as `create_graph` is not set"
         case "no-grad":
             return f"{source} runs with gradients switched off"
         case "inference":
@@ -101,6 +103,14 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
         case "rewrapped":
             return f"{source} makes a new leaf"
     return f"{source} takes plain numbers out of torch, which carry no graph"
+
+
+def differentiation(facts: Facts, loc: Loc) -> n.Call | None:
+    """The call at a place, where it is one of `torch.autograd.grad` or of a tensor's `backward`."""
+    match node_at(facts, loc):
+        case n.Call(func=n.Attribute(attr="grad" | "backward") | n.Name(id="grad")) as call:
+            return call
+    return None
 
 
 def switched_off(facts: Facts, step: Lineage) -> tuple[Loc, bool] | None:

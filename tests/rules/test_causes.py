@@ -65,3 +65,11 @@ def test_what_is_drawn_and_looked_up_need_be_no_log_probability() -> None:
     assert not host.snapshot().findings("a.py")
     host.set_text("a.py", resampled + drawn.replace("p[", "torch.log_softmax(p, 0)["))
     assert [finding.code for finding in host.snapshot().findings("a.py")] == ["AG208"]
+
+
+@pytest.mark.parametrize("asked", ["slope = torch.autograd.grad(loss, w)[0]", "loss.backward()\nslope = w.grad"])
+def test_a_gradient_has_no_graph_unless_one_is_asked_for(asked: str) -> None:
+    text = (
+        f"import torch\nw = torch.ones(3, requires_grad=True)\nloss = w.exp().sum()\n{asked}\nslope.sum().backward()\n"
+    )
+    assert "as `create_graph` is not set" in message(text)
