@@ -107,6 +107,10 @@ def get_attribute(m: Machine, owner: Value, name: str) -> Value:
             return unknown_attribute(m, owner, name)
         case Tup(items=items, names=names) if name in names:
             return items[names.index(name)]
+        case Tup(kind=kind) if kind == "saved_tensors" and not hasattr((), name):
+            from analyzers.machine.custom import misused
+
+            misused(m, owner, "AttributeError", f"'tuple' object has no attribute '{name}'")
         case Const(value=value):
             return _constant_attribute(m, owner, value, name)
         case SuperValue(owner=cls, receiver=receiver):
@@ -281,7 +285,9 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         return call_function(m, getter, Args([owner, Const(name)]))
     if isinstance(found.cls, str):
         if found.cls == "torch.autograd.FunctionCtx":
-            return _context_attribute(m, owner, found, name)
+            from analyzers.machine.custom import context_attribute
+
+            return context_attribute(m, owner, found, name)
         return BoundBuiltin(owner, name)
     m.doubts += 1
     return Unknown(None, (owner.id, name), None, (owner.id,))
@@ -297,22 +303,6 @@ def _parametrization(m: Machine, found: Instance, name: str) -> Value | None:
         return None
     table = m.obj(holder.attrs["_modules"])
     return table.items.get(Const(name)) if isinstance(table, DictObj) else None
-
-
-def _context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
-    if name in {"saved_tensors", "saved_variables"}:
-        from analyzers.machine.custom import saved_tensors
-
-        return saved_tensors(m, found)
-    if name in {
-        "save_for_backward",
-        "mark_dirty",
-        "mark_non_differentiable",
-        "set_materialize_grads",
-        "save_for_forward",
-    }:
-        return BoundBuiltin(owner, name)
-    return Unknown()
 
 
 def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:

@@ -568,6 +568,11 @@ def _hasattr(m: Machine, args: Args) -> Value:
     found = m.obj(value)
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return Unknown("bool")
+    if isinstance(found, Instance) and found.cls == "torch.autograd.FunctionCtx":
+        from analyzers.machine.custom import has
+
+        known = has(found, name.value)
+        return Unknown("bool") if known is None else Const(known)
     if isinstance(found, Instance):
         from analyzers.machine.attributes import find_in_class
 

@@ -10,7 +10,7 @@ from immutables import Map
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor
-from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, BoundBuiltin, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call, call_function, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.events import KeptOnContext, LeafWritten, Plain
@@ -38,6 +38,19 @@ SLOTS = {
     "set_materialize_grads": "__materialize__",
 }
 
+NAME = "__name__"
+SAVED = "saved_tensors"
+UNMATERIALIZED = "unmaterialized-gradient"
+"""What the trail of a None says that `backward` is given for an output to which no gradient came."""
+
+TUPLES = frozenset({"saved_tensors", "saved_variables"})
+OWN = frozenset({
+    "apply", "apply_boxed", "apply_jvp", "dirty_tensors", "mark_shared_storage", "materialize_grads",
+    "maybe_clear_saved_tensors", "metadata", "name", "next_functions", "non_differentiable", "register_hook",
+    "register_prehook", "requires_grad", "save_for_forward", "saved_for_forward", "to_save",
+})  # fmt: skip
+"""What else every `ctx` has."""
+
 
 def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
     """`F.apply(...)`: the edges are those of the inputs as they were before `forward` ran."""
@@ -57,18 +70,42 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
     call_.edges = tuple(None if i is None else edge_to(m, i) for i in inputs)
     call_.operands = tuple(Operand() if i is None else operand(m, i) for i in inputs)
     flags = Tup(tuple(Unknown("bool") if need is None else TRUE if need else FALSE for need in needs))
-    ctx = m.new(Instance("torch.autograd.FunctionCtx", Map({"needs_input_grad": flags}), open=True))
+    attrs: dict[str, Value] = {"needs_input_grad": flags, NAME: Const(cls.name)}
+    ctx = m.new(Instance("torch.autograd.FunctionCtx", Map(attrs)))
     before = m.st.grad
     m.st.grad = False
     setup = find_in_class(m, receiver.id, "setup_context")
     try:
         plain = replace(forward, kind="static")
-        result = call_function(m, plain, args if isinstance(setup, Func) else args.prepend(ctx))
+        given = args if isinstance(setup, Func) else args.prepend(ctx)
+        _check_given(m, cls, plain, given)
+        result = call_function(m, plain, given)
         if isinstance(setup, Func):
             call_function(m, replace(setup, kind="static"), Args([ctx, Tup(tuple(args.pos)), result]))
     finally:
         m.st.grad = before
     return call_.wrap(m, ctx, result)
+
+
+def _check_given(m: Machine, cls: ClassObj, func: Func, args: Args) -> None:
+    """What `apply`, or the engine, hands over has to be what the method takes."""
+    parameters = func.node.args
+    named = [parameter.name for parameter in (*parameters.posonly, *parameters.args)]
+    count, without = len(args.pos), dict(func.defaults)
+    words = None
+    if count > len(named) and parameters.vararg is None:
+        words = f"takes {len(named)} positional argument{'' if len(named) == 1 else 's'} but {count} were given"
+    elif not args.kw and any(name not in without for name in named[count:]):
+        words = "missing"
+    if words is not None:
+        raise m.throw("TypeError", f"{cls.name}.{func.node_name}() {words}", Plain("custom", _start_of(func)))
+
+
+def _start_of(func: Func) -> Lineage | None:
+    node = func.node
+    if not isinstance(node, n.FunctionDef):
+        return None
+    return Lineage("def", Loc(func.module, func.chunk, node.start, node.body[0].start))
 
 
 class _Call:
@@ -230,7 +267,8 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
     where = SLOTS.get(name)
     if where is not None:
         m.kept_on_context[receiver.id, name] = m.site()
-        m.st.put(receiver.id, Instance(found.cls, found.attrs.set(where, Tup(tuple(args.pos))), True))
+        kept: Value = Unknown() if args.open else Tup(tuple(args.pos))
+        m.st.put(receiver.id, replace(found, attrs=found.attrs.set(where, kept)))
     return Const(None)
 
 
@@ -270,11 +308,14 @@ def run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: 
         return unknown
     context = m.st.get(ctx.id)
     assert isinstance(context, Instance)
-    m.st.put(ctx.id, Instance(context.cls, context.attrs.set("__node__", Const(ident)), True))
+    m.st.put(ctx.id, replace(context, attrs=context.attrs.set("__node__", Const(ident))))
     sparse = slot(m, ctx, "__materialize__") == (FALSE,)
-    given = [_arrived(m, value, grads, index, sparse) for index, value in enumerate(outputs.items)]
-    func = replace(func, kind="static") if isinstance(func, Func) else func
-    result = call(m, func, Args([ctx, *given]))
+    given = Args([ctx, *(_arrived(m, value, grads, index, sparse) for index, value in enumerate(outputs.items))])
+    if isinstance(func, Func):
+        func = replace(func, kind="static")
+        if isinstance(cls, ClassObj):
+            _check_given(m, cls, func, given)
+    result = call(m, func, given)
     return _gradients(m, node, payload, result)
 
 
@@ -284,7 +325,7 @@ def _arrived(m: Machine, output: Value, grads: Sequence[Value], index: int, spar
     if m.tensor(gradient) is not None:
         return gradient
     if gradient == NONE and sparse:
-        return NONE
+        return Const(None, Lineage(UNMATERIALIZED, m.here()))
     found = m.tensor(output)
     if isinstance(gradient, Unknown):
         return m.unknown_tensor()
@@ -317,6 +358,9 @@ def _returned(m: Machine, node: Node) -> Lineage | None:
 
 def _gradient(m: Machine, node: Node, index: int, gradient: Value, argument: Value) -> Value:
     tensor = m.tensor(argument)
+    kind = _plain_type(m, gradient)
+    if kind is not None and (tensor is not None and node.edges[index] is not None):
+        raise m.throw("RuntimeError", f"expected Variable or None (got {kind})", Plain("custom", _returned(m, node)))
     if gradient == NONE or tensor is None:
         if gradient != NONE and not isinstance(gradient, Unknown) and not isinstance(argument, Unknown):
             raise m.throw(
@@ -354,7 +398,27 @@ def _sizes(shape: tuple[int | None, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-def saved_tensors(m: Machine, found: Instance) -> Value:
+def context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
+    """What `ctx` has besides what `forward` has put there."""
+    if name in TUPLES:
+        return _saved_tensors(m, owner, found)
+    if name in SLOTS or name == "save_for_forward":
+        return BoundBuiltin(owner, name)
+    if has(found, name) is False:
+        cls = found.attrs[NAME]
+        assert isinstance(cls, Const)
+        raise m.throw("AttributeError", f"'{cls.value}Backward' object has no attribute '{name}'", Plain("custom"))
+    return Unknown()
+
+
+def has(found: Instance, name: str) -> truth.Truth:
+    """Whether `ctx` has an attribute."""
+    if name in found.attrs or name in TUPLES or name in SLOTS or name in OWN:
+        return True
+    return None if found.open or name.startswith("_") else False
+
+
+def _saved_tensors(m: Machine, ctx: Ref, found: Instance) -> Value:
     """`ctx.saved_tensors` inside backward: the check of what was freed and changed since."""
     from analyzers.machine.backward import Walk
 
@@ -362,4 +426,10 @@ def saved_tensors(m: Machine, found: Instance) -> Value:
     kept = found.attrs.get("__saved__", Tup(()))
     if isinstance(node, Const) and isinstance(node.value, int):
         Walk(m, False, "").check(m.node(node.value), True)
-    return kept
+    return replace(kept, kind=SAVED) if isinstance(kept, Tup) else kept
+
+
+def misused(m: Machine, value: Value, exception: str, message: str) -> None:
+    """Raise where the tuple that `ctx.saved_tensors` is, is taken for what it holds."""
+    if isinstance(value, Tup) and value.kind == SAVED:
+        raise m.throw(exception, message, Plain("custom"))

@@ -114,6 +114,7 @@ def array_of(m: Machine, sources: list[Value]) -> Value:
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
     _refuse_none_gradient(m, left, right)
     if _is_tensor(m, left) or _is_tensor(m, right):
+        _refuse_saved(m, op, left, right)
         return _tensor_binary(m, op, left, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(m, op, left, right)
@@ -133,6 +134,15 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
     if isinstance(found, Array) or isinstance(other, Array):
         return array_of(m, [left, right])
     return _unknown_number(m, op, left, right)
+
+
+def _refuse_saved(m: Machine, op: str, left: Value, right: Value) -> None:
+    """`grad * ctx.saved_tensors`, which is a tuple."""
+    from analyzers.machine.custom import misused
+
+    for value in (left, right):
+        words = "only integer tensors of a single element" if op == "*" else "unsupported operand type(s)"
+        misused(m, value, "TypeError", words)
 
 
 def _refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:

@@ -94,6 +94,7 @@ def _nonlocals(node: n.FunctionDef | n.Lambda) -> frozenset[str]:
 
 
 def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Node | None) -> None:
+    from analyzers.machine.custom import misused
     from analyzers.machine.iteration import stream_of
 
     stream = stream_of(m, value, unpack=len(elts)).drained(m)
@@ -105,6 +106,8 @@ def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Nod
         items = items[: len(elts)]
     if star is None:
         if len(items) != len(elts):
+            words = "not enough values to unpack" if len(items) < len(elts) else "too many values to unpack"
+            misused(m, value, "ValueError", words)
             items = [Unknown()] * len(elts)
         for elt, item in zip(elts, items, strict=True):
             assign(m, elt, item, statement)

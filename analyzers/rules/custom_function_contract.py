@@ -53,6 +53,47 @@ x = torch.ones(3, requires_grad=True)
 y = Double.apply(x)
 y.sum().backward()
 ```
+## What `backward` reads was never kept
+```python
+import torch
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        return x * factor
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.factor, None  # error: [custom-function-contract]  # raises: AttributeError "'factor'"
+x = torch.ones(3, requires_grad=True)
+Scale.apply(x, 2.0).sum().backward()
+```
+```python fixed
+import torch
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x * factor
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.factor, None
+x = torch.ones(3, requires_grad=True)
+Scale.apply(x, 2.0).sum().backward()
+```
+## The tuple of saved tensors is not unpacked
+```python
+import torch
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, grad):
+        x = ctx.saved_tensors
+        return 2 * grad * x  # error: [custom-function-contract]  # raises: TypeError "only integer tensors"
+x = torch.ones(3, requires_grad=True)
+Square.apply(x).sum().backward()
+```
 ## Not reported
 Gradients in excess may be None.
 ```python
@@ -75,6 +116,7 @@ import re
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.machine.custom import UNMATERIALIZED
 from analyzers.machine.events import Plain, Raised
 from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import module_block
@@ -89,6 +131,16 @@ WORDS = {
     "that as an attribute of `ctx`",
 }
 
+MISTAKES = {
+    r"not enough values": "unpacks more than `forward` has saved",
+    r"too many values": "unpacks less than `forward` has saved",
+    r"only integer tensors|unsupported operand|'tuple' object": "takes the tuple of saved tensors for one of them",
+    r"'\w+' object has no attribute": "reads what `forward` has not kept on `ctx`",
+    r"\w+\.\w+\(\) ": "hands over other arguments than the method takes",
+    r"expected Variable": "runs an autograd function whose `backward` returns what is no tensor",
+}
+"""What the program does wrong, by how torch's message begins."""
+
 RETURNED = "its `backward` returns this"
 
 PLACES = {
@@ -100,23 +152,36 @@ PLACES = {
 def check(facts: Facts) -> Iterator[Draft]:
     for event, plain in facts.raised(Plain):
         if plain.note == "custom":
-            yield _draft(facts, event, plain)
+            yield from _broken(facts, event, plain)
+        elif plain.lineage is not None and plain.lineage.what == UNMATERIALIZED:
+            loc = event.site.loc
+            message = f"{said(facts, loc)} uses a gradient that is None, as `set_materialize_grads(False)` asks"
+            yield Draft(loc, message, event, related=told(callers(event.site.via), besides=loc))
 
 
-def _draft(facts: Facts, event: Raised, plain: Plain) -> Draft:
+def _broken(facts: Facts, event: Raised, plain: Plain) -> Iterator[Draft]:
     loc = event.site.loc
-    what = next((words for start, words in WORDS.items() if event.message.startswith(start)), None)
+    mistake = next((words for start, words in MISTAKES.items() if re.match(start, event.message)), None)
+    if mistake is not None and not facts.is_certain(event):
+        # What one way keeps, another may read that keeps it as well.
+        return
+    what = next((words for start, words in WORDS.items() if event.message.startswith(start)), mistake)
     if what is None:
         what = f"runs an autograd function that does not keep its contract: {event.message}"
     words = next((words for start, words in PLACES.items() if event.message.startswith(start)), RETURNED)
+    if plain.lineage is not None and plain.lineage.what == "def":
+        words = "the method is defined here"
     related: list[Note] = origin(plain.lineage, words)
-    fixes = tuple(_apply(facts, loc)) if event.message.startswith("Legacy") else tuple(_completed(facts, event))
+    fixes = (*_apply(facts, event), *_completed(facts, event), *_kept(facts, event))
     notes = told(related, callers(event.site.via), besides=loc)
-    return Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=fixes)
+    yield Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=fixes)
 
 
-def _apply(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+def _apply(facts: Facts, event: Raised) -> Iterator[FixDraft]:
     """`Square()(x)` becomes `Square.apply(x)`, and the methods static."""
+    loc = event.site.loc
+    if not event.message.startswith("Legacy"):
+        return
     changes: tuple[Change, ...] = ()
     match node_at(facts, loc):
         case n.Call(func=n.Call(func=n.Name(id=name) as cls, args=(), keywords=()) as made):
@@ -170,6 +235,24 @@ def _completed(facts: Facts, event: Raised) -> Iterator[FixDraft]:
     given = [call.args[len(parts) :] for call in _applied(facts, event.site.loc.module, named[1])]
     plain = bool(given) and all(isinstance(argument, n.Constant) for rest in given for argument in rest)
     yield FixDraft("Return None for what has no gradient", plain, ((between(place, end, end), ", None" * missing),))
+
+
+def _kept(facts: Facts, event: Raised) -> Iterator[FixDraft]:
+    """`ctx.factor = factor` in `forward`, where `backward` reads it."""
+    named = re.match(r"'(\w+)Backward' object has no attribute '(\w+)'", event.message)
+    methods = _methods(facts, event.site.loc.module, named[1]) if named else {}
+    if named is None or "forward" not in methods:
+        return
+    place, forward = methods["forward"]
+    names = [parameter.name for parameter in (*forward.args.posonly, *forward.args.args)]
+    first = forward.body[0]
+    indent = indentation(facts, place, first)
+    if named[2] not in names[1:] or indent is None:
+        return
+    given = [call.args[names.index(named[2]) - 1 :][:1] for call in _applied(facts, event.site.loc.module, named[1])]
+    plain = bool(given) and all(argument and isinstance(argument[0], n.Constant) for argument in given)
+    text = f"{names[0]}.{named[2]} = {named[2]}\n{indent}"
+    yield FixDraft(f"Keep `{named[2]}` on `{names[0]}`", plain, ((between(place, first.start, first.start), text),))
 
 
 def _applied(facts: Facts, module: str, name: str) -> Iterator[n.Call]:
