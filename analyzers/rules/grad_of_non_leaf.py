@@ -162,6 +162,7 @@ from analyzers.machine.events import (
     OptimizerMade,
     Raised,
     Rewrapped,
+    Site,
     ZeroCall,
 )
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
@@ -199,28 +200,32 @@ def _used(facts: Facts, event: Raised, grad: NoneGrad) -> Draft:
             notes = told(callers(trail.via), [used], callers(event.site.via), besides=made)
             return Draft(made, message, event, related=notes, fixes=_lasting(facts, made, safe=False))
         if grad.tensor.requires_grad is False:
-            message = f"`{name}` does not require grad, so `{name}.grad` stays None, and using it raises"
-            notes = told([used], callers(event.site.via), besides=made)
+            is_cut = trail.cut is not None and trail.cut != "frozen"
+            why = explain_cut(facts, trail) if is_cut else f"`{name}` does not require grad"
+            message = f"{why}, so `{name}.grad` stays None, and using it raises"
+            notes = told(callers(trail.via), [used], callers(event.site.via), besides=made)
             return Draft(made, message, event, related=notes, fixes=tuple(require(facts, trail, safe=False)))
-    cleared, missed = _before(facts, event, grad.ident)
+    filled, cleared, missed = _before(facts, event, grad.ident)
     if cleared is not None:
         message = f"{said(facts, cleared)} sets `{name}.grad` to None, and using it raises"
         return Draft(cleared, message, event, related=told([used], callers(event.site.via), besides=cleared))
-    cut = _cut(missed, trail) if missed is not None and trail is not None else None
+    cut = _cut(missed, trail) if filled is None and missed is not None and trail is not None else None
     if cut is not None and cut.loc is not None:
         message = f"{explain_cut(facts, cut)}: no gradient comes to `{name}`, and using `{name}.grad` raises"
         notes = told(callers(cut.via), [used], callers(event.site.via), besides=cut.loc)
         return Draft(cut.loc, message, event, related=notes, fixes=_attached(facts, cut))
     message = f"`{name}.grad` is None here: no backward has filled it"
     origin: list[Note] = [(made, f"`{name}` is made here")] if made is not None else []
-    if missed is not None:
+    if filled is not None:
+        message = f"`{name}.grad` is None here: it was cleared after {said(facts, filled.loc)}"
+    elif missed is not None:
         message = f"`{name}.grad` is None here: {said(facts, missed.site.loc)} does not reach `{name}`"
         origin.append((missed.site.loc, "this is the last backward before"))
     return Draft(here, message, event, related=told(origin, callers(event.site.via), besides=here))
 
 
-def _before(facts: Facts, event: Raised, leaf: int) -> tuple[Loc | None, BackwardCall | None]:
-    """Where the gradient of a leaf was cleared before `event`; or the last backward, where none has filled it."""
+def _before(facts: Facts, event: Raised, leaf: int) -> tuple[Site | None, Loc | None, BackwardCall | None]:
+    """The backward that has filled a leaf's gradient before `event`, what has cleared it, and the last backward."""
     owned = {made.optimizer for made in facts.of(OptimizerMade) if leaf in made.parameters}
     last = filled = cleared = None
     for other in takewhile(lambda other: other is not event, facts.run.events):
@@ -233,7 +238,7 @@ def _before(facts: Facts, event: Raised, leaf: int) -> tuple[Loc | None, Backwar
                 cleared = site.loc
             case Cleared(site=site, backward=backward) if backward == filled:
                 cleared = site.loc if isinstance(node_at(facts, site.loc), n.Call) else site.statement
-    return (cleared, None) if filled is not None else (None, last)
+    return filled, cleared if filled is not None else None, last
 
 
 def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:

@@ -48,6 +48,26 @@ for step in range(3):
     opt.step()
     warmup.step()
 ```
+## LBFGS without a closure
+It has to compute the loss more than once, and asks for a function that does.
+```python
+import torch
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.LBFGS(net.parameters())
+net(torch.ones(1, 2)).pow(2).sum().backward()
+opt.step()  # error: [optimizer-not-stepped]  # raises: TypeError "missing 1 required positional argument: 'closure'"
+```
+```python right
+import torch
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.LBFGS(net.parameters())
+def closure():
+    opt.zero_grad()
+    loss = net(torch.ones(1, 2)).pow(2).sum()
+    loss.backward()
+    return loss
+opt.step(closure)
+```
 ## Not reported
 Gradients that are only looked at.
 ```python
@@ -83,6 +103,10 @@ from analyzers.rules.trace import Note, callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:
+    for raised, _ in facts.saying("LBFGS.step() missing"):
+        loc = raised.site.loc
+        message = f"{said(facts, loc)} takes no step: LBFGS asks for a closure that computes the loss and its gradients"
+        yield Draft(loc, message, raised, related=told(callers(raised.site.via), besides=loc))
     yield from _standing_still(facts)
     yield from _left_out(facts)
     stepping = {step.optimizer for step in facts.of(StepCall)}

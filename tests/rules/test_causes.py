@@ -35,6 +35,17 @@ def test_why_a_gradient_is_none(before: str, cause: str) -> None:
     assert cause in message(f"{NETS}{before}net.weight.grad.norm()\n")
 
 
+def test_a_copy_without_graph_gets_no_gradient() -> None:
+    cut = "kept = net(torch.ones(2, 3)).detach()\nhead(kept).sum().backward()\nkept.grad.norm()\n"
+    assert message(NETS + cut).startswith("`net(torch.ones(2, 3)).detach()` cuts the graph")
+
+
+def test_a_gradient_that_was_used_is_cleared() -> None:
+    step = "loss.backward()\nwith torch.no_grad():\n    w -= w.grad\nw.grad = None\nw.grad.norm()\n"
+    text = f"import torch\nw = torch.ones(3, requires_grad=True)\nloss = w.sum()\n{step}"
+    assert "it was cleared after `loss.backward()`" in message(text)
+
+
 def test_the_optimizer_that_cleared_it_is_named() -> None:
     text = (
         f"{NETS}own = torch.optim.SGD(net.parameters(), lr=0.1)\nother = torch.optim.SGD(head.parameters(), lr=0.1)\n"

@@ -318,7 +318,9 @@ class LBFGS(Optimizer):
         self._moves = 0
         _refuse(len(self.param_groups) != 1, "LBFGS doesn't support per-parameter options (parameter groups)")
 
-    def step(self, closure):
+    def step(self, closure=None):
+        if closure is None:
+            raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
         with torch.enable_grad():
             loss = closure()
         autograd_machine.note_step(self)
