@@ -247,6 +247,7 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG115", ("optimizer got an empty parameter list",)),
     Saying("AG115", ("params argument given to the optimizer should be an iterable",)),
     Saying("AG116", ("cannot assign '", "as parameter '"), tells=_assigned),
+    Saying("AG116", ("Cannot assign non-leaf Tensor to parameter",)),
     Saying("AG117", ("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",),
            _COPY),
     Saying("AG118", ("returned an incorrect number of gradients",), tells=_contract),
@@ -255,6 +256,9 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG118", ("Legacy autograd function with non-static forward method",)),
     Saying("AG118", ("You must implement ", " custom autograd.Function")),
     Saying("AG118", ("save_for_backward can only save variables",)),
+    Saying("AG118", ("expected Variable or None (got ",)),
+    Saying("AG118", ("Backward' object has no attribute",)),
+    Saying("AG118", ("values to unpack",), evidence=("saved_tensors",)),
     Saying("AG119", (" object does not support the context manager protocol",),
            evidence=("no_grad", "enable_grad", "inference_mode")),
     Saying("AG119", ("__enter__",), evidence=("no_grad:", "enable_grad:", "inference_mode:")),
@@ -275,6 +279,7 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG124", ("unsupported operation: more than one element of the written-to tensor",)),
     Saying("AG125", ("Trying to use a saved tensor that has been detached in-place",)),
     Saying("AG201", ("NoneType",), evidence=(".grad",)),
+    Saying("AG307", ("LBFGS.step() missing",)),
 )  # fmt: skip
 """The first that fits counts."""
 
