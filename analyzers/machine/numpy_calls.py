@@ -14,6 +14,24 @@ from analyzers.machine.operators import array_of
 from analyzers.machine.tensors import refreshed
 
 IN_PLACE = frozenset({"fill", "sort", "put", "partition", "resize", "itemset"})
+TAKES_LISTS = frozenset({
+    "array_equal", "array_equiv", "astype", "block", "bmat", "broadcast_shapes", "can_cast", "common_type",
+    "dtype", "empty", "eye", "from_dlpack", "fromfunction", "fromiter", "frompyfunc", "full_like", "identity",
+    "indices", "isdtype", "isfortran", "isscalar", "issubdtype", "iterable", "ndarray", "ndindex", "ones",
+    "printoptions", "put", "put_along_axis", "result_type", "rollaxis", "str_", "take_along_axis", "testing.assert_",
+    "testing.assert_no_warnings", "testing.assert_raises", "testing.assert_raises_regex",
+    "testing.assert_warns", "tri", "typename", "unstack", "vectorize", "zeros",
+})  # fmt: skip
+"""What numpy does with lists without an array of what is in them, or refuses for reasons of its own."""
+
+TAKES_TENSORS = TAKES_LISTS | frozenset({
+    "all", "amax", "amin", "any", "argwhere", "array_split", "concat", "concatenate", "diag_indices_from",
+    "dsplit", "flip", "hsplit", "imag", "isreal", "lexsort", "max", "mean", "min", "moveaxis", "ndim",
+    "nonzero", "prod", "real", "shape", "size", "split", "squeeze", "std", "sum", "swapaxes",
+    "tril_indices_from", "triu_indices_from", "var", "vsplit",
+})  # fmt: skip
+"""What numpy does with a tensor by the tensor's own methods and attributes, too."""
+
 SCALARS = frozenset({"item", "tolist", "sum", "mean", "max", "min", "std", "var", "argmax", "argmin", "any", "all"})
 
 
@@ -59,7 +77,7 @@ def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Arg
 
 
 def check_convertible(m: Machine, value: Value) -> None:
-    """`np.array(tensor)` and every numpy function call `tensor.__array__()`, which refuses a tensor with a graph."""
+    """`np.array(tensor)` and most of numpy call `tensor.__array__()`, which refuses a tensor with a graph."""
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):
         tensor = refreshed(m, value.id)
@@ -70,10 +88,7 @@ def check_convertible(m: Machine, value: Value) -> None:
             )  # fmt: skip
     elif isinstance(found, ListObj):
         for item in found.items[:8]:
-            inner = m.obj(item)
-            if (isinstance(inner, Tensor) and isinstance(item, Ref) and inner.shape != ()) or (
-                isinstance(inner, Tensor) and isinstance(item, Ref)
-            ):
+            if isinstance(m.obj(item), Tensor):
                 check_convertible(m, item)
 
 
@@ -88,12 +103,15 @@ def _argument_name(m: Machine) -> str:
 
 def call_numpy(m: Machine, name: str, args: Args) -> Value:
     short = name.split(".", 1)[1] if "." in name else name
-    if short in {"random.seed", "set_printoptions", "random.shuffle", "save", "savez", "savetxt", "seterr"}:
+    if short in {"random.seed", "set_printoptions", "random.shuffle", "seterr"}:
         return Const(None)
     if short in {"load"}:
         return Unknown()
     for value in args.pos:
-        check_convertible(m, value)
+        if short not in (TAKES_LISTS if isinstance(m.obj(value), ListObj) else TAKES_TENSORS):
+            check_convertible(m, value)
+    if short in {"save", "savez", "savetxt"}:
+        return Const(None)
     if short in {"isscalar", "allclose", "array_equal", "isnan"} and all(
         isinstance(a, Const | Unknown) for a in args.pos
     ):

@@ -1,6 +1,6 @@
 """A tensor that requires grad is turned into a numpy array.
 
-Numpy knows nothing of the graph, so torch asks for a `detach()` first. `np.array`, `np.mean`, matplotlib and
+Numpy knows nothing of the graph, so torch asks for a `detach()` first. `np.array`, `np.sqrt`, matplotlib and
 scikit-learn convert what they are given in the same way, and so does numpy with a list of such tensors.
 
 ## Reported
