@@ -7,7 +7,17 @@ import math
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance
 from analyzers.domain.values import FALSE, NONE, Builtin, Const, Ref, Unknown, Value
-from analyzers.machine import copies, frameworks, in_bulk, namespaces, prelude_calls, presumed, standard, torch_entries
+from analyzers.machine import (
+    copies,
+    frameworks,
+    in_bulk,
+    namespaces,
+    plotting,
+    prelude_calls,
+    presumed,
+    standard,
+    torch_entries,
+)
 from analyzers.machine.calls import Args, call, unknown_call
 from analyzers.machine.core import Machine
 from analyzers.machine.natives import NATIVE
@@ -62,6 +72,8 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
         from analyzers.machine.numpy_calls import call_numpy
 
         return call_numpy(m, name, args)
+    if name.startswith("matplotlib.pyplot."):
+        return plotting.call_pyplot(m, name.removeprefix("matplotlib.pyplot."), args)
     m.doubts += top not in {"math", "operator", "random", "time", "logging", "warnings"}
     if top in {"math", "operator"}:
         return standard.call_math(m, top, rest, args)
@@ -119,6 +131,8 @@ def call_instance_method(m: Machine, receiver: Value, found: Instance, name: str
         from analyzers.machine.custom import context_method
 
         return context_method(m, receiver, found, name, args)
+    if found.cls in {plotting.AXES, plotting.FIGURE}:
+        return plotting.call_axes(m, name, args) if found.cls == plotting.AXES else plotting.call_figure(m, name)
     if isinstance(found.cls, str) and (
         found.cls.startswith("builtins.") or found.cls in {"torch.device", "torch.Generator"}
     ):
