@@ -89,7 +89,7 @@ def bind(m: Machine, value: Value, receiver: Value, cls: Ref | None) -> Value:
             return value
         if value.kind == "classmethod":
             return Method(cls if cls is not None else receiver, value)
-        if value.kind == "property":
+        if value.kind in {"property", "cached_property"}:
             from analyzers.machine.calls import Args, call_function
 
             return call_function(m, value, Args([receiver]))
@@ -272,7 +272,11 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
                 if value is not None:
                     return value
     if in_class is not None:
-        return bind(m, in_class, owner, Ref(found.cls) if isinstance(found.cls, int) else None)
+        value = bind(m, in_class, owner, Ref(found.cls) if isinstance(found.cls, int) else None)
+        now = m.st.get(owner.id)
+        if isinstance(in_class, Func) and in_class.kind == "cached_property" and isinstance(now, Instance):
+            m.st.put(owner.id, replace(now, attrs=now.attrs.set(name, value)))
+        return value
     if name == "__class__":
         return Ref(found.cls) if isinstance(found.cls, int) else Builtin(found.cls)
     if name == "__dict__":

@@ -98,7 +98,7 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
         if name == "builtins.property":
             return replace(func, kind="property")
         if name == "functools.cached_property":
-            return replace(func, kind="property")
+            return replace(func, kind="cached_property")
         if name == "builtins.staticmethod":
             return replace(func, kind="static")
         if name == "builtins.classmethod":

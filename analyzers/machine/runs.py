@@ -236,7 +236,7 @@ def calls_backward(program: Program, func: Func) -> bool:
 
 def takes_instance(func: Func) -> bool:
     """Whether a function's first argument is an instance of the class that defines it."""
-    return func.owner is not None and func.kind in {"function", "property", "context"}
+    return func.owner is not None and func.kind in {"function", "property", "cached_property", "context"}
 
 
 def unknown_arguments(func: Func, made: Made | None) -> Args:
