@@ -273,7 +273,7 @@ class Join:
                 return Array(
                     storage or x.storage, join_shapes(x.shape, y.shape), dtype,
                     truth.join(x.contiguous, y.contiguous), x.strides if x.strides == y.strides else None,
-                    truth.join(x.overlapping, y.overlapping), x.lineage or y.lineage,
+                    truth.join(x.overlapping, y.overlapping), x.lineage or y.lineage, x.solid and y.solid,
                 )  # fmt: skip
             case ClassObj(), ClassObj():
                 return replace(x, attrs=self.maps(x.attrs, y.attrs)[0])

@@ -282,7 +282,10 @@ class Generator:
 
 @dataclass(slots=True)
 class Array:
-    """A numpy array: shares `storage` with a tensor when it came from one, and lies in it as that does."""
+    """A numpy array: shares `storage` with a tensor when it came from one, and lies in it as that does.
+
+    `solid`: it surely has a dimension, so that arithmetic with it gives no plain number.
+    """
 
     storage: int
     shape: Shape = None
@@ -291,6 +294,7 @@ class Array:
     strides: tuple[int, ...] | None = None
     overlapping: Truth = False
     lineage: Lineage | None = None
+    solid: bool = False
 
 
 @dataclass(slots=True)

@@ -82,8 +82,11 @@ class ViewWritten:
 
 @dataclass(frozen=True, slots=True)
 class NumpyOnGraph:
+    """An array of a tensor that requires grad; `by_operator` where one was to be computed of both."""
+
     name: str
     lineage: Lineage | None
+    by_operator: bool = False
 
 
 @dataclass(frozen=True, slots=True)

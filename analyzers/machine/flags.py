@@ -57,7 +57,8 @@ def set_flag(m: Machine, ref: Ref, value: Value, *, method: bool) -> None:
             Plain("inference", tensor.lineage),
         )  # fmt: skip
     if on and can_require_grad(tensor.dtype) is False:
-        message = "only Tensors of floating point dtype can require gradients"
+        kinds = "floating point" if method else "floating point and complex"
+        message = f"only Tensors of {kinds} dtype can require gradients"
         raise m.throw("RuntimeError", message, IntegerFlag(subject_name(m), tensor.dtype, tensor.lineage))
     was = tensor.requires_grad
     known: truth.Truth = on

@@ -5,9 +5,10 @@ from __future__ import annotations
 from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import NONE, TRUE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.composites import op, sizes_value
-from analyzers.machine.core import Machine
+from analyzers.machine.core import Machine, PyRaise
 from analyzers.machine.factories import data_type
 from analyzers.machine.subscripts import python_slice
+from analyzers.machine.tensors import can_require_grad
 from analyzers.machine.torch_calls import tensors_in, type_of_argument
 from analyzers.ops.infer import UNKNOWN, ShapeError, TensorType, index_shape
 from analyzers.ops.promote import is_integral
@@ -85,6 +86,9 @@ def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
     items = _items(m, index)
     if all(_is_basic(m, i) for i in items):
         return basic_index(m, owner, items)
+    given = [m.tensor(item) for item in items]
+    if any(found is not None and can_require_grad(found.dtype) for found in given):
+        raise PyRaise("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
     shape = indexed_shape(m, tensor, index)
     if all(_is_basic(m, i) or _is_advanced(m, i) for i in items):
         return _gather(m, _views(m, owner, items), items, shape)

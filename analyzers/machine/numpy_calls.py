@@ -10,7 +10,7 @@ from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Valu
 from analyzers.machine.calls import Args
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NumpyOnGraph
-from analyzers.machine.operators import array_of
+from analyzers.machine.operators import array_of, is_solid
 from analyzers.machine.tensors import refreshed
 
 IN_PLACE = frozenset({"fill", "sort", "put", "partition", "resize", "itemset"})
@@ -31,6 +31,18 @@ TAKES_TENSORS = TAKES_LISTS | frozenset({
     "tril_indices_from", "triu_indices_from", "var", "vsplit",
 })  # fmt: skip
 """What numpy does with a tensor by the tensor's own methods and attributes, too."""
+
+ELEMENTWISE = frozenset({
+    "abs", "absolute", "add", "ascontiguousarray", "clip", "copy", "cos", "cumsum", "divide", "empty_like", "exp",
+    "expand_dims", "full_like", "log", "log1p", "maximum", "minimum", "multiply", "ones_like", "power", "round", "sign",
+    "sin", "sqrt", "square", "subtract", "tan", "tanh", "tile", "transpose", "where", "zeros_like",
+})  # fmt: skip
+"""What gives a dimension where one of the arguments has one."""
+
+SIZES = {
+    "random.normal": 2, "random.randint": 2, "random.random": 0, "random.standard_normal": 0, "random.uniform": 2,
+}  # fmt: skip
+"""Where the shape is among the arguments."""
 
 SCALARS = frozenset({"item", "tolist", "sum", "mean", "max", "min", "std", "var", "argmax", "argmin", "any", "all"})
 
@@ -70,21 +82,25 @@ def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Arg
     if name in SCALARS and not args.pos and not args.kw:
         return Unknown(None, None, array.lineage)
     if name in {"reshape", "view", "transpose", "squeeze", "ravel"}:
-        return m.new(Array(array.storage, None, array.dtype, overlapping=array.overlapping, lineage=array.lineage))
-    if name == "astype":
-        return array_of(m, [owner])
+        solid = array.solid and name != "squeeze" and args.pos != [Tup(())]
+        return m.new(replace(array, shape=None, contiguous=None, strides=None, solid=solid))
+    if name in {"astype", "copy", "flatten", "clip", "round"}:
+        return array_of(m, [owner], solid=array.solid)
     return array_of(m, [owner, *args.pos])
 
 
-def check_convertible(m: Machine, value: Value) -> None:
-    """`np.array(tensor)` and most of numpy call `tensor.__array__()`, which refuses a tensor with a graph."""
+def check_convertible(m: Machine, value: Value, other: Value | None = None) -> None:
+    """`np.array(tensor)` and most of numpy call `tensor.__array__()`, which refuses a tensor with a graph.
+
+    `other` is the array that an operator computes with it.
+    """
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):
         tensor = refreshed(m, value.id)
         if tensor.requires_grad and m.st.grad is True:
             raise m.throw(
                 "RuntimeError", "Can't call numpy() on Tensor that requires grad",
-                NumpyOnGraph(_argument_name(m), tensor.lineage),
+                NumpyOnGraph(_argument_name(m), tensor.lineage, other is not None),
             )  # fmt: skip
     elif isinstance(found, ListObj):
         for item in found.items[:8]:
@@ -108,6 +124,8 @@ def call_numpy(m: Machine, name: str, args: Args) -> Value:
     if short in {"load"}:
         return Unknown()
     for value in args.pos:
+        if short in {"float64", "double"} and _may_be_one(m, value):
+            continue
         if short not in (TAKES_LISTS if isinstance(m.obj(value), ListObj) else TAKES_TENSORS):
             check_convertible(m, value)
     if short in {"save", "savez", "savetxt"}:
@@ -125,7 +143,7 @@ def call_numpy(m: Machine, name: str, args: Args) -> Value:
 
             array = array_over(found) if isinstance(found, Tensor) else found
             return m.new(replace(array, lineage=m.trail("numpy", m.parents([first]))))
-        return array_of(m, args.pos)
+        return array_of(m, args.pos, solid=_has_items(m, first))
     if len(numbers) == len(args.pos) and all(isinstance(a, Const) for a in args.pos) and len(args.pos) == 1:
         assert isinstance(first, Const)
         function = getattr(math, short, None)
@@ -139,4 +157,39 @@ def call_numpy(m: Machine, name: str, args: Args) -> Value:
         return Unknown(None, None, m.trail("numpy", trail))
     if short in {"float32", "float64", "int64", "int32", "float_", "bool_"}:
         return Unknown(None, None, m.trail("numpy", m.parents(args.pos)))
-    return array_of(m, args.pos)
+    return array_of(m, args.pos, solid=_is_solid(m, short, args))
+
+
+def _may_be_one(m: Machine, value: Value) -> bool:
+    """Whether a tensor may have one element only."""
+    tensor = m.tensor(value)
+    return tensor is not None and (tensor.shape is None or all(size in {1, None} for size in tensor.shape))
+
+
+def _is_solid(m: Machine, name: str, args: Args) -> bool:
+    """Whether a function gives an array with a dimension."""
+    if name in {"arange", "linspace", "logspace", "eye", "identity", "concatenate", "stack", "vstack", "hstack"}:
+        return True
+    first = args.pos[0] if args.pos else None
+    if name in {"zeros", "ones", "empty", "full"}:
+        return first is not None and _is_size(m, first)
+    if name in {"random.rand", "random.randn"}:
+        return first is not None and not args.open
+    if name.startswith("random."):
+        at = SIZES.get(name)
+        size = args.kw.get("size", args.pos[at] if at is not None and len(args.pos) > at else None)
+        return size is not None and _is_size(m, size)
+    return name in ELEMENTWISE and any(is_solid(m, value) for value in args.pos)
+
+
+def _is_size(m: Machine, size: Value) -> bool:
+    """Whether a shape has a dimension."""
+    if isinstance(size, Unknown):
+        return size.type == "int"
+    return (isinstance(size, Const) and isinstance(size.value, int)) or _has_items(m, size)
+
+
+def _has_items(m: Machine, value: Value) -> bool:
+    """Whether an array of it has a dimension."""
+    found = m.obj(value)
+    return isinstance(found, ListObj) or (isinstance(value, Tup) and bool(value.items)) or is_solid(m, value)

@@ -61,6 +61,8 @@ COMPARE: dict[str, Callable[[Any, Any], object]] = {
     ">=": operator.ge,
 }
 
+ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
+
 COMPARE_DUNDER = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -102,19 +104,36 @@ def unary(m: Machine, op: str, value: Value) -> Value:
     return Unknown()
 
 
-def array_of(m: Machine, sources: list[Value]) -> Value:
+def array_of(m: Machine, sources: list[Value], *, solid: bool = False) -> Value:
     """A new numpy array computed from `sources`."""
     from analyzers.domain.objects import Storage
 
     storage = m.fresh()
     m.st.put(storage, Storage())
-    return m.new(Array(storage, lineage=m.trail("numpy", m.parents(sources))))
+    return m.new(Array(storage, lineage=m.trail("numpy", m.parents(sources)), solid=solid))
+
+
+def is_solid(m: Machine, value: Value) -> bool:
+    """Whether a value is an array with a dimension."""
+    found = m.obj(value)
+    return isinstance(found, Array) and found.solid
+
+
+def _refuse_array(m: Machine, op: str, left: Value, right: Value) -> None:
+    """`tensor - array`: numpy answers, and asks the tensor for an array, which one with a graph refuses."""
+    from analyzers.machine.numpy_calls import check_convertible
+
+    if op in ARITHMETIC and is_solid(m, right):
+        check_convertible(m, left, other=right)
+    elif op == "/" and is_solid(m, left):
+        check_convertible(m, right, other=left)
 
 
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
     _refuse_none_gradient(m, left, right)
     if _is_tensor(m, left) or _is_tensor(m, right):
         _refuse_saved(m, op, left, right)
+        _refuse_array(m, op, left, right)
         return _tensor_binary(m, op, left, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(m, op, left, right)
@@ -132,7 +151,7 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
         if result is not None:
             return result
     if isinstance(found, Array) or isinstance(other, Array):
-        return array_of(m, [left, right])
+        return array_of(m, [left, right], solid=op != "@" and (is_solid(m, left) or is_solid(m, right)))
     return _unknown_number(m, op, left, right)
 
 
@@ -286,6 +305,7 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
         from analyzers.machine.torch_calls import call_torch
 
         _refuse_none_gradient(m, old, value)
+        _refuse_array(m, op, old, value)
         return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         from analyzers.machine.growth import note_kept

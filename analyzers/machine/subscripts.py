@@ -87,7 +87,7 @@ def _object_item(m: Machine, owner: Ref, index: Value) -> Value:
         case Array():
             from analyzers.machine.operators import array_of
 
-            return array_of(m, [owner])
+            return array_of(m, [owner], solid=found.solid and isinstance(index, SliceValue))
         case Instance():
             from analyzers.machine.attributes import find_in_class
             from analyzers.machine.calls import Args, call_method

@@ -408,7 +408,7 @@ def array_over(tensor: Tensor) -> Array:
     """A numpy array of the same elements, at the same places."""
     return Array(
         tensor.storage, tensor.shape, tensor.dtype, tensor.contiguous, tensor.strides, tensor.overlapping,
-        tensor.lineage,
+        tensor.lineage, bool(tensor.shape),
     )  # fmt: skip
 
 

@@ -30,6 +30,21 @@ w = torch.ones(3, requires_grad=True)
 costs = [(w - k).square().sum() for k in range(4)]
 best = np.array([each.detach() for each in costs]).argmin()
 ```
+## A tensor and an array
+```python
+import numpy as np
+import torch
+net = torch.nn.Linear(3, 1)
+x, target = torch.randn(5, 3), np.zeros((5, 1))
+loss = ((net(x) - target) ** 2).mean()  # error: [numpy-on-graph-tensor]  # raises: RuntimeError "Can't call numpy()"
+```
+```python fixed
+import numpy as np
+import torch
+net = torch.nn.Linear(3, 1)
+x, target = torch.randn(5, 3), np.zeros((5, 1))
+loss = ((net(x) - torch.as_tensor(target)) ** 2).mean()
+```
 ## Not reported
 ```python
 import torch
@@ -66,6 +81,9 @@ def _draft(facts: Facts, event: Raised, cause: NumpyOnGraph) -> Draft:
     fixes = tuple(f for g in appended[:1] for f in _item(facts, g.site.loc))
     fixes = fixes or tuple(_detach(facts, loc, cause.name))
     message = f"`{cause.name}` requires grad: numpy takes it only after `detach()`"
+    if cause.by_operator:
+        message = f"`{cause.name}` mixes a tensor that requires grad with a numpy array: make a tensor of the array"
+        fixes = tuple(_converted(facts, loc))
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
 
 
@@ -83,6 +101,14 @@ def _detach(facts: Facts, loc: Loc, name: str) -> Iterator[FixDraft]:
         case _:
             return
     yield FixDraft("Detach it first", True, ((spot, ".detach()"),))
+
+
+def _converted(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`y - target` becomes `y - torch.as_tensor(target)`, which a product of matrices takes only in the same type."""
+    torch = facts.places.imported_as(loc.module, "torch")
+    match node_at(facts, loc):
+        case n.BinOp(op=op, right=n.Name(id=name) as array) if torch is not None:
+            yield FixDraft("Make a tensor of it", op != "@", ((at(loc, array), f"{torch}.as_tensor({name})"),))
 
 
 def _is_list(facts: Facts, name: str) -> bool:
