@@ -97,6 +97,14 @@ class IntegerFlag:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberWanted:
+    """A parameter of an operator takes a number, and was given a tensor that requires grad."""
+
+    parameter: str
+    lineage: Lineage | None
+
+
+@dataclass(frozen=True, slots=True)
 class FlagOnNonLeaf:
     name: str
     lineage: Lineage | None
@@ -131,8 +139,8 @@ class Plain:
 
 
 Cause = (
-    NoGraph | NonScalar | Freed | Modified | LeafWritten | ViewWritten | NumpyOnGraph | IntegerFlag | FlagOnNonLeaf
-    | NoneGradUsed | Plain
+    NoGraph | NonScalar | Freed | Modified | LeafWritten | ViewWritten | NumpyOnGraph | IntegerFlag | NumberWanted
+    | FlagOnNonLeaf | NoneGradUsed | Plain
 )  # fmt: skip
 
 

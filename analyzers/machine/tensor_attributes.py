@@ -223,6 +223,21 @@ def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], co
     )  # fmt: skip
 
 
+def _check_gradient(m: Machine, tensor: Tensor, value: Value) -> None:
+    """What is assigned to `.grad` is of the size and the type of the tensor."""
+    given = m.tensor(value)
+    if given is None:
+        return
+    sizes = [tensor.shape, given.shape]
+    if tensor.shape != given.shape and not any(shape is None or None in shape for shape in sizes):
+        message = "attempting to assign a gradient of size"
+    elif tensor.dtype != given.dtype and tensor.dtype is not None and given.dtype is not None:
+        message = "attempting to assign a gradient with dtype"
+    else:
+        return
+    raise m.throw("RuntimeError", message, Plain("gradient", given.lineage))
+
+
 def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, value: Value) -> None:
     match name:
         case "requires_grad":
@@ -232,6 +247,7 @@ def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, valu
         case "grad":
             if value == NONE and isinstance(tensor.grad, Ref):
                 dropped(m, tensor.grad.id)
+            _check_gradient(m, tensor, value)
             m.st.put(owner.id, replace(tensor, grad=value))
         case "data":
             _set_data(m, owner, tensor, value)

@@ -11,7 +11,7 @@ from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, 
 from analyzers.machine.autocast import converts, run_converted
 from analyzers.machine.compositions import composed
 from analyzers.machine.core import Machine
-from analyzers.machine.events import Plain
+from analyzers.machine.events import NumberWanted, Plain
 from analyzers.machine.followers import look_at_copy
 from analyzers.machine.gathered import forget, look_at_write
 from analyzers.machine.memory import (
@@ -84,6 +84,10 @@ DTYPE_NAMES = frozenset(
         "float8_e5m2",
     ]
 ) | frozenset(DTYPES)
+
+
+_FUNCTIONAL = ("<prelude>/torch.nn.functional/", "<prelude>/torch.nn.init/")
+"""Descriptions of Python functions that hand on to operators what they are given."""
 
 
 def dtype_of(value: Value) -> str | None:
@@ -231,6 +235,8 @@ def call_torch(
             bound[parameter] = Tup(tuple(args[int(key) :]))
         else:
             bound[parameter] = kwargs[str(key)]
+    if found.coerced and not m.within and (not m.frame.library or m.frame.module.startswith(_FUNCTIONAL)):
+        _refuse_number(m, name, found.candidates, bound)
     row = _as_cpp_calls(m, found.row, bound)
     others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
     what = m.within or name.rsplit(".", 1)[-1].strip("_")
@@ -241,6 +247,22 @@ def call_torch(
 
         flag_new(m, result, wants)
     return result
+
+
+def _refuse_number(m: Machine, name: str, candidates: Sequence[Row], bound: Mapping[str, Value]) -> None:
+    """Where torch takes a number, a tensor of one element will do, unless it requires grad."""
+    for parameter, value in bound.items():
+        if not isinstance(value, Ref) or m.tensor(value) is None:
+            continue
+        tensor = refreshed(m, value.id)
+        if tensor.requires_grad and all(_takes_number(row, parameter) for row in candidates):
+            *_, space, short = name.split(".")
+            called = f"{space}_{short}" if space in {"linalg", "special", "fft"} else short
+            raise m.throw("TypeError", f"{called}()", NumberWanted(parameter, tensor.lineage))
+
+
+def _takes_number(row: Row, parameter: str) -> bool:
+    return any(arg.name == parameter and arg.type.removesuffix("?") in {"Scalar", "float"} for arg in row.args)
 
 
 def _as_cpp_calls(m: Machine, row: Row, bound: Mapping[str, Value]) -> Row:

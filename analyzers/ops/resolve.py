@@ -36,11 +36,13 @@ class Resolution:
         i)` for all positional arguments from the i-th on, which make one list. An out= tuple is bound to each of the
         row's outputs. `requires_grad` of a factory function is bound though it is no argument of the row.
     candidates: every row that may be meant, `row` first.
+    coerced: a tensor stands where a number is wanted.
     """
 
     row: Row
     binding: Mapping[str, Source]
     candidates: tuple[Row, ...]
+    coerced: bool
 
     @property
     def ambiguous(self) -> bool:
@@ -93,8 +95,8 @@ def resolve(callable_: str, args: Sequence[Kind], kwargs: Mapping[str, Kind]) ->
     plain = [entry for entry in found if entry[2] != "coerced"] or found
     if not plain:
         return None
-    row, binding, _ = plain[0]
-    return Resolution(row, binding, candidates=tuple(dict.fromkeys(row for row, _, _ in plain)))
+    row, binding, fit = plain[0]
+    return Resolution(row, binding, tuple(dict.fromkeys(row for row, _, _ in plain)), fit == "coerced")
 
 
 @cache

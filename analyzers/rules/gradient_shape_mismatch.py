@@ -16,6 +16,17 @@ w = torch.ones(3, requires_grad=True)
 y = w ** 2
 y.backward(torch.ones_like(y))
 ```
+## A gradient that is assigned
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+w.grad = torch.ones(1, 3)  # error: [gradient-shape-mismatch]  # raises: RuntimeError "attempting to assign a gradient"
+```
+```python right
+import torch
+w = torch.ones(3, requires_grad=True)
+w.grad = torch.ones_like(w)
+```
 ## Not reported
 ```python
 import torch
@@ -42,6 +53,12 @@ def check(facts: Facts) -> Iterator[Draft]:
         message = f"{said(facts, loc)} gets a gradient of another shape than the tensor has"
         notes = told(origin(given, "the gradient is made here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes, fixes=tuple(_ones(facts, loc)))
+    for event, given in facts.saying("attempting to assign a gradient"):
+        loc = event.site.loc
+        what = "shape" if event.message.endswith("size") else "type"
+        message = f"{said(facts, loc)} is assigned a gradient of another {what} than the tensor has"
+        notes = told(origin(given, "the gradient is made here"), callers(event.site.via), besides=loc)
+        yield Draft(loc, message, event, related=notes)
 
 
 def _ones(facts: Facts, loc: Loc) -> Iterator[FixDraft]:

@@ -24,6 +24,20 @@ w = torch.tensor(2.0, requires_grad=True)
 buckets = torch.tensor([1.0, 3.0, 5.0]) / w
 buckets.sum().backward()
 ```
+## A number that is to be learnt
+What takes a number has no derivative for it. A tensor of one element is taken for one only if it requires no grad.
+```python
+import torch
+slope = torch.nn.Parameter(torch.tensor(0.1))
+x = torch.randn(3)
+y = torch.nn.functional.leaky_relu(x, slope)  # error: [operator-without-derivative]  # raises: TypeError "leaky_relu()"
+```
+```python right
+import torch
+slope = torch.nn.Parameter(torch.tensor(0.1))
+x = torch.randn(3)
+y = torch.nn.functional.prelu(x, slope)
+```
 ## Not reported
 ```python
 import torch
@@ -39,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import Raised
+from analyzers.machine.events import NumberWanted, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import between, node_at
 from analyzers.rules.trace import callers, origin, said, told
@@ -53,6 +67,11 @@ def check(facts: Facts) -> Iterator[Draft]:
             ("derivative for", "the derivative for", "trying to differentiate twice")
         ):
             yield _draft(facts, event)
+    for event, cause in facts.raised(NumberWanted):
+        loc = event.site.loc
+        message = f"{said(facts, loc)} takes a number for `{cause.parameter}`, which no tensor is that requires grad"
+        notes = told(origin(cause.lineage, "the tensor comes from here"), callers(event.site.via), besides=loc)
+        yield Draft(loc, message, event, related=notes)
 
 
 def _draft(facts: Facts, event: Raised) -> Draft:

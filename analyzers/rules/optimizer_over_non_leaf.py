@@ -30,6 +30,27 @@ import torch
 w = torch.zeros(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
 ```
+## The network instead of its parameters
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net, lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: TypeError "'Linear' object"
+```
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+```
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters, lr=0.1)  # error: [optimizer-over-non-leaf]  # raises: TypeError "'method' object"
+```
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+```
 ## Not reported
 A detached copy is a leaf.
 ```python
@@ -43,8 +64,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.machine.events import Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, node_at
+from analyzers.rules.edits import at, between, node_at
 from analyzers.rules.regrading import leaf_of_result
 from analyzers.rules.trace import callers, origin, said, told
 from analyzers.syntax import nodes as n
@@ -61,6 +83,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         message = f"{said(facts, event.site.loc)} gets no parameters at all"
         yield Draft(event.site.loc, message, event, related=told(callers(event.site.via)))
     yield from _not_a_list(facts)
+    yield from _not_its_parameters(facts)
 
 
 def _not_a_list(facts: Facts) -> Iterator[Draft]:
@@ -74,6 +97,22 @@ def _not_a_list(facts: Facts) -> Iterator[Draft]:
             given = at(loc, call.args[0])
             fixes = (FixDraft("Put it into a list", True, ((given, f"[{facts.text(given)}]"),)),)
         message = f"{said(facts, loc)} is given one tensor where it takes a list of them"
+        yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
+
+
+def _not_its_parameters(facts: Facts) -> Iterator[Draft]:
+    """`SGD(net)` and `SGD(net.parameters)`."""
+    for event in facts.of(Raised):
+        if not event.message.endswith("object is not iterable") or not facts.is_certain(event):
+            continue
+        loc = event.site.loc
+        call = node_at(facts, loc)
+        fixes: tuple[FixDraft, ...] = ()
+        if isinstance(call, n.Call) and call.args:
+            end = call.args[0].end
+            suffix = "()" if event.message.startswith("'method'") else ".parameters()"
+            fixes = (FixDraft("Give it the parameters", True, ((between(loc, end, end), suffix),)),)
+        message = f"{said(facts, loc)} is not given the parameters themselves"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 
 

@@ -34,7 +34,7 @@ class Module:
 
     def register_parameter(self, name, param):
         if param is not None and not isinstance(param, torch.nn.Parameter):
-            raise TypeError("cannot assign a plain object to parameter")
+            raise TypeError("cannot assign")
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):

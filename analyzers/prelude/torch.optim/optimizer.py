@@ -23,6 +23,10 @@ class Optimizer:
         self._differentiable = defaults.get("differentiable") is True
         if isinstance(params, torch.Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts")
+        if autograd_machine.surely(isinstance(params, torch.nn.Module) and not hasattr(params, "__iter__")):
+            raise TypeError("'" + type(params).__name__ + "' object is not iterable")
+        if autograd_machine.surely(callable(params)) and not isinstance(params, torch.nn.Module):
+            raise TypeError("'method' object is not iterable")
         params = list(params)
         if len(params) == 0:
             raise ValueError("optimizer got an empty parameter list")
