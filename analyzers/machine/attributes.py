@@ -374,11 +374,11 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
             if not isinstance(value, Unknown):
                 raise m.throw("TypeError", "cannot assign")
             return
-        modules = m.obj(found.attrs["_modules"])
+        modules = m.obj(found.attrs.get("_modules", NONE))
         if isinstance(modules, DictObj) and Const(name) in modules.items:
             register(m, owner, "_modules", name, value)
             return
-        buffers = m.obj(found.attrs["_buffers"])
+        buffers = m.obj(found.attrs.get("_buffers", NONE))
         if isinstance(buffers, DictObj) and Const(name) in buffers.items:
             register(m, owner, "_buffers", name, value)
             return

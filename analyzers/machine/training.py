@@ -21,7 +21,7 @@ def parameters_of(m: Machine, optimizer: Value) -> list[int]:
 def all_known(m: Machine, optimizer: Value) -> bool:
     """Whether nothing but known tensors is in an optimizer's parameter groups."""
     found = m.obj(optimizer)
-    groups = m.obj(found.attrs["param_groups"]) if isinstance(found, Instance) else None
+    groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
     if not isinstance(groups, ListObj) or groups.rest is not None:
         return False
     lists = _groups(m, optimizer)
@@ -92,7 +92,7 @@ def _note_step(m: Machine, optimizer: Ref) -> None:
 def _stands_still(m: Machine, optimizer: Ref) -> bool:
     """Whether the rate of every group is zero."""
     found = m.obj(optimizer)
-    groups = m.obj(found.attrs["param_groups"]) if isinstance(found, Instance) else None
+    groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
     if not isinstance(groups, ListObj) or groups.rest is not None or not groups.items:
         return False
     rates = [entries.items.get(Const("lr")) for g in groups.items if isinstance(entries := m.obj(g), DictObj)]
