@@ -78,7 +78,7 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
     try:
         plain = replace(forward, kind="static")
         given = args if isinstance(setup, Func) else args.prepend(ctx)
-        _check_given(m, cls, plain, given)
+        _check_given(m, cls, forward, given)
         result = call_function(m, plain, given)
         if isinstance(setup, Func):
             call_function(m, replace(setup, kind="static"), Args([ctx, Tup(tuple(args.pos)), result]))
@@ -93,6 +93,8 @@ def _check_given(m: Machine, cls: ClassObj, func: Func, args: Args) -> None:
     named = [parameter.name for parameter in (*parameters.posonly, *parameters.args)]
     count, without = len(args.pos), dict(func.defaults)
     words = None
+    if func.kind == "classmethod":
+        return
     if count > len(named) and parameters.vararg is None:
         words = f"takes {len(named)} positional argument{'' if len(named) == 1 else 's'} but {count} were given"
     elif not args.kw and any(name not in without for name in named[count:]):
@@ -312,9 +314,9 @@ def run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: 
     sparse = slot(m, ctx, "__materialize__") == (FALSE,)
     given = Args([ctx, *(_arrived(m, value, grads, index, sparse) for index, value in enumerate(outputs.items))])
     if isinstance(func, Func):
-        func = replace(func, kind="static")
         if isinstance(cls, ClassObj):
             _check_given(m, cls, func, given)
+        func = replace(func, kind="static")
     result = call(m, func, given)
     return _gradients(m, node, payload, result)
 
@@ -426,6 +428,8 @@ def _saved_tensors(m: Machine, ctx: Ref, found: Instance) -> Value:
     kept = found.attrs.get("__saved__", Tup(()))
     if isinstance(node, Const) and isinstance(node.value, int):
         Walk(m, False, "").check(m.node(node.value), True)
+    if found.open:
+        return kept if "__saved__" in found.attrs else Unknown()
     return replace(kept, kind=SAVED) if isinstance(kept, Tup) else kept
 
 

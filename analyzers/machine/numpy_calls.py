@@ -10,7 +10,7 @@ from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Valu
 from analyzers.machine.calls import Args
 from analyzers.machine.core import Machine
 from analyzers.machine.events import NumpyOnGraph
-from analyzers.machine.operators import array_of, is_solid
+from analyzers.machine.operators import array_of, is_solid, stays_solid
 from analyzers.machine.tensors import refreshed
 
 IN_PLACE = frozenset({"fill", "sort", "put", "partition", "resize", "itemset"})
@@ -168,8 +168,12 @@ def _may_be_one(m: Machine, value: Value) -> bool:
 
 def _is_solid(m: Machine, name: str, args: Args) -> bool:
     """Whether a function gives an array with a dimension."""
-    if name in {"arange", "linspace", "logspace", "eye", "identity", "concatenate", "stack", "vstack", "hstack"}:
+    if name in {"concatenate", "stack", "vstack", "hstack"}:
         return True
+    if name in {"arange", "linspace", "logspace", "eye", "identity"}:
+        return not any(
+            m.tensor(value) is not None or (isinstance(value, Unknown) and value.type is None) for value in args.pos
+        )
     first = args.pos[0] if args.pos else None
     if name in {"zeros", "ones", "empty", "full"}:
         return first is not None and _is_size(m, first)
@@ -179,7 +183,7 @@ def _is_solid(m: Machine, name: str, args: Args) -> bool:
         at = SIZES.get(name)
         size = args.kw.get("size", args.pos[at] if at is not None and len(args.pos) > at else None)
         return size is not None and _is_size(m, size)
-    return name in ELEMENTWISE and any(is_solid(m, value) for value in args.pos)
+    return name in ELEMENTWISE and stays_solid(m, args.pos)
 
 
 def _is_size(m: Machine, size: Value) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from analyzers.domain.join import NUMBERS
@@ -119,6 +119,15 @@ def is_solid(m: Machine, value: Value) -> bool:
     return isinstance(found, Array) and found.solid
 
 
+def stays_solid(m: Machine, values: Sequence[Value]) -> bool:
+    """Whether numpy gives an array with a dimension of these: what may be a tensor may make one of all."""
+    plain = all(
+        isinstance(v, Const) or isinstance(m.obj(v), Array) or (isinstance(v, Unknown) and v.type in NUMBERS)
+        for v in values
+    )
+    return plain and any(is_solid(m, value) for value in values)
+
+
 def _refuse_array(m: Machine, op: str, left: Value, right: Value) -> None:
     """`tensor - array`: numpy answers, and asks the tensor for an array, which one with a graph refuses."""
     from analyzers.machine.numpy_calls import check_convertible
@@ -151,7 +160,7 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
         if result is not None:
             return result
     if isinstance(found, Array) or isinstance(other, Array):
-        return array_of(m, [left, right], solid=op != "@" and (is_solid(m, left) or is_solid(m, right)))
+        return array_of(m, [left, right], solid=op != "@" and stays_solid(m, [left, right]))
     return _unknown_number(m, op, left, right)
 
 
