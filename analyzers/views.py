@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
-from analyzers.domain.objects import DictObj, Env, HeapObject, Instance, Tensor
+from analyzers.domain.objects import DictObj, Env, HeapObject, Instance, Tensor, by_name
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, Ref, Value
 from analyzers.host import Snapshot
@@ -282,7 +282,7 @@ class Names:
         # The variables of a module before those of functions, which may hold it under another name for a while.
         environments = [found for found in objects.values() if isinstance(found, Env) and _is_of_the_user(state, found)]
         for found in sorted(environments, key=lambda env: env.module is None):
-            for name, value in found.vars.items():
+            for name, value in by_name(found.vars):
                 if isinstance(value, Ref) and value.id in self._tensors:
                     self.by_id.setdefault(value.id, name)
                 elif isinstance(value, Ref) and value.id in modules:

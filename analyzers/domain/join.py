@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from operator import itemgetter
 from typing import TypeVar
 
 from immutables import Map
@@ -399,13 +400,13 @@ class Join:
     def dicts(self, x: DictObj, y: DictObj) -> DictObj:
         rest = [*_some(x.rest), *_some(y.rest)]
         items: dict[Value, Value] = {}
-        for key, value in x.items.items():
+        for key, value in x.entries:
             other = y.items.get(key)
             if other is None:
                 rest.append(value)
             else:
                 items[key] = self.value(value, other)
-        rest.extend(value for key, value in y.items.items() if key not in x.items)
+        rest.extend(value for key, value in y.entries if key not in x.items)
         order = tuple(k for k in x.order if k in items)
         one_sided = frozenset({*x.items, *y.items}.difference(items))
         exact = one_sided if all(isinstance(key, Const) for key in one_sided) else None
@@ -418,12 +419,13 @@ class Join:
             return x, False
         out = x.mutate()
         missing = False
-        for name, theirs in y.items():
+        differing = [(name, value) for name, value in y.items() if x.get(name) is not value]
+        for name, theirs in sorted(differing, key=itemgetter(0)):
             ours = x.get(name)
             if ours is None:
                 out[name] = theirs
                 missing = True
-            elif ours is not theirs:
+            else:
                 out[name] = self.value(ours, theirs)
         missing = missing or any(name not in y for name in x)
         return out.finish(), missing

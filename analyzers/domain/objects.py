@@ -7,6 +7,7 @@ a *saved tensor* is what a graph node keeps for its backward, together with the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TypeAlias
 
 from immutables import Map
@@ -208,6 +209,15 @@ class DictObj:
     keys: frozenset[Value] | None = None
 
     @property
+    def entries(self) -> list[tuple[Value, Value]]:
+        """In the order in which they came."""
+        return [(key, self.items[key]) for key in self.order]
+
+    @property
+    def values(self) -> list[Value]:
+        return [self.items[key] for key in self.order]
+
+    @property
     def perhaps(self) -> frozenset[Value] | None:
         """The keys that it may have beside `items`; None for any."""
         return frozenset() if self.rest is None else self.keys
@@ -304,6 +314,11 @@ class ModuleObj:
     path: str
     name: str
     env: int
+
+
+def by_name(held: Map[str, Value]) -> list[tuple[str, Value]]:
+    """Variables or attributes in the order of their names: a map's own follows hashes, which no two processes share."""
+    return sorted(held.items(), key=itemgetter(0))
 
 
 HeapObject: TypeAlias = (

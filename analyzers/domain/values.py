@@ -31,7 +31,7 @@ class Const:
         )
 
     def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+        return hash(self.value)
 
 
 @dataclass(slots=True, eq=False)

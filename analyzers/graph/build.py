@@ -44,6 +44,8 @@ class _Builder:
         self.places = places
         self.names = names
         self.nodes: dict[str, GraphNode] = {}
+        self.numbers: dict[tuple[str, int], str] = {}
+        """Nodes and leaves by the order in which they are met: heap ids would tell of all that ran before."""
         self.edges: list[GraphEdge] = []
         self.notes: list[str] = []
         self.made_at: dict[Loc, str] = {}
@@ -81,8 +83,11 @@ class _Builder:
         if edge is None:
             return None
         if edge.node is not None:
-            return f"n{edge.node}"
-        return f"l{edge.leaf}" if edge.leaf is not None else "unknown"
+            return self.numbered("n", edge.node)
+        return self.numbered("l", edge.leaf) if edge.leaf is not None else "unknown"
+
+    def numbered(self, kind: str, ident: int) -> str:
+        return self.numbers.setdefault((kind, ident), f"{kind}{len(self.numbers) + 1}")
 
     def add(self, target: str, edge: Edge | None) -> tuple[Edge | None, ...]:
         assert edge is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.objects import DictObj, Env, Instance, ListObj
+from analyzers.domain.objects import DictObj, Env, Instance, ListObj, by_name
 from analyzers.domain.values import Const, Ref, Tup, Value
 from analyzers.machine.core import Machine
 
@@ -49,7 +49,7 @@ def _variables(m: Machine, env: int | None) -> Iterator[tuple[str, Value, int]]:
         found = m.st.find(env)
         if not isinstance(found, Env):
             return
-        yield from ((name, value, 0) for name, value in found.vars.items() if name not in hidden)
+        yield from ((name, value, 0) for name, value in by_name(found.vars) if name not in hidden)
         hidden.update(found.vars)
         env = found.parent
 

@@ -15,6 +15,7 @@ from analyzers.domain.objects import (
     ListObj,
     ModuleObj,
     Tensor,
+    by_name,
 )
 from analyzers.domain.values import (
     NONE,
@@ -280,7 +281,7 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
     if name == "__class__":
         return Ref(found.cls) if isinstance(found.cls, int) else Builtin(found.cls)
     if name == "__dict__":
-        items = {Const(k): v for k, v in found.attrs.items()}
+        items = {Const(k): v for k, v in by_name(found.attrs)}
         return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
     getter = find_in_class(m, found.cls, "__getattr__")
     if isinstance(getter, Func):

@@ -9,7 +9,7 @@ from immutables import Map
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import ClassObj, DictObj, Env, Generator, Instance, ListObj, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Env, Generator, Instance, ListObj, Tensor, by_name
 from analyzers.domain.state import State
 from analyzers.domain.values import (
     NONE,
@@ -227,7 +227,7 @@ def _not_followed(m: Machine, env: int) -> Outcome:
     """What a call leaves behind of its arguments, and gives, that is not followed to its end."""
     from analyzers.machine.havoc import havoc_value
 
-    values = list(m.env(env).vars.values())
+    values = [value for _, value in by_name(m.env(env).vars)]
     for value in values:
         havoc_value(m, value)
     return Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))

@@ -19,6 +19,7 @@ from analyzers.domain.objects import (
     SetObj,
     Storage,
     Tensor,
+    by_name,
 )
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args
@@ -58,14 +59,14 @@ def _deepcopy(m: Machine, args: Args) -> Value:
             case DictObj():
                 made = m.new(found)
                 memo[value.id] = made
-                items = Map({k: copy(v) for k, v in found.items.items()})
+                items = Map({k: copy(v) for k, v in found.entries})
                 rest = copy(found.rest) if found.rest is not None else None
                 m.st.put(made.id, replace(found, items=items, rest=rest))
                 return made
             case Instance():
                 made = m.new(found)
                 memo[value.id] = made
-                attrs = Map({k: copy(v) for k, v in found.attrs.items()})
+                attrs = Map({k: copy(v) for k, v in by_name(found.attrs)})
                 m.st.put(made.id, Instance(found.cls, attrs, found.open))
                 return made
             case SetObj():

@@ -9,7 +9,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor, by_name
 from analyzers.domain.values import FALSE, NONE, TRUE, BoundBuiltin, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call, call_function, unknown_call
 from analyzers.machine.core import Machine
@@ -165,7 +165,7 @@ class _Call:
     def _note_kept(self, m: Machine, ctx: Ref, outputs: Sequence[Value]) -> None:
         """Tell of inputs and outputs that `ctx` holds as attributes."""
         context = m.st.get(ctx.id)
-        for name, value in context.attrs.items() if isinstance(context, Instance) else ():
+        for name, value in by_name(context.attrs) if isinstance(context, Instance) else ():
             site = m.kept_on_context.get((ctx.id, name))
             held = value.items if isinstance(value, Tup) else (value,)
             tensors = [v for v in held if isinstance(v, Ref) and m.tensor(v) is not None]
@@ -178,7 +178,7 @@ class _Call:
 
     def _methods(self, m: Machine) -> tuple[Loc, ...]:
         """Where the function's methods are defined."""
-        return tuple(m.place_of(v) for v in self.cls.attrs.values() if isinstance(v, Func))
+        return tuple(m.place_of(v) for _, v in by_name(self.cls.attrs) if isinstance(v, Func))
 
     def _output(
         self, m: Machine, value: Value, index: int, node: int | None, dirty: Sequence[Value], plain: Sequence[Value]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from analyzers.domain.objects import ClassObj, HeapObject
+from analyzers.domain.objects import ClassObj, HeapObject, by_name
 from analyzers.domain.values import Func, Unknown, Value
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, aliases_in, roles_in
@@ -88,7 +88,7 @@ def _roles_in_class(program: Program, cls: int, find: Find) -> dict[str, Role]:
             whole(program, value)
             for each in classes
             if isinstance(each, ClassObj) and not each.module.startswith("<")
-            for value in each.attrs.values()
+            for _, value in by_name(each.attrs)
             if isinstance(value, Func)
         ]
     )

@@ -57,7 +57,7 @@ def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
     for value in values:
         held = m.obj(value)
         if isinstance(held, DictObj):
-            yield from held.items.values()
+            yield from held.values
         else:
             yield from value.items if isinstance(value, Tup) else (value,)
 

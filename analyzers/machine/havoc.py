@@ -21,6 +21,7 @@ from analyzers.domain.objects import (
     Node,
     SetObj,
     Tensor,
+    by_name,
 )
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Partial, Ref, Unknown, Value
 from analyzers.machine.core import Machine
@@ -67,21 +68,21 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
             if found.kind != "fixed":
                 anything = Unknown(None, None, None, reach_of(*items, *_some(rest)))
                 _put(m, ident, found, ListObj((), anything, found.kind))
-        case DictObj(items=entries, rest=rest):
-            for item in entries.values():
+        case DictObj(values=values, rest=rest):
+            for item in values:
                 havoc_value(m, item, seen)
-            everything = reach_of(*entries.values(), *_some(rest))
-            kept = entries.update(_replaceable(m, entries))
+            everything = reach_of(*values, *_some(rest))
+            kept = found.items.update(_replaceable(m, found.items))
             _put(m, ident, found, replace(found, items=kept, rest=Unknown(None, None, None, everything), keys=None))
         case SetObj(items=items):
             if items:
                 _put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*items))))
         case Instance(attrs=attrs):
             spared = bool(m.forgets) and m.st.is_library(found)
-            for name, attr in attrs.items():
+            for name, attr in by_name(attrs):
                 table = m.obj(attr) if name in TABLES else None
                 if isinstance(table, DictObj):
-                    for value in table.items.values():
+                    for value in table.values:
                         havoc_value(m, value, seen)
                 elif not spared:
                     havoc_value(m, attr, seen)
@@ -106,7 +107,7 @@ def _havoc_captured(m: Machine, func: Func) -> None:
     if func.module.startswith("<") or m.forgets:
         return
     used, rebound = _names_from_outside(m, func)
-    for name in used:
+    for name in sorted(used):
         at = _holder(m, func, name)
         if at is None:
             continue
@@ -139,7 +140,7 @@ def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapOb
 
 
 def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
-    return [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+    return sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
 
 
 def _callees(m: Machine, func: Func) -> list[Func]:
@@ -149,13 +150,13 @@ def _callees(m: Machine, func: Func) -> list[Func]:
         if callee.module.startswith("<"):
             continue
         used, _ = names_from_outside(m.whole(callee))
-        for name in used:
+        for name in sorted(used):
             at = _holder(m, callee, name)
             if at is None:
                 continue
             value = m.env(at).vars[name]
             named = m.obj(value)
-            parts = named.attrs.values() if isinstance(named, ClassObj) else [value]
+            parts = [part for _, part in by_name(named.attrs)] if isinstance(named, ClassObj) else [value]
             found += [part for part in parts if isinstance(part, Func) and part not in found]
     return found
 
@@ -189,9 +190,9 @@ def _havoc_contents(m: Machine, holder: Ref) -> None:
     match m.obj(holder):
         case ListObj(items=items, rest=rest, kind=kind) if kind != "fixed":
             m.st.put(holder.id, ListObj((), Unknown(None, None, None, reach_of(*items, *_some(rest))), kind))
-        case DictObj(items=entries, rest=rest) as found:
-            everything = Unknown(None, None, None, reach_of(*entries.values(), *_some(rest)))
-            held = {key: Unknown(None, None, None, reach_of(value)) for key, value in entries.items()}
+        case DictObj(rest=rest) as found:
+            everything = Unknown(None, None, None, reach_of(*found.values, *_some(rest)))
+            held = {key: Unknown(None, None, None, reach_of(value)) for key, value in found.entries}
             m.st.put(holder.id, replace(found, items=Map(held), rest=everything, keys=None))
         case SetObj(items=items) if items:
             m.st.put(holder.id, SetObj((), Unknown(None, None, None, reach_of(*items))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import accumulate
 
-from analyzers.domain.objects import Env, ListObj, ModuleObj
+from analyzers.domain.objects import Env, ListObj, ModuleObj, by_name
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args, call
 from analyzers.machine.core import Machine, PyRaise
@@ -139,7 +139,7 @@ def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) ->
         return
     env = m.env(found.env)
     said = _public_names(m, env.vars.get("__all__"))
-    for symbol in said if said is not None else [key for key in env.vars if not key.startswith("_")]:
+    for symbol in said if said is not None else [key for key, _ in by_name(env.vars) if not key.startswith("_")]:
         value = member(m, source, symbol)
         if value is None:
             inner = m.program.find_import(found.path, symbol, 1)

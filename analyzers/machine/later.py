@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import ClassObj
+from analyzers.domain.objects import ClassObj, by_name
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine, ModuleRun
 from analyzers.machine.havoc import havoc_value
@@ -30,12 +30,12 @@ def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
     """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
     names = m.env(run.env).vars
     rebound, freezes = m.program.habits(run.path)
-    for name in rebound:
+    for name in sorted(rebound):
         if name in names:
             m.bind(run.env, name, Unknown(None, None, None, reach_of(names[name])))
     m.forgets = "all" if freezes else "state"
     seen: set[int] = set()
-    for value in (*m.env(run.env).vars.values(), *values):
+    for value in (*(value for _, value in by_name(m.env(run.env).vars)), *values):
         found = m.obj(value)
         if isinstance(found, ClassObj) and isinstance(value, Ref):
             if not found.module.startswith("<"):
@@ -59,7 +59,7 @@ def habits_of(chunk: n.Chunk) -> tuple[frozenset[str], bool]:
 
 def _forget_class(m: Machine, cls: Ref, found: ClassObj, seen: set[int]) -> None:
     attrs = found.attrs
-    for name, value in found.attrs.items():
+    for name, value in by_name(found.attrs):
         if isinstance(value, Const) and not isinstance(value.value, str):
             attrs = attrs.set(name, Unknown())
         elif isinstance(value, Ref):

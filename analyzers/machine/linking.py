@@ -20,7 +20,7 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, ModuleObj, SetObj
+from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, ModuleObj, SetObj, by_name
 from analyzers.domain.state import BLOCK_BITS
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.core import Machine, ModuleRun
@@ -111,7 +111,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
 def namespace(m: Machine, env: int) -> Ref:
     """The dict of a module's names, as it is now."""
     found = m.env(env)
-    items: dict[Value, Value] = {Const(name): settled(m, value) for name, value in found.vars.items()}
+    items: dict[Value, Value] = {Const(name): settled(m, value) for name, value in by_name(found.vars)}
     return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
 
 
@@ -134,7 +134,7 @@ def _merge(m: Machine, ident: int, base: HeapObject | None, ours: HeapObject, th
     """Both have changed what was `base`: first we, then they."""
     match base, ours, theirs:
         case DictObj(), DictObj(), DictObj():
-            added = {k: v for k, v in theirs.items.items() if base.items.get(k) != v}
+            added = {k: v for k, v in theirs.entries if base.items.get(k) != v}
             order = (*ours.order, *(k for k in theirs.order if k not in ours.items))
             rest = ours.rest if theirs.rest == base.rest else theirs.rest
             m.st.put(ident, replace(ours, items=ours.items.update(added), order=order, rest=rest, keys=None))

@@ -402,7 +402,7 @@ def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, de
     from analyzers.machine.subscripts import set_item
 
     if not is_key(m, key):
-        return Unknown(None, None, None, reach_of(*found.items.values(), default))
+        return Unknown(None, None, None, reach_of(*found.values, default))
     value = found.items.get(key)
     if value is not None:
         if name == "pop":
@@ -410,7 +410,7 @@ def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, de
             m.st.put(receiver.id, replace(found, items=found.items.delete(key), order=order))
         return value
     if found.rest is not None or (not is_exact_key(key) and found.order):
-        return Unknown(None, None, None, reach_of(*_some(found.rest), *found.items.values(), default))
+        return Unknown(None, None, None, reach_of(*_some(found.rest), *found.values, default))
     if name == "setdefault":
         set_item(m, receiver, key, default)
     if name == "pop" and len(args.pos) < 2 and "default" not in args.kw:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from immutables import Map
 
-from analyzers.domain.objects import DictObj, Instance, ModuleObj
+from analyzers.domain.objects import DictObj, Instance, ModuleObj, by_name
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.calls import Args
 from analyzers.machine.core import Machine
@@ -32,7 +32,7 @@ def _vars(m: Machine, args: Args) -> Value:
     if isinstance(found, ModuleObj):
         return namespace(m, found.env)
     if isinstance(found, Instance):
-        items: dict[Value, Value] = {Const(k): v for k, v in found.attrs.items()}
+        items: dict[Value, Value] = {Const(k): v for k, v in by_name(found.attrs)}
         return m.new(DictObj(Map(items), tuple(items), Unknown()))
     return Unknown()
 

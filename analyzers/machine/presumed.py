@@ -18,7 +18,7 @@ from immutables import Map
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage
-from analyzers.domain.objects import Counter, Edge, Instance, Node, Saved, Storage, Tensor
+from analyzers.domain.objects import Counter, DictObj, Edge, Instance, Node, Saved, Storage, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.calls import Args
 from analyzers.machine.core import Frame, Machine
@@ -49,7 +49,7 @@ def presume_arguments(m: Machine, func: Func, env: int) -> None:
     """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
     if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
-    silent = [name for name, value in m.env(env).vars.items() if says_nothing(value)]
+    silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value)]
     if not m.presumes:
         for name in silent:
             m.gaps.note(func.module, func, name)
@@ -159,7 +159,7 @@ def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, 
     at: int | None = m.frame.env if env is None else env
     while at is not None:
         scope = m.env(at)
-        for other, value in scope.vars.items():
+        for other, value in by_name(scope.vars):
             if _is_model(m, value) and (env is not None or roles.get(other) is Role.MODEL):
                 found.setdefault(other, value)
         holder = holder or scope.vars.get("self")
@@ -168,13 +168,14 @@ def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, 
         found = {}
     owner = m.obj(holder) if holder is not None else None
     if isinstance(owner, Instance):
-        found.update({f"self.{k}": v for k, v in _attributes(m, owner).items() if _is_model(m, v)})
+        found.update({f"self.{k}": v for k, v in by_name(_attributes(m, owner)) if _is_model(m, v)})
     return list(found.items())
 
 
 def _attributes(m: Machine, owner: Instance) -> Map[str, Value]:
     table = m.obj(owner.attrs["_modules"]) if "_modules" in owner.attrs else None
-    modules = {str(k.value): v for k, v in getattr(table, "items", {}).items() if isinstance(k, Const)}
+    entries = table.entries if isinstance(table, DictObj) else ()
+    modules = {str(k.value): v for k, v in entries if isinstance(k, Const)}
     return owner.attrs.update(modules)
 
 

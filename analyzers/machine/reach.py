@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import DictObj, HeapObject, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, HeapObject, Instance, ListObj, SetObj, Tensor, by_name
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core import Machine
 
@@ -38,10 +38,10 @@ def held_by(found: HeapObject) -> list[int]:
     match found:
         case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
             values = [*items, *((rest,) if rest is not None else ())]
-        case DictObj(items=entries, rest=rest):
-            values = [*entries.values(), *((rest,) if rest is not None else ())]
+        case DictObj(values=entries, rest=rest):
+            values = [*entries, *((rest,) if rest is not None else ())]
         case Instance(attrs=attrs):
-            values = list(attrs.values())
+            values = [value for _, value in by_name(attrs)]
         case _:
             return []
     return [i for value in values for i in reach_of(value)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Ref, Tup, Value
 from analyzers.machine.core import Machine
 from analyzers.machine.events import BackwardCall, LeftOut, ParameterLost
@@ -65,7 +65,7 @@ def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
 
 
 def _note_contained(m: Machine, optimizer: Ref, owner: Instance, registered: set[int], held: set[int]) -> None:
-    for attr, value in owner.attrs.items():
+    for attr, value in by_name(owner.attrs):
         if attr in {"_modules", "_parameters", "_buffers"}:
             continue
         tensor = m.tensor(value)
@@ -106,7 +106,7 @@ def _contained(m: Machine, value: Value) -> Iterator[Ref]:
     elif isinstance(found, ListObj):
         items = found.items
     elif isinstance(found, DictObj):
-        items = tuple(found.items.values())
+        items = tuple(found.values)
     for item in items:
         if isinstance(item, Ref):
             yield item
@@ -119,7 +119,7 @@ def _is_module(found: object) -> bool:
 def _members(m: Machine, owner: Instance, table: str) -> Iterator[int]:
     entries = m.obj(owner.attrs[table])
     if isinstance(entries, DictObj):
-        yield from (value.id for value in entries.items.values() if isinstance(value, Ref))
+        yield from (value.id for value in entries.values if isinstance(value, Ref))
 
 
 def _parameters(m: Machine, module: int) -> Iterator[int]:

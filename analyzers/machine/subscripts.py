@@ -150,7 +150,7 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
         return made
     if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):
         raise PyRaise("KeyError")
-    return _element(m, tuple(found.items.values()), found.rest)
+    return _element(m, tuple(found.values), found.rest)
 
 
 def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:
@@ -176,7 +176,7 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
                 _store(m, owner, index, value)
             else:
                 rest_ = value if found.rest is None else one_of(found.rest, value)
-                blurred = {k: one_of(v, value) for k, v in found.items.items()}
+                blurred = {k: one_of(v, value) for k, v in found.entries}
                 m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_, keys=None))
         case Tensor():
             from analyzers.machine.indexing import assign_index
@@ -232,7 +232,7 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
                 order = tuple(k for k in found.order if k != index)
                 m.st.put(owner.id, replace(found, items=found.items.delete(index), order=order))
             elif not is_key(m, index):
-                rest_ = one_of(*found.items.values(), *((found.rest,) if found.rest is not None else ()))
+                rest_ = one_of(*found.values, *((found.rest,) if found.rest is not None else ()))
                 m.st.put(owner.id, replace(found, rest=rest_, keys=None))
         case Instance():
             from analyzers.machine.attributes import find_in_class

@@ -167,8 +167,8 @@ def note_stored(m: Machine, target: n.Expr, owner: Value, index: Value, value: V
     from analyzers.machine.growth import note_kept
 
     match m.obj(owner):
-        case DictObj(items=items, rest=rest) if index not in items:
-            note_kept(m, m.source(target), (*items.values(), *((rest,) if rest is not None else ())), (value,))
+        case DictObj(items=items, values=values, rest=rest) if index not in items:
+            note_kept(m, m.source(target), (*values, *((rest,) if rest is not None else ())), (value,))
         case ListObj(items=items, rest=rest):
             note_kept(m, m.source(target), (*items, *((rest,) if rest is not None else ())), (value,))
 

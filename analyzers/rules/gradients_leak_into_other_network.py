@@ -69,7 +69,7 @@ def check(facts: Facts) -> Iterator[Draft]:
     told_otherwise = {event.again.loc for event in facts.of(GradAccumulated)}
     seen: set[Loc] = set()
     for step in facts.of(StepCall):
-        mixtures = {sites for _, sites in step.mixtures}
+        mixtures = tuple(dict.fromkeys(sites for _, sites in step.mixtures))
         if not mixtures or step.site.loc in told_otherwise or step.optimizer not in owned:
             continue
         for leak, own in _pairs(mixtures):
@@ -85,9 +85,9 @@ def check(facts: Facts) -> Iterator[Draft]:
                 yield _draft(facts, leak, leak, other, step)
 
 
-def _pairs(mixtures: set[tuple[Site, ...]]) -> Iterator[tuple[Site, Site]]:
+def _pairs(mixtures: Sequence[tuple[Site, ...]]) -> Iterator[tuple[Site, Site]]:
     """A backward, and another after it, which are both in every gradient."""
-    first = next(iter(mixtures))
+    first = mixtures[0]
     for leak, own in pairwise(first):
         both = all(leak in sites and own in sites for sites in mixtures)
         if both and leak.loc != own.loc:
@@ -113,10 +113,10 @@ def _stepped_between(
 
 
 def _between_its_own(
-    facts: Facts, mixtures: set[tuple[Site, ...]], owned: dict[int, set[int]], step: StepCall
+    facts: Facts, mixtures: Sequence[tuple[Site, ...]], owned: dict[int, set[int]], step: StepCall
 ) -> Iterator[tuple[Site, StepCall]]:
     """A backward between a network's own and its step, before which only another optimizer has cleared."""
-    for own, leak in pairwise(next(iter(mixtures))):
+    for own, leak in pairwise(mixtures[0]):
         if own.loc == leak.loc or own.iterations != leak.iterations:
             continue
         before, between, after = _parts(facts, own, leak)
