@@ -17,7 +17,7 @@ INTERPRETED = {"__init__.py", "probe.py"}
 
 
 def modules() -> list[str]:
-    files = (file for package in COMPILED for file in Path("analyzers", package).glob("*.py"))
+    files = (file for package in COMPILED for file in Path("analyzers", package).rglob("*.py"))
     return sorted(str(file) for file in files if file.name not in INTERPRETED)
 
 

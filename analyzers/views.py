@@ -26,10 +26,10 @@ from analyzers.host.files import chunk, reach, texts
 from analyzers.host.places import Positions
 from analyzers.host.runs import WHOLE, Program, function_run, later_run, made_for, module_run, uncalled
 from analyzers.host.world import looked_at_together
-from analyzers.machine.core import Machine
-from analyzers.machine.events import BackwardCall, Event, OptimizerMade
-from analyzers.machine.probe import Probe
-from analyzers.machine.runs import run_unknown
+from analyzers.machine.assembly import run_unknown
+from analyzers.machine.core.events import BackwardCall, Event, OptimizerMade
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.probe import Probe
 from analyzers.program.prelude import is_prelude
 from analyzers.queries.engine import Database, query
 from analyzers.report import Bound, Leaf, Place, Reach

@@ -8,8 +8,8 @@ from typing import Protocol
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Edge, Node, Tensor
-from analyzers.machine.core import Machine
-from analyzers.machine.tensors import refreshed
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.core.machine import Machine
 from analyzers.report import Graph, GraphEdge, GraphNode, Place
 
 MOST = 400

@@ -14,12 +14,11 @@ from analyzers.graph.changes import changes_between, last_backward, made_at, unr
 from analyzers.graph.keepers import keepers
 from analyzers.graph.names import names_at
 from analyzers.graph.record import Moment, Recording, Spot
-from analyzers.machine.contexts import mode_of
-from analyzers.machine.core import Machine
-from analyzers.machine.events import BackwardCall, OptimizerMade
-from analyzers.machine.prelude_calls import members
-from analyzers.machine.tensors import refreshed
-from analyzers.machine.training import all_known, parameters_of
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.trainables import all_known, members, parameters_of
+from analyzers.machine.core.events import BackwardCall, OptimizerMade
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.libraries.torch.grad_modes import mode_of
 from analyzers.report import Card, Change, Fact, Graph, Held, Place, Remark
 from analyzers.syntax import nodes as n
 

@@ -16,9 +16,9 @@ from analyzers.domain.objects import VERSION_BASE, Counter, HeapObject, Node, St
 from analyzers.domain.state import State, touched
 from analyzers.domain.values import NONE, Ref, Value
 from analyzers.graph.build import Places, place_of
-from analyzers.machine.core import Machine
-from analyzers.machine.events import BackwardCall, OptimizerMade
-from analyzers.machine.training import parameters_of
+from analyzers.machine.autograd.trainables import parameters_of
+from analyzers.machine.core.events import BackwardCall, OptimizerMade
+from analyzers.machine.core.machine import Machine
 from analyzers.report import Change, ChangeKind, Place
 
 

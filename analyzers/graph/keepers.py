@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from analyzers.domain.join import versions_equal
 from analyzers.domain.objects import VERSION_BASE, Counter, Node, Tensor
 from analyzers.graph.build import Places, place_of
-from analyzers.machine.core import Machine
+from analyzers.machine.core.machine import Machine
 from analyzers.report import Remark
 
 MOST = 4

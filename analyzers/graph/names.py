@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.objects import DictObj, Env, Instance, ListObj, by_name
 from analyzers.domain.values import Const, Ref, Tup, Value
-from analyzers.machine.core import Machine
+from analyzers.machine.core.machine import Machine
 
 MOST = 6_000
 """Values that are looked at; what lies deeper has no name."""

@@ -21,11 +21,15 @@ from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Builtin, Func, Ref, Tup, Unknown, Value
 from analyzers.graph.counting import counts_as_torch
-from analyzers.machine.core import Frame, Limits, Machine, ModuleRun, Path, Program
-from analyzers.machine.loops import BLURRED
-from analyzers.machine.probe import Probe
-from analyzers.machine.runs import Made, run_module, run_unknown
-from analyzers.machine.tensors import grad_fn_names, refreshed
+from analyzers.machine.assembly import Made, run_module, run_unknown
+from analyzers.machine.autograd.graph import grad_fn_names, refreshed
+from analyzers.machine.core.budget import Limits
+from analyzers.machine.core.choices import Path
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import Frame
+from analyzers.machine.core.probe import Probe
+from analyzers.machine.core.program import ModuleRun, Program
+from analyzers.machine.interpreter.loops import BLURRED
 from analyzers.syntax import nodes as n
 
 MOST = 12_000

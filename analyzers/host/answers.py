@@ -11,7 +11,7 @@ from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
 from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at, run_of, runs_of, uncalled
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
-from analyzers.machine.events import Binding
+from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
 from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
 

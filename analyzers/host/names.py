@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analyzers.host.files import chunk, imports_of, outline
-from analyzers.machine.havoc import names_from_outside
-from analyzers.machine.later import habits_of
+from analyzers.machine.entries.entry_state import habits_of
+from analyzers.machine.interpreter.closures import names_from_outside
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
 from analyzers.syntax import relevance

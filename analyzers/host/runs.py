@@ -10,21 +10,12 @@ from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
 from analyzers.host.names import captured, habits, worth_running
 from analyzers.host.world import is_too_large, outside_kind, world_of
-from analyzers.machine.core import ModuleRun
-from analyzers.machine.frameworks import DRIVEN
-from analyzers.machine.gaps import may_be_filled
-from analyzers.machine.runs import (
-    IMPORTED,
-    PRESUMED,
-    FunctionRun,
-    Made,
-    later,
-    make_instance,
-    presumed_limits,
-    run_module,
-    run_unknown,
-    takes_instance,
-)
+from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
+from analyzers.machine.core.program import ModuleRun
+from analyzers.machine.entries.frameworks import DRIVEN
+from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
+from analyzers.machine.entries.modules import IMPORTED, PRESUMED
+from analyzers.machine.entries.roles import may_be_filled
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n

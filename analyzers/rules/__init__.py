@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Sequence
 
-from analyzers.machine.events import Plain, Raised
+from analyzers.machine.core.causes import Plain, Raised
 from analyzers.report import Finding, Fix, Raises, Related, Severity
 from analyzers.rules.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.rules.layout import laid_out

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage
-from analyzers.machine.events import NonScalar, Raised
+from analyzers.machine.core.causes import NonScalar, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import before_dot, node_at
 from analyzers.rules.regrading import behind

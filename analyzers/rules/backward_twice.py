@@ -64,7 +64,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, Freed, Raised
+from analyzers.machine.core.causes import Freed, Raised
+from analyzers.machine.core.events import BackwardCall
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
 from analyzers.rules.edits import add_argument, at, between, node_at

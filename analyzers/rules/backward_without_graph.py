@@ -182,7 +182,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import NoGraph, Plain, Raised
+from analyzers.machine.core.causes import NoGraph, Plain, Raised
 from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import add_argument, at, node_at
 from analyzers.rules.regrading import attach, behind

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import Binding, Event, Raised
+from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.events import Binding, Event
 from analyzers.report import Effect, Place, Severity
 from analyzers.syntax import nodes as n
 

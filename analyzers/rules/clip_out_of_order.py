@@ -107,7 +107,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, ClipCall, Event, ScalerCall, StepCall
+from analyzers.machine.core.events import BackwardCall, ClipCall, Event, ScalerCall, StepCall
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import swap
 from analyzers.rules.trace import Note, callers, said, told

@@ -90,7 +90,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import KeptOnContext
+from analyzers.machine.core.events import KeptOnContext
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, node_at, statement_at, walk
 from analyzers.rules.trace import said

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall
+from analyzers.machine.core.events import BackwardCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.trace import callers, said, told
 

@@ -103,7 +103,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import CustomBypassed
+from analyzers.machine.core.events import CustomBypassed
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import between, node_at
 from analyzers.rules.trace import callers, said, told

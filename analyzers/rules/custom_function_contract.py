@@ -116,8 +116,8 @@ import re
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.custom import UNMATERIALIZED
-from analyzers.machine.events import Plain, Raised
+from analyzers.machine.core.causes import Plain, Raised
+from analyzers.machine.libraries.torch.function_context import UNMATERIALIZED
 from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import module_block
 from analyzers.rules.edits import at, between, indentation, node_at, walk

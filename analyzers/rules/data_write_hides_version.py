@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import HiddenWrite
+from analyzers.machine.core.events import HiddenWrite
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.rebuilding import compute_after
 from analyzers.rules.trace import callers, told

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import Plain
+from analyzers.machine.core.causes import Plain
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.regrading import require
 from analyzers.rules.trace import callers, cuts, explain_cut, origin, said, told

@@ -152,19 +152,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import (
-    BackwardCall,
-    Cleared,
-    FlagSet,
-    GradRead,
-    NoneGrad,
-    NoneGradUsed,
-    OptimizerMade,
-    Raised,
-    Rewrapped,
-    Site,
-    ZeroCall,
-)
+from analyzers.machine.core.causes import NoneGrad, NoneGradUsed, Raised, Site
+from analyzers.machine.core.events import BackwardCall, Cleared, FlagSet, GradRead, OptimizerMade, Rewrapped, ZeroCall
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import Spot, block_around, under_no_grad
 from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at, walk

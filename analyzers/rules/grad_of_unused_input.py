@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import UNUSED, Plain, Raised
+from analyzers.machine.core.causes import UNUSED, Plain, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import add_argument, node_at
 from analyzers.rules.trace import callers, origin, said, told

@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, EndedAtCut
+from analyzers.machine.core.events import BackwardCall, EndedAtCut
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, node_at
 from analyzers.rules.regrading import attach

@@ -59,7 +59,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, Event, GradAccumulated, OptimizerMade, Site, StepCall, ZeroCall
+from analyzers.machine.core.causes import Site
+from analyzers.machine.core.events import BackwardCall, Event, GradAccumulated, OptimizerMade, StepCall, ZeroCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.trace import callers, said, told
 

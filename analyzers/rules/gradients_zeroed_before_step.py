@@ -42,7 +42,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, Site, StepCall, ZeroCall
+from analyzers.machine.core.causes import Site
+from analyzers.machine.core.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, StepCall, ZeroCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import swap
 from analyzers.rules.trace import callers, said, told

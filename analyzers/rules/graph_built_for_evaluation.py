@@ -73,7 +73,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
+from analyzers.machine.core.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import under_no_grad
 from analyzers.rules.edits import at, statement_at

@@ -81,8 +81,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.state import may_meet
-from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
-from analyzers.machine.growth import graph_trail
+from analyzers.machine.core.causes import Freed, Raised
+from analyzers.machine.core.events import BackwardCall, GraphGrew
+from analyzers.machine.observers.retained_graphs import graph_trail
 from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import path_to, statement_at
 from analyzers.rules.regrading import behind

@@ -39,7 +39,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import HiddenWrite, Raised, StaleBackward
+from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.events import HiddenWrite, StaleBackward
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.rebuilding import compute_in_loop
 from analyzers.rules.trace import callers, said, told

@@ -92,7 +92,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.objects import Node
-from analyzers.machine.events import Freed, Raised, StepCall
+from analyzers.machine.core.causes import Freed, Raised
+from analyzers.machine.core.events import StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.carrying import detach_carried

@@ -83,7 +83,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import LeafWritten, Raised
+from analyzers.machine.core.causes import LeafWritten, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import Spot, block_around, under_no_grad
 from analyzers.rules.edits import between, node_at, path_to, statement_at, walk

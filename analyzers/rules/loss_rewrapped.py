@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, EndedAtCut, GradRead, GradTaken
+from analyzers.machine.core.events import BackwardCall, EndedAtCut, GradRead, GradTaken
 from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import block_around, is_alone_on_lines
 from analyzers.rules.edits import at, between, is_bare, node_at, statement_at

@@ -69,7 +69,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall
+from analyzers.machine.core.events import BackwardCall
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import drop_suffix, node_at
 from analyzers.rules.regrading import attach

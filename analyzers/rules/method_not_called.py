@@ -60,7 +60,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import NotCalled
+from analyzers.machine.core.events import NotCalled
 from analyzers.report import Effect
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import between

@@ -67,7 +67,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import Misspelt
+from analyzers.machine.core.events import Misspelt
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, before_dot, path_to, statement_at
 from analyzers.rules.trace import callers, said, told

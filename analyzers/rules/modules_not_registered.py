@@ -81,7 +81,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import GradTaken, LeftOut
+from analyzers.machine.core.events import GradTaken, LeftOut
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, path_to, statement_at
 from analyzers.rules.trace import callers, said, told

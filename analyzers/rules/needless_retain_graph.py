@@ -65,7 +65,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import RetainedInVain
+from analyzers.machine.core.events import RetainedInVain
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import drop_keyword, node_at
 from analyzers.rules.trace import callers, said, told

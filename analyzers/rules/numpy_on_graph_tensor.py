@@ -59,7 +59,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import GraphGrew, NumpyOnGraph, Raised
+from analyzers.machine.core.causes import NumpyOnGraph, Raised
+from analyzers.machine.core.events import GraphGrew
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, before_dot, between, node_at
 from analyzers.rules.trace import Note, callers, told

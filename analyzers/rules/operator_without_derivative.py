@@ -53,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import NumberWanted, Raised
+from analyzers.machine.core.causes import NumberWanted, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import between, node_at
 from analyzers.rules.trace import callers, origin, said, told

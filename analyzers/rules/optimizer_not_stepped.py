@@ -86,7 +86,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import (
+from analyzers.machine.core.events import (
     BackwardCall,
     GradTaken,
     HandStep,

@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import Raised
+from analyzers.machine.core.causes import Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, between, node_at
 from analyzers.rules.regrading import leaf_of_result

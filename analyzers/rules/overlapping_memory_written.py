@@ -50,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import Plain, Raised
+from analyzers.machine.core.causes import Plain, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, statement_at
 from analyzers.rules.trace import callers, origin, said, told

@@ -62,7 +62,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import ParameterLost
+from analyzers.machine.core.events import ParameterLost
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, statement_at
 from analyzers.rules.trace import callers, told

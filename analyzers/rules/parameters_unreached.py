@@ -86,7 +86,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import (
+from analyzers.machine.core.events import (
     BackwardCall,
     Cleared,
     Compared,
@@ -96,7 +96,7 @@ from analyzers.machine.events import (
     LeftOut,
     OptimizerMade,
     OutputReplaced,
-)  # fmt: skip
+)
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, between, node_at, walk
 from analyzers.rules.gradients_zeroed_before_step import idle_steps

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, Site
+from analyzers.machine.core.causes import Site
+from analyzers.machine.core.events import BackwardCall
 from analyzers.rules.base import Change, Facts, FixDraft
 from analyzers.rules.blocks import Spot, block_around, bound_in, contains, moved_before, names_of, plainly_bound
 from analyzers.rules.edits import at, drop_keyword, node_at, path_to

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import FlagOnNonLeaf
+from analyzers.machine.core.causes import FlagOnNonLeaf
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, statement_at
 from analyzers.rules.trace import callers, origin, told

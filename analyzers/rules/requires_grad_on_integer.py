@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.machine.events import IntegerFlag, Raised
+from analyzers.machine.core.causes import IntegerFlag, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import add_argument, float_literals, node_at
 from analyzers.rules.trace import callers, origin, said, told

@@ -68,7 +68,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, Dropped
+from analyzers.machine.core.events import BackwardCall, Dropped
 from analyzers.report import Effect
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import at, between, node_at, statement_at

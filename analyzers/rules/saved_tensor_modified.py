@@ -145,7 +145,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Write
-from analyzers.machine.events import Modified, Raised
+from analyzers.machine.core.causes import Modified, Raised
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import VIEWS, at, out_of_place, statement_at
 from analyzers.rules.rebuilding import compute_after, write_after

@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import BackwardCall, StepCall
+from analyzers.machine.core.events import BackwardCall, StepCall
 from analyzers.rules.base import Draft, Facts, Rule
 from analyzers.rules.edits import swap
 from analyzers.rules.gradients_zeroed_before_step import idle_steps

@@ -133,7 +133,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import BackwardCall, Compared, Dropped, FollowerReached, GradTaken, HandStep, StepCall
+from analyzers.machine.core.events import (
+    BackwardCall,
+    Compared,
+    Dropped,
+    FollowerReached,
+    GradTaken,
+    HandStep,
+    StepCall,
+)
 from analyzers.report import Effect
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.edits import node_at, path_to

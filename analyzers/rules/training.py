@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers.machine.events import OptimizerMade, StepCall
+from analyzers.machine.core.events import OptimizerMade, StepCall
 from analyzers.report import Effect
 from analyzers.rules.base import Facts
 from analyzers.rules.blocks import module_block

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.machine.events import Raised, ViewWritten
+from analyzers.machine.core.causes import Raised, ViewWritten
 from analyzers.rules.base import Draft, Facts, FixDraft, Rule
 from analyzers.rules.blocks import names_in
 from analyzers.rules.edits import at, out_of_place, path_to, statement_at, walk

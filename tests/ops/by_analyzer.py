@@ -10,9 +10,12 @@ from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.host import Host
 from analyzers.host.places import Positions
 from analyzers.host.runs import Program, module_run
-from analyzers.machine.core import Frame, Machine, ModuleRun
-from analyzers.machine.events import Raised
-from analyzers.machine.tensors import edge_to, refreshed, tensor_at
+from analyzers.machine.autograd.graph import edge_to, refreshed
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import Frame
+from analyzers.machine.core.program import ModuleRun
 from analyzers.rules.base import Facts
 from analyzers.syntax import nodes as n
 from tests.ops.cases import Case, Flags

@@ -16,13 +16,16 @@ from analyzers.domain.objects import Counter, DictObj, Edge, Env, Instance, List
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.host import Host
 from analyzers.host.runs import Program as Door
-from analyzers.machine.backward import run_backward
-from analyzers.machine.core import Machine, PyRaise
-from analyzers.machine.events import Raised
-from analyzers.machine.prelude_calls import members as members_of
-from analyzers.machine.probe import Probe
-from analyzers.machine.runs import run_module
-from analyzers.machine.tensors import grad_fn_names, refreshed, tensor_at, version_of
+from analyzers.machine.assembly import run_module
+from analyzers.machine.autograd.backward import run_backward
+from analyzers.machine.autograd.graph import grad_fn_names, refreshed
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.trainables import members as members_of
+from analyzers.machine.autograd.versions import version_of
+from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.probe import Probe
+from analyzers.machine.core.record import PyRaise
 from analyzers.syntax import nodes as n
 from tests.prelude.programs import Facts, Program, lines
 

@@ -1,0 +1,158 @@
+"""Reading `.grad`, and what happens to a `.grad` that is None."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Edge, Node, Tensor
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.machine.autograd.engine import GIVEN, Walk
+from analyzers.machine.autograd.gradients import summed
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.versions import blur_tensor, bump
+from analyzers.machine.core.causes import NoneGrad, Plain
+from analyzers.machine.core.events import GradRead, GradTaken
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+
+
+def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
+    """`t.grad`: None where nothing has arrived, which is noted when `t` is no leaf."""
+    tensor = refreshed(m, ref.id)
+    if tensor.grad == NONE:
+        name = subject_name(m)
+        behind = (tensor.lineage,) if tensor.lineage is not None else ()
+        trail = NoneGrad("none-grad", m.here(), behind, via=m.via(), name=name, tensor=tensor, ident=ref.id)
+        expected = (m.asks_for_none and tensor.is_leaf is not False) or m.frame.library
+        if (
+            tensor.requires_grad is not None
+            and tensor.is_leaf is not None
+            and tensor.retains_grad is False
+            and not expected
+        ):
+            m.note(GradRead(m.site(), name, tensor, ref.id))
+        if tensor.aliases or tensor.shared_grad or tensor.requires_grad is None:
+            return Unknown("grad", reach=(ref.id,))
+        return Const(None, trail)
+    if not m.frame.library:
+        take(m, ref.id)
+    return tensor.grad
+
+
+def take(m: Machine, leaf: int) -> None:
+    """The program asks for the gradient of a leaf."""
+    if leaf not in m.taken_gradients:
+        m.taken_gradients.add(leaf)
+        m.note(GradTaken(m.site(), leaf))
+
+
+def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
+    """Add to a leaf's `.grad`; with `create`, out of place and with the gradient's graph."""
+    from analyzers.machine.observers.gradient_accumulation import arrived, held_by
+    from analyzers.machine.operators.tensor_arithmetic import Term
+
+    tensor = tensor_at(m, leaf)
+    if not (isinstance(gradient, Ref) or gradient == GIVEN):
+        m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
+        return
+    if tensor.grad == NONE:
+        if not certain:
+            m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
+            return
+        grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
+        # It may be what came, or a copy that was written.
+        blur_tensor(m, grad.id)
+        if create and isinstance(gradient, Ref):
+            m.in_mode(True, lambda: Term(m, grad).method("copy_", Term(m, gradient)))
+        elif create is not False:
+            made = tensor_at(m, grad.id)
+            made.requires_grad = None
+            made.edge = Edge()
+        m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
+        m.leaf_storages.add(tensor.storage)
+        arrived(m, grad.id, None, first=True)
+        return
+    if create and certain and isinstance(gradient, Ref) and m.tensor(tensor.grad) is not None:
+        total = m.in_mode(True, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
+        m.st.put(leaf, replace(tensor_at(m, leaf), grad=total))
+        return
+    if isinstance(tensor.grad, Ref) and m.tensor(tensor.grad) is not None:
+        if create is False:
+            held = tensor_at(m, tensor.grad.id)
+            if held.inference and m.st.inference is False and certain:
+                raise m.throw(
+                    "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
+                    Plain("inference", held.lineage),
+                )  # fmt: skip
+            m.leaf_storages.add(tensor.storage)
+            before = held_by(m, tensor.grad.id)
+            bump(m, tensor.grad.id, "backward")
+            arrived(m, tensor.grad.id, before, first=False)
+
+
+def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:
+    """Whether the gradient that a leaf has by now is sparse."""
+    held = tensor_at(m, leaf).grad
+    found = m.tensor(held)
+    if found is not None and isinstance(held, Ref):
+        m.st.put(held.id, replace(found, sparse=came if first else summed(found.sparse, came)))
+
+
+def trail(m: Machine, tensor: Tensor, create: truth.Truth) -> Lineage:
+    """That of a tensor's gradient, which has a graph only if one is asked for."""
+    behind = (tensor.lineage,) if tensor.lineage is not None else ()
+    return Lineage("grad", m.here(), behind, "no-grad" if create is False else None, m.via())
+
+
+def retained(m: Machine, walk: Walk) -> None:
+    """Tensors that keep their gradient though they are no leaves."""
+    for ident, tensor in m.retaining():
+        if tensor.edge is None or tensor.edge.node not in walk.arriving:
+            continue
+        gradient = walk.arriving[tensor.edge.node].get(tensor.edge.output, NONE)
+        if gradient == NONE:
+            continue
+        if tensor.retains_grad is None:
+            m.st.put(ident, replace(tensor_at(m, ident), grad=Unknown("grad", reach=(ident,))))
+            continue
+        grad: Value = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, walk.create))
+        if walk.create and isinstance(gradient, Ref):
+            grad = m.in_mode(True, partial(_added, m, tensor.grad, gradient))
+        m.st.put(ident, replace(tensor_at(m, ident), grad=grad))
+
+
+def _added(m: Machine, old: Value, gradient: Value) -> Value:
+    from analyzers.machine.operators.tensor_arithmetic import Term
+
+    copied = Term(m, gradient).method("clone")
+    return copied.value if old == NONE else (Term(m, old) + copied).value
+
+
+def perhaps_filled(m: Machine) -> None:
+    """A backward may have reached what nobody sees it reach."""
+    for ident, found in m.st.since(m.st.filled):
+        if isinstance(found, Tensor):
+            perhaps_leaf = found.edge is None or found.edge.node is None
+            if (
+                found.requires_grad is not False
+                and found.grad == NONE
+                and (perhaps_leaf or found.retains_grad is not False)
+            ):
+                m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
+    m.st.filled = m.st.log
+
+
+def blur_after_unknown(m: Machine) -> None:
+    """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
+    from analyzers.machine.observers.graph_liveness import all_met
+
+    perhaps_filled(m)
+    all_met(m)
+    for ident, found in m.st.since(m.st.freed):
+        if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
+            m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
+    m.st.freed = m.st.log

@@ -1,0 +1,176 @@
+"""Backward: the walk over the graph that accumulates gradients, meets what was freed or changed, and frees.
+
+Nodes run in the order of their making, the latest first, as torch's engine runs them. A node that kept something and
+was freed raises; a kept tensor whose version counter moved on raises; nodes that ran before are freed even then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from analyzers.domain import truth
+from analyzers.domain.objects import Edge, Tensor
+from analyzers.domain.values import NONE, Ref, Value
+from analyzers.machine.autograd.accumulation import (
+    accumulate,
+    blur_after_unknown,
+    note_sparse,
+    perhaps_filled,
+    retained,
+)
+from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, nodes_toward
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.hooks import call_after_hooks
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.views import is_stale, view_error
+from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
+from analyzers.machine.core.events import BackwardCall
+from analyzers.machine.core.machine import Machine
+from analyzers.ops.infer import numel
+
+NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+NON_SCALAR = "grad can be implicitly created only for scalar outputs"
+
+
+def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor | None:
+    """The checks on a root, in torch's order: the gradient's sizes, a graph, one element; None when not known."""
+    if not isinstance(value, Ref):
+        return None
+    tensor = refreshed(m, value.id)
+    if gradient != NONE:
+        _check_gradient_shape(m, tensor, gradient)
+    if tensor.requires_grad is False:
+        raise m.throw("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
+    if is_stale(m, tensor) and tensor.requires_grad:
+        raise view_error(m, tensor, "backward", indirect=True)
+    if gradient == NONE and tensor.shape is not None and tensor.requires_grad:
+        size = numel(tensor.shape)
+        # A presumed batch has more than one item.
+        if size != 1 and (size is not None or m.presumes):
+            raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
+        if tensor.dtype is not None and tensor.dtype.startswith("complex"):
+            raise m.throw(
+                "RuntimeError", "grad can be implicitly created only for real scalar outputs but got",
+                NonScalar(name, tensor.shape, tensor.lineage),
+            )  # fmt: skip
+    return tensor
+
+
+def _check_gradient_shape(m: Machine, tensor: Tensor, gradient: Value) -> None:
+    given = m.tensor(gradient)
+    if given is None or given.shape is None or tensor.shape is None:
+        return
+    if None in given.shape or None in tensor.shape:
+        return
+    if given.shape != tensor.shape:
+        raise m.throw("RuntimeError", "Mismatch in shape: grad_output[0]", Plain("gradient-shape", given.lineage))
+
+
+def run_backward(
+    m: Machine,
+    roots: Sequence[tuple[Value, Value]],
+    retain: truth.Truth,
+    create: truth.Truth,
+    inputs: Sequence[Value] | None,
+    name: str,
+) -> None:
+    """`roots` are tensors with the gradients given for them (None: none given)."""
+    from analyzers.machine.observers.graph_liveness import kept
+    from analyzers.machine.observers.loss_targets import look_at_losses
+    from analyzers.machine.observers.misdirected_gradients import note_cut_leaves, note_followers
+
+    m.trains = True
+    if inputs is not None and not inputs:
+        raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
+    checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]
+    check_inputs(m, inputs or (), "can't retain_grad on Tensor that has requires_grad=False")
+    known = [(value, tensor) for value, tensor in checked if tensor is not None]
+    if any(tensor is None for _, tensor in checked):
+        blur_after_unknown(m)
+    edges = [root_edge(value, tensor) for value, tensor in known]
+    aim: Aim | None = None
+    if inputs is not None:
+        targets, leaves = target_ids(m, inputs)
+        wanted, _ = nodes_toward(m, edges, targets, leaves)
+        aim = Aim(frozenset(wanted | targets), frozenset(targets), frozenset(leaves))
+    if inputs is None:
+        look_at_losses(m, edges)
+    walk = Walk(m, retain, name, create, aim)
+    walk.run(rooted(m, walk, edges, known, roots))
+    for leaf, certain in walk.leaves.items():
+        gradient = walk.came_to(leaf, tensor_at(m, leaf))
+        if gradient != NONE:
+            held = tensor_at(m, leaf).grad
+            accumulate(m, leaf, certain, create, gradient)
+            note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
+            m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
+    retained(m, walk)
+    if retain is True and create is False and all(tensor.requires_grad is True for _, tensor in known):
+        # Of a graph that may lie below an unknown value nobody sees who else goes through it.
+        kept(m, walk.reached)
+    if walk.unknown:
+        blur_after_unknown(m)
+    elif m.presumes:
+        perhaps_filled(m)
+    note_cut_leaves(m, walk.leaves)
+    note_followers(m, walk.users)
+    lineage = known[0][1].lineage if known else None
+    root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
+    m.note(
+        BackwardCall(
+            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
+            m.st.assumed, create,
+        )
+    )  # fmt: skip
+
+
+def rooted(
+    m: Machine,
+    walk: Walk,
+    edges: Sequence[Edge],
+    known: Sequence[tuple[Value, Tensor]],
+    roots: Sequence[tuple[Value, Value]],
+) -> list[tuple[Edge, Value]]:
+    """The roots' edges with the gradients to begin with: ones, where none are given."""
+    if not walk.computes:
+        return [(edge, GIVEN) for edge in edges]
+    given = dict(roots)
+    out: list[tuple[Edge, Value]] = []
+    for edge, (value, tensor) in zip(edges, known, strict=True):
+        gradient = given.get(value, NONE)
+        if m.tensor(gradient) is None:
+            gradient = m.new_tensor(tensor.shape, tensor.dtype, what="grad") if gradient == NONE else m.unknown_tensor()
+        out.append((edge, gradient))
+    return out
+
+
+def root_edge(value: Value, tensor: Tensor) -> Edge:
+    assert isinstance(value, Ref)
+    if tensor.edge is None:
+        return Edge(leaf=value.id, maybe=tensor.requires_grad is None)
+    return replace(tensor.edge, maybe=tensor.requires_grad is None)
+
+
+def check_inputs(m: Machine, inputs: Sequence[Value], message: str) -> None:
+    for value in inputs:
+        tensor = m.tensor(value)
+        if tensor is not None and isinstance(value, Ref) and refreshed(m, value.id).requires_grad is False:
+            raise m.throw("RuntimeError", message, Plain("input-without-grad", tensor.lineage))
+
+
+def target_ids(m: Machine, inputs: Sequence[Value]) -> tuple[set[int], set[int]]:
+    """The nodes and leaves at which a backward with `inputs=` ends."""
+    targets: set[int] = set()
+    leaves: set[int] = set()
+    for value in inputs:
+        if isinstance(value, Ref) and m.tensor(value) is not None:
+            tensor = refreshed(m, value.id)
+            if tensor.edge is not None and tensor.edge.node is not None:
+                targets.add(tensor.edge.node)
+            else:
+                leaves.add(value.id)
+    return targets, leaves

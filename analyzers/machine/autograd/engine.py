@@ -1,0 +1,338 @@
+"""The backward engine: which nodes run, in which order, and what a node checks before it runs."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from analyzers.domain import truth
+from analyzers.domain.join import versions_equal
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Storage, Tensor, Write
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.machine.autograd.gradients import gradient_is_sparse, gradients, opaque_gradient, summed
+from analyzers.machine.autograd.graph import refreshed, requires_grad_of
+from analyzers.machine.autograd.hooks import pass_hooks, table_of
+from analyzers.machine.autograd.saved_tensors import unpack
+from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
+from analyzers.machine.core.causes import Freed, Modified, Plain
+from analyzers.machine.core.events import HiddenWrite
+from analyzers.machine.core.machine import Machine
+
+TWICE = "Trying to backward through the graph a second time"
+
+
+MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation"
+
+
+DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+
+
+GIVEN = Const(True)
+"""A gradient that is there and has no graph, where nobody looks at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Where a backward with named inputs goes: the nodes that run, and the nodes and leaves whose gradient is asked."""
+
+    nodes: frozenset[int]
+    targets: frozenset[int]
+    leaves: frozenset[int]
+
+    def wants(self, edge: Edge) -> bool:
+        if edge.node is None:
+            return edge.leaf is None or edge.leaf in self.leaves
+        return edge.node in self.nodes or edge.node in self.targets
+
+
+class Walk:
+    """One pass of the engine, to everything or to what `aim` names.
+
+    What flows along an edge is a gradient, or None where a custom function gave none. Gradients are tensors with
+    `create`, since then they can have a graph, and where somebody looks at them, as hooks do; else it is enough that
+    they are there.
+    """
+
+    def __init__(
+        self,
+        m: Machine,
+        retain: truth.Truth,
+        root: str,
+        create: truth.Truth = False,
+        aim: Aim | None = None,
+        *,
+        watched: bool = False,
+    ) -> None:
+        self.m = m
+        self.retain = retain
+        self.root = root
+        self.create = create is True
+        self.computes = self.create or watched or m.watched
+        self.aim = aim
+        self.leaves: dict[int, bool] = {}
+        self.reached: dict[int, bool] = {}
+        self.unknown = False
+        self.executed: list[int] = []
+        self.sure: dict[int, bool] = {}
+        self.met: set[int] = set()
+        self.users: dict[int, int] = {}
+        """A node from which each leaf was reached."""
+        self.arriving: dict[int, dict[int, Value]] = {}
+        self.at_leaf: dict[int, Value] = {}
+        self.sparse: dict[tuple[int | None, int | None], truth.Truth] = {}
+        """Whether the gradient is sparse that comes to a node, or to a leaf."""
+
+    def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
+        """Run from `roots`, with their gradients."""
+        self.m.walks.append((self.m.next_sequence(), self.aim is not None))
+        try:
+            self.m.in_mode(self.create, lambda: self._run(roots))
+        finally:
+            self.m.walks.pop()
+
+    def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
+        from analyzers.machine.libraries.torch.custom_functions import run_user_backward
+        from analyzers.machine.observers.graph_liveness import met
+        from analyzers.machine.observers.misdirected_gradients import met_again
+
+        queue: list[tuple[int, int]] = []
+        sure = self.sure
+
+        def follow(edge: Edge | None, certain: bool, gradient: Value, sparse: truth.Truth) -> None:
+            if edge is None or (self.aim is not None and not self.aim.wants(edge)):
+                return
+            certain = certain and not edge.maybe
+            to = (edge.node, edge.leaf)
+            self.sparse[to] = summed(self.sparse[to], sparse) if to in self.sparse else sparse
+            if edge.node is None:
+                if edge.leaf is None:
+                    self.unknown = True
+                else:
+                    self.at_leaf[edge.leaf] = self.summed(self.at_leaf.get(edge.leaf, NONE), gradient)
+                    self.leaves[edge.leaf] = self.leaves.get(edge.leaf, False) or certain
+                return
+            place = self.arriving.setdefault(edge.node, {})
+            place[edge.output] = self.summed(place.get(edge.output, NONE), gradient)
+            met = edge.node in sure
+            sure[edge.node] = sure.get(edge.node, False) or certain
+            if not met and (self.aim is None or edge.node in self.aim.nodes):
+                heapq.heappush(queue, (-self.m.node(edge.node).seq, edge.node))
+
+        for edge, gradient in roots:
+            follow(edge, True, gradient, False)
+        while queue:
+            _, ident = heapq.heappop(queue)
+            certain = sure[ident]
+            node = self.m.node(ident)
+            self._meet_hooks(ident, node, certain)
+            grads = self.given(ident)
+            if node.kind == "custom":
+                flowing = run_user_backward(self.m, ident, node, certain, grads)
+            else:
+                self.check(node, certain)
+                flowing = self.computed(node, grads)
+            self.reached[ident] = certain
+            met(self.m, ident, node)
+            self.unknown = self.unknown or node.hidden
+            if self.retain is False and certain:
+                self.m.walked.setdefault(ident, []).append(self.m.st.assumed)
+            self.free(ident, node, certain)
+            if node.kind == "unknown" and sum(edge is not None for edge in node.edges) != 1:
+                certain = False
+            for onward, gradient in zip(node.edges, flowing, strict=True):
+                if onward is not None and onward.leaf is not None and certain:
+                    self.users.setdefault(onward.leaf, ident)
+                    met_again(self.m, ident, onward.leaf)
+                follow(onward, certain, gradient, gradient_is_sparse(node, self.sparse[ident, None]))
+
+    def _meet_hooks(self, ident: int, node: Node, certain: bool) -> None:
+        """Gradients pass the hooks of what the node computed; nobody knows what comes of those that may not run."""
+        self.met.add(ident)
+        if not node.hooks:
+            return
+        place = self.arriving.get(ident, {})
+        for output, value in place.items():
+            place[output] = self._hooked(table_of(node, output), value, certain)
+
+    def _hooked(self, table: int | None, value: Value, certain: bool) -> Value:
+        found = self.m.tensor(value)
+        if table is None:
+            return value
+        if value != NONE and (found is None or not isinstance(value, Ref)):
+            return Unknown()
+        passed = self.m.in_mode(self.create, lambda: pass_hooks(self.m, table, value, certain))
+        if passed is not None:
+            return passed
+        return self._replaced(value, found) if isinstance(value, Ref) and found is not None else Unknown()
+
+    def _replaced(self, value: Ref, found: Tensor) -> Value:
+        unknown = Node((), (Edge(node=None),), kind="unknown")
+        return opaque_gradient(self.m, unknown, [value], Operand(found.shape, found.dtype))
+
+    def given(self, ident: int) -> list[Value]:
+        """The gradients of a node's results, by output; None for those that nothing came to."""
+        found = self.arriving.get(ident, {})
+        return [found.get(output, NONE) for output in range(max(found, default=0) + 1)]
+
+    def computed(self, node: Node, grads: Sequence[Value]) -> list[Value]:
+        """What a node of torch's own gives along each of its edges."""
+        if not self.computes:
+            there = NONE if all(g == NONE for g in grads) else GIVEN
+            return [there for _ in node.edges]
+        return gradients(self.m, node, grads, [self._asks(edge) for edge in node.edges])
+
+    def came_to(self, ident: int, tensor: Tensor) -> Value:
+        """The gradient that arrived at a tensor, behind its hooks."""
+        if tensor.edge is None:
+            return self._hooked(tensor.hooks, self.at_leaf.get(ident, NONE), self.leaves.get(ident, False))
+        node = tensor.edge.node
+        if node is None:
+            return Unknown()
+        arrived = self.arriving.get(node, {}).get(tensor.edge.output, NONE)
+        if node in self.met:
+            return arrived
+        table = table_of(self.m.node(node), tensor.edge.output)
+        return self._hooked(table, arrived, self.sure.get(node, False))
+
+    def summed(self, one: Value, other: Value) -> Value:
+        """Two gradients that arrive at one place."""
+        from analyzers.machine.operators.tensor_arithmetic import Term
+
+        if one == NONE or other == NONE:
+            return other if one == NONE else one
+        if self.computes and isinstance(one, Ref) and isinstance(other, Ref):
+            return (Term(self.m, one) + Term(self.m, other)).value
+        return GIVEN if GIVEN in {one, other} else Unknown()
+
+    def check(self, node: Node, certain: bool) -> None:
+        keeps = [s for s in node.saved if not s.maybe]
+        if node.freed is not False and (node.saved or node.kind == "copy-slices"):
+            cause = Freed(node, node.loc, self.root)
+            if node.freed and certain and (keeps or node.kind == "copy-slices"):
+                raise self.m.throw("RuntimeError", TWICE, cause)
+            if node.freed:
+                self.m.warn("RuntimeError", TWICE, cause)
+        if node.kind == "unimplemented" and certain:
+            made = Lineage(node.what, node.loc, (), None, node.via)
+            name = str(node.payload.value) if isinstance(node.payload, Const) else ""
+            if node.names == ("Error",):
+                raise self.m.throw("RuntimeError", name, Plain("no-derivative", made))
+            if name.startswith("aten::"):
+                message = f"derivative for {name} is not implemented"
+                raise self.m.throw("RuntimeError", message, Plain("no-derivative", made))
+            name = f"inplace version of {name[:-1]}" if name.endswith("_") else name
+            message = f"the derivative for '{name}' is not implemented."
+            raise self.m.throw("NotImplementedError", message, Plain("no-derivative", made))
+        for saved in node.saved:
+            unpack(self.m, saved, certain)
+            self.check_saved(node, saved, certain)
+        if node.overlapping and certain and self._asks(node.edges[0]):
+            made = Lineage(node.what, node.loc, (), None, node.via)
+            raise self.m.throw("RuntimeError", ITSELF, Plain("overlap-in-backward", made))
+
+    def _asks(self, edge: Edge | None) -> bool:
+        """Whether what flows along an edge is asked for."""
+        return edge is not None and (self.aim is None or self.aim.wants(edge))
+
+    def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
+        if saved.counter is None:
+            return
+        if saved.attached and certain and not saved.maybe and saved.tensor is not None:
+            kept = refreshed(self.m, saved.tensor)
+            if kept.edge is None:
+                raise self.m.throw("RuntimeError", DETACHED, Plain("detached-saved", kept.lineage))
+        counter = self.m.st.get(saved.counter)
+        assert isinstance(counter, Counter)
+        same = versions_equal(saved.version, counter.version)
+        if same and certain and not saved.maybe and saved.storage is not None:
+            storage = self.m.st.get(saved.storage)
+            if isinstance(storage, Storage) and storage.count > saved.writes and storage.last is not None:
+                self.m.note(HiddenWrite(self.m.site(), node, saved, storage.last))
+        if same is not False:
+            return
+        cause = Modified(node, saved, tuple(writes_since(counter, saved.version or 0)), saved.lineage)
+        if certain and not saved.maybe and node.kind != "unknown":
+            self._check_stale(saved)
+            raise self.m.throw("RuntimeError", MODIFIED, cause)
+        self.m.warn("RuntimeError", MODIFIED, cause)
+
+    def _check_stale(self, saved: Saved) -> None:
+        """Torch asks for the `grad_fn` of what was saved before it compares versions, which a stale view refuses."""
+        if saved.is_output or saved.tensor is None:
+            return
+        found = self.m.st.find(saved.tensor)
+        if isinstance(found, Tensor) and is_stale(self.m, found) and requires_grad_of(self.m, saved.tensor):
+            raise view_error(self.m, found, self.root, indirect=True)
+
+    def keeps_graph(self) -> bool:
+        """Whether the gradients may have a graph themselves: those of linear functions have none."""
+        if self.unknown:
+            return True
+        for ident in self.reached:
+            node = self.m.node(ident)
+            if node.kind not in {"op", "copy-slices", "inside"}:
+                return True
+            for saved in node.saved:
+                if saved.name == "original_self":
+                    return True
+                if saved.tensor is not None:
+                    found = self.m.st.find(saved.tensor)
+                    if not isinstance(found, Tensor) or refreshed(self.m, saved.tensor).requires_grad is not False:
+                        return True
+        return False
+
+    def free(self, ident: int, node: Node, certain: bool) -> None:
+        if self.retain is True or (not node.saved and node.kind not in {"copy-slices", "unknown"}):
+            return
+        freed: truth.Truth = True if self.retain is False and certain else None
+        if node.freed:
+            freed = True
+        self.m.st.put(ident, replace(node, freed=freed, freed_at=self.m.here(), freed_via=self.m.via()))
+        self.executed.append(ident)
+
+
+def writes_since(counter: Counter, version: int) -> list[Write]:
+    """The writes that came after `version`, earliest first."""
+    out = []
+    step = counter.writes
+    while step is not None and step.version > version:
+        out.append(step)
+        step = step.previous
+    return out[::-1]
+
+
+def nodes_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: set[int]) -> tuple[set[int], set[int]]:
+    """The nodes on some way from `roots` to a target, and which targets and leaves are reached."""
+    order: list[int] = []
+    seen: set[int] = set()
+    stack = [e.node for e in roots if e.node is not None]
+    children: dict[int, list[Edge]] = {}
+    while stack:
+        ident = stack.pop()
+        if ident in seen:
+            continue
+        seen.add(ident)
+        order.append(ident)
+        children[ident] = [e for e in m.node(ident).edges if e is not None]
+        stack += [e.node for e in children[ident] if e.node is not None]
+    useful: set[int] = set()
+    met: set[int] = {e.leaf for e in roots if e.leaf is not None and e.leaf in leaves}
+    changed = True
+    while changed:
+        changed = False
+        for ident in reversed(order):
+            for edge in children[ident]:
+                hit = (edge.leaf is not None and edge.leaf in leaves) or (
+                    edge.node is not None and (edge.node in targets or edge.node in useful)
+                )
+                if edge.leaf is not None and edge.leaf in leaves:
+                    met.add(edge.leaf)
+                if edge.node is not None and edge.node in targets:
+                    met.add(edge.node)
+                if hit and ident not in useful:
+                    useful.add(ident)
+                    changed = True
+    met |= {e.node for e in roots if e.node is not None and e.node in targets}
+    return useful, met

@@ -1,0 +1,86 @@
+"""`torch.autograd.grad`: gradients handed to the caller instead of being accumulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Edge, Node, Tensor
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.machine.autograd.accumulation import take, trail
+from analyzers.machine.autograd.backward import check_inputs, check_root, root_edge, rooted, target_ids
+from analyzers.machine.autograd.engine import Aim, Walk, nodes_toward
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.causes import UNUSED, Plain
+from analyzers.machine.core.machine import Machine
+from analyzers.ops.infer import numel
+
+
+def differentiate(
+    m: Machine,
+    outputs: Sequence[tuple[Value, Value]],
+    inputs: Sequence[Value],
+    retain: truth.Truth,
+    create: truth.Truth,
+    allow_unused: truth.Truth,
+    materialize: bool,
+    name: str,
+) -> list[Value]:
+    """`torch.autograd.grad`: the gradients of `inputs`, one each."""
+    checked = [(value, check_root(m, value, gradient, name)) for value, gradient in outputs]
+    check_inputs(m, inputs, "One of the differentiated Tensors does not require grad")
+    known = [(value, tensor) for value, tensor in checked if tensor is not None]
+    edges = [root_edge(value, tensor) for value, tensor in known]
+    targets, leaves = target_ids(m, inputs)
+    for leaf in leaves:
+        take(m, leaf)
+    wanted, met = nodes_toward(m, edges, targets, leaves)
+    aim = Aim(frozenset(wanted), frozenset(targets), frozenset(leaves))
+    walk = Walk(m, retain, name, create, aim, watched=True)
+    walk.run(rooted(m, walk, edges, known, outputs))
+    blurred = walk.unknown or len(known) < len(checked) or any(e.maybe for e in edges)
+    blurred = blurred or any(m.node(i).kind == "unknown" or m.node(i).hidden for i in wanted)
+    results: list[Value] = []
+    for index, value in enumerate(inputs):
+        tensor = m.tensor(value)
+        if tensor is None or not isinstance(value, Ref):
+            results.append(m.unknown_tensor())
+            continue
+        tensor = refreshed(m, value.id)
+        key = tensor.edge.node if tensor.edge is not None else value.id
+        came = walk.came_to(value.id, tensor)
+        if isinstance(came, Ref) and not blurred and create is not None:
+            results.append(came)
+            continue
+        if (key in met and came != NONE) or blurred or key is None:
+            results.append(_gradient(m, tensor, create, walk, blurred))
+            continue
+        if materialize:
+            results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
+        elif allow_unused is False:
+            raise m.throw(
+                "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)
+            )
+        else:
+            trail = Lineage(UNUSED, m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
+            results.append(Const(None, trail) if allow_unused else Unknown())
+    return results
+
+
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:  # noqa: FBT001
+    """A gradient of which no more is known than its sizes; `blurred`: it came through what nobody sees."""
+    grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
+    made = tensor_at(m, grad.id)
+    made.creation = "unknown"
+    made.overlapping = False if tensor.shape is not None and numel(tensor.shape) == 1 else None
+    if create is not False and (blurred or walk.keeps_graph()):
+        made.requires_grad = None
+        made.contiguous = None
+        node = Node(
+            (), tuple(Edge(node=i, maybe=True) for i in walk.reached), kind="unknown", loc=m.here(), what="grad",
+            seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(),
+        )  # fmt: skip
+        made.edge = Edge(m.new(node).id, maybe=True)
+    return grad

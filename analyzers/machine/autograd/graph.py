@@ -1,0 +1,154 @@
+"""Edges and nodes: how a result joins the graph of its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from analyzers.domain import truth
+from analyzers.domain.join import versions_equal
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Edge, Node, Operand, Saved, Tensor
+from analyzers.domain.values import Value
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.versions import version_of
+from analyzers.machine.core.machine import Machine
+
+
+def refreshed(m: Machine, ident: int) -> Tensor:
+    """A tensor as torch would show it: a view whose base was written since gets its place in the graph anew."""
+    tensor = tensor_at(m, ident)
+    if tensor.base is None:
+        return tensor
+    above = tensor.base
+    base = refreshed(m, above)
+    if base.requires_grad is False and (tensor.requires_grad is False or tensor.edge is None):
+        return tensor
+    current = version_of(m, tensor)
+    same = versions_equal(tensor.attr_version, current) if tensor.attr_version >= 0 else None
+    requires = truth.any_of((tensor.requires_grad, base.requires_grad))
+    if same:
+        if requires is not tensor.requires_grad:
+            tensor = replace(tensor, requires_grad=requires)
+            m.st.put(ident, tensor)
+        return tensor
+    if same is None:
+        tensor = replace(tensor, requires_grad=requires, edge=Edge() if requires is not False else None)
+        m.st.put(ident, tensor)
+        return tensor
+    if tensor.creation != "default":
+        return replace(tensor, requires_grad=requires)
+    node = Node(
+        ("AsStridedBackward0",), (edge_to(m, above),), loc=m.here(), what="view", seq=m.next_sequence(),
+        epoch=tuple(m.iterations), via=m.via(),
+    )  # fmt: skip
+    made = m.new(node)
+    tensor = replace(tensor, requires_grad=requires, edge=Edge(made.id), attr_version=current or 0)
+    m.st.put(ident, tensor)
+    return tensor
+
+
+def requires_grad_of(m: Machine, ident: int) -> truth.Truth:
+    """`requires_grad`, which unlike `grad_fn` may be read of a view without giving it its place in the graph."""
+    tensor = tensor_at(m, ident)
+    if tensor.base is None:
+        return tensor.requires_grad
+    return truth.any_of((tensor.requires_grad, tensor_at(m, tensor.base).requires_grad))
+
+
+def edge_to(m: Machine, ident: int) -> Edge | None:
+    """The edge that a node gets to an input."""
+    tensor = refreshed(m, ident)
+    if tensor.requires_grad is False:
+        return None
+    maybe = tensor.requires_grad is None
+    if tensor.edge is None:
+        return Edge(leaf=ident, maybe=maybe)
+    return replace(tensor.edge, maybe=True) if maybe else tensor.edge
+
+
+def leaves_behind(m: Machine, ident: int) -> set[int] | None:
+    """The leaves that a tensor's graph leads to; None where some of it is not known."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = [edge_to(m, ident)]
+    while stack:
+        edge = stack.pop()
+        if edge is None:
+            continue
+        if edge.node is None:
+            if edge.leaf is None:
+                return None
+            found.add(edge.leaf)
+        elif edge.node not in seen:
+            seen.add(edge.node)
+            stack += m.node(edge.node).edges
+    return found
+
+
+def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
+    """The names that `grad_fn` may have; empty for none, None when not known."""
+    if tensor.requires_grad is False:
+        return ()
+    if tensor.edge is None:
+        return () if tensor.requires_grad else None if tensor.base is not None else ()
+    if tensor.edge.node is None or tensor.requires_grad is None:
+        return None
+    node = m.node(tensor.edge.node)
+    if node.kind == "unknown" and not node.names:
+        return None
+    return node.names or None
+
+
+@dataclass(slots=True)
+class Step:
+    """An operator about to be recorded: its inputs by parameter name, as tensor ids."""
+
+    name: str
+    what: str
+    inputs: dict[str, tuple[int, ...]]
+    names: tuple[str, ...]
+    differentiable: tuple[str, ...] = ()
+    kind: str = "op"
+    parents: tuple[Lineage, ...] = ()
+    forced: bool = False
+    payload: Value | None = None
+    requires: truth.Truth = field(default=False)
+    scalars: tuple[tuple[str, Value], ...] = ()
+    hidden: bool = False
+
+    def operands(self) -> list[int]:
+        return [i for name in self.differentiable for i in self.inputs.get(name, ())]
+
+
+def inputs_require_grad(m: Machine, step: Step) -> truth.Truth:
+    return truth.any_of(requires_grad_of(m, i) for i in step.operands())
+
+
+def edges_of(m: Machine, step: Step) -> tuple[Edge | None, ...]:
+    return tuple(edge_to(m, i) for i in step.operands())
+
+
+def make_node(m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge | None, ...] | None = None) -> int:
+    node = Node(
+        step.names,
+        edges_of(m, step) if edges is None else edges,
+        tuple(saved),
+        loc=m.here(),
+        what=step.what,
+        kind=step.kind,
+        seq=m.next_sequence(),
+        epoch=tuple(m.iterations),
+        payload=step.payload,
+        via=m.via(),
+        operands=tuple(operand(m, i) for i in step.operands()),
+        scalars=step.scalars,
+        hidden=step.hidden,
+    )
+    return m.new(node).id
+
+
+def operand(m: Machine, ident: int) -> Operand:
+    """What a node remembers of an input that it has an edge to."""
+    tensor = tensor_at(m, ident)
+    return Operand(tensor.shape, tensor.dtype, tensor.contiguous)

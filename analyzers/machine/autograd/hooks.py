@@ -1,0 +1,110 @@
+"""Hooks of tensors: functions that gradients pass, and that are called once a leaf's gradient was added.
+
+A hook belongs to the place in the graph that the tensor had when it was registered: to the output of a node, or to a
+leaf. The tables are dicts of the program's heap, from which a handle's `remove` takes the hook out again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain.objects import DictObj, Node, Tensor
+from analyzers.domain.values import NONE, Func, Ref, Value
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine
+from analyzers.syntax import nodes as n
+
+UNKNOWN_TABLE = -1
+"""Where two ways of a program meet, only one of which registered hooks."""
+
+
+def table_before(m: Machine, owner: Ref) -> Ref:
+    """The hooks that a tensor's gradient passes; the table is made with the first of them."""
+    edge = refreshed(m, owner.id).edge
+    if edge is None or edge.node is None:
+        tensor = tensor_at(m, owner.id)
+        if tensor.hooks is None:
+            m.st.put(owner.id, replace(tensor, hooks=_table(m)))
+        return Ref(tensor_at(m, owner.id).hooks or 0)
+    node = m.node(edge.node)
+    found = dict(node.hooks).get(edge.output)
+    if found is None:
+        found = _table(m)
+        m.st.put(edge.node, replace(node, hooks=(*node.hooks, (edge.output, found))))
+    return Ref(found)
+
+
+def table_after(m: Machine, owner: Ref) -> Ref:
+    """The hooks that are called with a leaf once its gradient was added."""
+    tensor = tensor_at(m, owner.id)
+    if tensor.after_hooks is None:
+        m.st.put(owner.id, replace(tensor, after_hooks=_table(m)))
+    return Ref(tensor_at(m, owner.id).after_hooks or 0)
+
+
+def _table(m: Machine) -> int:
+    return m.new(DictObj(Map(), ())).id
+
+
+def table_of(owner: Node | Tensor, output: int = 0) -> int | None:
+    """The table that a gradient meets on its way to a leaf, or to an output of a node."""
+    return owner.hooks if isinstance(owner, Tensor) else dict(owner.hooks).get(output)
+
+
+def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value | None:
+    """The gradient that comes out of a table of hooks; None where that is not known.
+
+    Torch calls them with `None` for a gradient that a custom function did not give.
+    """
+    hooks = _hooks(m, table)
+    if hooks == ():
+        return gradient
+    if hooks is None or not certain:
+        return None
+    current: Value = gradient
+    for hook in hooks:
+        result = call(m, hook, Args([current]))
+        if result == NONE:
+            continue
+        found = m.tensor(result)
+        if found is None:
+            return None
+        before = m.tensor(current)
+        _check_replacement(m, hook, found, before)
+        current = result
+    return current
+
+
+def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | None) -> None:
+    if before is None or before.shape is None or after.shape is None or None in before.shape + after.shape:
+        return
+    if after.shape != before.shape:
+        name = hook.node.name if isinstance(hook, Func) and isinstance(hook.node, n.FunctionHead) else "<lambda>"
+        raise m.throw("RuntimeError", f"hook '{name}' has changed the size of value", Plain("", after.lineage))
+
+
+def call_after_hooks(m: Machine, leaf: int, certain: bool) -> None:
+    """What post-accumulate hooks do, or may do."""
+    table = tensor_at(m, leaf).after_hooks
+    if table is None:
+        return
+    hooks = _hooks(m, table)
+    if hooks is None or not certain:
+        havoc_value(m, Ref(leaf))
+        return
+    for hook in hooks:
+        call(m, hook, Args([Ref(leaf)]))
+
+
+def _hooks(m: Machine, table: int) -> tuple[Value, ...] | None:
+    found = m.st.find(table)
+    if table == UNKNOWN_TABLE or not isinstance(found, DictObj) or found.rest is not None:
+        return None
+    return tuple(found.items[key] for key in found.order)

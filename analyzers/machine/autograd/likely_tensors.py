@@ -1,0 +1,48 @@
+"""Tensors that stand for what is not known: a loss with a graph, a part of a likely tensor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
+from analyzers.domain.values import NONE, Ref, Unknown, Value
+from analyzers.machine.autograd.graph import edge_to
+from analyzers.machine.autograd.trainables import weights
+from analyzers.machine.core.machine import Machine
+
+
+def presumed_loss(m: Machine, value: Value) -> Value:
+    """A loss that was computed out of sight of tensors or models in `value.reach`."""
+    if not isinstance(value, Unknown):
+        return value
+    edges: list[Edge] = []
+    for ident in value.reach:
+        found = m.st.find(ident)
+        sources = [ident] if isinstance(found, Tensor) else weights(m, Ref(ident)) if found is not None else []
+        edges += [edge for i in sources if (edge := edge_to(m, i)) is not None]
+    if all(edge.maybe for edge in edges) or m.st.grad is None:
+        return value
+    parents = () if value.lineage is None else (value.lineage,)
+    if m.st.grad is False:
+        return m.new_tensor(None, "float32", lineage=Lineage("?", m.here(), parents, "no-grad", m.via()))
+    return with_graph(m, tuple(edges), m.trail("?", parents))
+
+
+def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
+    """A tensor computed along `edges` by an operator that keeps something for its backward."""
+    node = Node(
+        (), edges, (Saved("self", None, None),), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
+        epoch=tuple(m.iterations), via=m.via(),
+    )  # fmt: skip
+    made = m.new_tensor(None, "float32", requires_grad=True, lineage=lineage)
+    m.st.update(made.id, Tensor, lambda t: replace(t, edge=Edge(m.new(node).id), presumed=True, contiguous=None))
+    return made
+
+
+def part_of(m: Machine, whole: Tensor) -> Ref:
+    """An item or attribute of what a presumed model returned."""
+    storage, counter = m.fresh(), m.fresh()
+    m.st.put(storage, Storage())
+    m.st.put(counter, Counter())
+    return m.new(replace(whole, storage=storage, counter=counter, grad=NONE))

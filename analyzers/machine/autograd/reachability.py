@@ -1,0 +1,69 @@
+"""What an unknown value may lead to: the tensors that are known, and may be part of what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import DictObj, HeapObject, Instance, ListObj, SetObj, Tensor, by_name
+from analyzers.domain.values import Unknown, Value
+from analyzers.machine.core.machine import Machine
+
+MOST = 200
+"""Objects looked at; what holds more may hold anything."""
+
+
+def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
+    """Whether some of these are unknown, and may have a graph that leads to a tensor that the machine knows."""
+    stack = [i for v in values if isinstance(v, Unknown) and v.type in {None, "tensor"} for i in v.reach]
+    seen: set[int] = set()
+    while stack:
+        ident = stack.pop()
+        if ident in seen:
+            continue
+        seen.add(ident)
+        found = m.st.find(ident)
+        if isinstance(found, Tensor):
+            if found.requires_grad is not False:
+                return True
+        elif len(seen) > MOST:
+            return True
+        elif found is not None:
+            stack += held_by(found)
+    return False
+
+
+def held_by(found: HeapObject) -> list[int]:
+    """The ids that an object holds in its attributes or items."""
+    match found:
+        case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
+            values = [*items, *((rest,) if rest is not None else ())]
+        case DictObj(values=entries, rest=rest):
+            values = [*entries, *((rest,) if rest is not None else ())]
+        case Instance(attrs=attrs):
+            values = [value for _, value in by_name(attrs)]
+        case _:
+            return []
+    return [i for value in values for i in reach_of(value)]
+
+
+MOST_MEMBERS = 4000
+"""Objects, or nodes, that are looked at in one go."""
+
+
+def tensors(m: Machine, values: Iterable[Value]) -> list[Tensor]:
+    """The tensors that values are, or hold."""
+    stack = list(reach_of(*values))
+    seen: set[int] = set()
+    found: list[Tensor] = []
+    while stack and len(seen) < MOST_MEMBERS:
+        ident = stack.pop()
+        if ident in seen:
+            continue
+        seen.add(ident)
+        held = m.st.find(ident)
+        if isinstance(held, Tensor):
+            found.append(held)
+        elif held is not None:
+            stack += held_by(held)
+    return found

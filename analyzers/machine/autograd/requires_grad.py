@@ -1,0 +1,98 @@
+"""`requires_grad` and its kin: what may be switched on, and where torch refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Tensor
+from analyzers.domain.values import Ref, Value
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
+from analyzers.machine.core.causes import FlagOnNonLeaf, IntegerFlag, Plain
+from analyzers.machine.core.events import FlagSet, Rewrapped
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+
+
+def flag_new(m: Machine, ref: Ref, wants: Value) -> None:
+    """`requires_grad=` of a factory; an `out=` that has a graph does not heed it."""
+    from analyzers.machine.objects.truth import truth_of
+
+    on = truth_of(m, wants)[0]
+    tensor = tensor_at(m, ref.id)
+    if tensor.edge is not None:
+        return
+    if on and can_require_grad(tensor.dtype) is False:
+        raise m.throw(
+            "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients",
+            IntegerFlag(subject_name(m), tensor.dtype, tensor.lineage),
+        )  # fmt: skip
+    m.st.put(ref.id, replace(tensor, requires_grad=on, edge=None))
+    if on:
+        note_rewrapped(m, ref, tensor, "tensor")
+
+
+def set_flag(m: Machine, ref: Ref, value: Value, *, method: bool) -> None:
+    """`t.requires_grad = value` and `t.requires_grad_(value)`."""
+    from analyzers.machine.objects.truth import truth_of
+
+    on = truth_of(m, value)[0]
+    tensor = refreshed(m, ref.id)
+    if on is not True and tensor.requires_grad is not False and tensor.is_leaf is False:
+        if on is False:
+            raise m.throw(
+                "RuntimeError", "you can only change requires_grad flags of leaf variables",
+                FlagOnNonLeaf(subject_name(m), tensor.lineage),
+            )  # fmt: skip
+        return
+    if tensor.is_leaf is False:
+        if not method:
+            raise m.throw(
+                "RuntimeError", "you can only change requires_grad flags of leaf variables",
+                FlagOnNonLeaf(subject_name(m), tensor.lineage),
+            )  # fmt: skip
+        return
+    if tensor.inference and m.st.inference is False and on:
+        raise m.throw(
+            "RuntimeError", "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+            Plain("inference", tensor.lineage),
+        )  # fmt: skip
+    if on and can_require_grad(tensor.dtype) is False:
+        kinds = "floating point" if method else "floating point and complex"
+        message = f"only Tensors of {kinds} dtype can require gradients"
+        raise m.throw("RuntimeError", message, IntegerFlag(subject_name(m), tensor.dtype, tensor.lineage))
+    was = tensor.requires_grad
+    known: truth.Truth = on
+    if tensor.is_leaf is None:
+        known = True if on else None
+    found = tensor_at(m, ref.id)
+    if on is False:
+        m.st.put(ref.id, replace(found, requires_grad=known, lineage=_frozen(m, found)))
+    else:
+        m.st.put(ref.id, replace(found, requires_grad=known))
+    for alias in tensor.aliases:
+        other = tensor_at(m, alias)
+        m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
+    if on and was is False and not m.frame.library:
+        m.note(FlagSet(m.site(), ref.id, tensor.lineage))
+    if on and was is False:
+        note_rewrapped(m, ref, tensor, "flag")
+
+
+def _frozen(m: Machine, tensor: Tensor) -> Lineage | None:
+    if tensor.requires_grad is False:
+        return tensor.lineage
+    parents = (tensor.lineage,) if tensor.lineage is not None else ()
+    return Lineage("requires_grad", m.here(), parents, "frozen", m.via())
+
+
+def note_rewrapped(m: Machine, ref: Ref, tensor: Tensor, how: str) -> None:
+    """A leaf made of what came out of a graph: remember it, in case somebody calls backward on it."""
+    if tensor.lineage is None:
+        return
+    if any(step.cut is not None for step in tensor.lineage.walk(200)):
+        found = tensor_at(m, ref.id)
+        m.st.put(ref.id, replace(found, lineage=Lineage(how, m.here(), (tensor.lineage,), "rewrapped", m.via())))
+        m.note(Rewrapped(m.site(), subject_name(m), tensor.lineage, how))

@@ -1,0 +1,79 @@
+"""New tensors as results: what they require, and where a graph is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Cut, Lineage
+from analyzers.domain.objects import Counter, Edge, Shape, Storage, Tensor
+from analyzers.domain.values import Ref, Tup, Value
+from analyzers.machine.autograd.graph import Step, refreshed
+from analyzers.machine.autograd.tensors import FLOATING, can_require_grad
+from analyzers.machine.core.machine import Machine
+
+
+def lost_graph(m: Machine, operands: Sequence[int], cut: Cut | None) -> Cut | None:
+    """The cut to note on a result without graph: none if no operand had one."""
+    for ident in operands:
+        tensor = refreshed(m, ident)
+        if tensor.requires_grad:
+            if cut is not None:
+                return cut
+            return "inference" if m.st.inference else "no-grad"
+    return None
+
+
+def result_requires_grad(m: Machine, step: Step, dtype: str | None) -> truth.Truth:
+    requires = truth.both(m.st.grad, step.requires)
+    if m.st.inference:
+        return False
+    able = can_require_grad(dtype)
+    if able is False:
+        return False
+    return requires
+
+
+def new_result(
+    m: Machine,
+    step: Step,
+    shape: Shape,
+    dtype: str | None,
+    node: int | None,
+    output: int = 0,
+    *,
+    requires: truth.Truth,
+    cut: Cut | None = None,
+    contiguous: truth.Truth = True,
+) -> Ref:
+    """A result with memory of its own."""
+    if shape is not None and all(size == 1 for size in shape):
+        contiguous = True
+    if m.st.casting == "?" and dtype in FLOATING:
+        dtype = None
+    storage = m.fresh()
+    m.st.put(storage, Storage())
+    counter = m.fresh()
+    m.st.put(counter, Counter())
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True)
+    edge = None
+    if requires is not False:
+        edge = Edge(node, output) if node is not None else Edge()
+    return m.new(
+        Tensor(
+            storage=storage,
+            counter=counter,
+            requires_grad=requires,
+            edge=edge,
+            shape=shape,
+            dtype=dtype,
+            inference=m.st.inference,
+            contiguous=contiguous,
+            lineage=lineage,
+        )
+    )
+
+
+def pieces(values: Sequence[Ref]) -> Value:
+    """The result of an operator that returns several tensors."""
+    return values[0] if len(values) == 1 else Tup(tuple(values))

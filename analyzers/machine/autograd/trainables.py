@@ -1,0 +1,108 @@
+"""Modules and optimizers as the engine sees them: tables of parameters."""
+
+from __future__ import annotations
+
+from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.machine.core.machine import Machine
+
+
+def is_module(m: Machine, value: Value) -> bool:
+    found = m.obj(value)
+    return isinstance(found, Instance) and isinstance(found.cls, int) and "_modules" in found.attrs
+
+
+def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
+    """The parameters, buffers or modules below a module, each once, by dotted name."""
+    out: list[tuple[str, Value]] = []
+    seen: set[Value] = set()
+    visited: set[int] = set()
+
+    def walk(value: Value, prefix: str) -> None:
+        found = m.obj(value)
+        if not isinstance(value, Ref) or value.id in visited or not isinstance(found, Instance):
+            return
+        visited.add(value.id)
+        if table == "_modules":
+            out.append((prefix.rstrip("."), value))
+        else:
+            own = m.obj(found.attrs[table]) if table in found.attrs else None
+            if isinstance(own, DictObj):
+                for key in own.order:
+                    item = own.items[key]
+                    if item != NONE and item not in seen and isinstance(key, Const):
+                        seen.add(item)
+                        out.append((f"{prefix}{key.value}", item))
+        children = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
+        if isinstance(children, DictObj):
+            for key in children.order:
+                if isinstance(key, Const):
+                    walk(children.items[key], f"{prefix}{key.value}.")
+
+    walk(module, "")
+    return out
+
+
+def is_open(m: Machine, module: Value) -> bool:
+    """Whether a module may have members that the machine does not know."""
+    for _, value in members(m, module, "_modules"):
+        found = m.obj(value)
+        if not isinstance(found, Instance):
+            return True
+        for table in ("_modules", "_parameters"):
+            own = m.obj(found.attrs[table]) if table in found.attrs else None
+            if not isinstance(own, DictObj) or own.rest is not None:
+                return True
+            if any(isinstance(v, Unknown) for v in own.items.values()):
+                return True
+        own_class = m.st.get(found.cls) if isinstance(found.cls, int) else None
+        if not getattr(own_class, "known", False):
+            return True
+    return not members(m, module, "_modules")
+
+
+def holds_unknown(m: Machine, module: Value) -> bool:
+    """Whether an attribute of a module, or of one below it, may be a module that the machine does not know."""
+    for _, value in members(m, module, "_modules"):
+        found = m.obj(value)
+        if isinstance(found, Instance) and any(isinstance(v, Unknown) and v.type is None for v in found.attrs.values()):
+            return True
+    return False
+
+
+def parameters_of(m: Machine, optimizer: Value) -> list[int]:
+    """The tensors in an optimizer's parameter groups."""
+    items = [item for params in _groups(m, optimizer) for item in params.items]
+    return [p.id for p in items if isinstance(p, Ref) and isinstance(m.obj(p), Tensor)]
+
+
+def all_known(m: Machine, optimizer: Value) -> bool:
+    """Whether nothing but known tensors is in an optimizer's parameter groups."""
+    found = m.obj(optimizer)
+    groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
+    if not isinstance(groups, ListObj) or groups.rest is not None:
+        return False
+    lists = _groups(m, optimizer)
+    return len(lists) == len(groups.items) and all(
+        params.rest is None and all(isinstance(m.obj(p), Tensor) for p in params.items) for params in lists
+    )
+
+
+def _groups(m: Machine, optimizer: Value) -> list[ListObj]:
+    found = m.obj(optimizer)
+    if not isinstance(found, Instance) or "param_groups" not in found.attrs:
+        return []
+    groups = m.obj(found.attrs["param_groups"])
+    out: list[ListObj] = []
+    for group in groups.items if isinstance(groups, ListObj) else ():
+        entries = m.obj(group)
+        params = m.obj(entries.items.get(Const("params"), NONE)) if isinstance(entries, DictObj) else None
+        if isinstance(params, ListObj):
+            out.append(params)
+    return out
+
+
+def weights(m: Machine, model: Value) -> list[int]:
+    found = m.obj(model)
+    table = m.obj(found.attrs["_parameters"]) if isinstance(found, Instance) and "_parameters" in found.attrs else None
+    return [v.id for v in getattr(table, "items", {}).values() if isinstance(v, Ref) and m.tensor(v) is not None]

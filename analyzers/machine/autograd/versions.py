@@ -1,0 +1,79 @@
+"""Version counters: what a write bumps, what nobody counts, and what is only known roughly."""
+
+from __future__ import annotations
+
+from analyzers.domain.objects import VERSION_BASE, Counter, Storage, Tensor, Write
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.machine import Machine
+
+
+def version_of(m: Machine, tensor: Tensor) -> int | None:
+    counter = m.st.get(tensor.counter)
+    assert isinstance(counter, Counter)
+    return counter.version
+
+
+def version_kept(m: Machine, tensor: Tensor) -> int | None:
+    """The version, for whoever keeps it to find out later whether anything was written since."""
+    version = version_of(m, tensor)
+    m.counters_kept |= {tensor.counter, tensor.storage}
+    if version is not None and version >= VERSION_BASE:
+        m.versions_kept.add(version)
+    return version
+
+
+def bump(m: Machine, ident: int, what: str) -> None:
+    """Count a write."""
+    from analyzers.machine.observers.gradient_accumulation import carry
+
+    tensor = tensor_at(m, ident)
+    counter = m.st.get(tensor.counter)
+    assert isinstance(counter, Counter)
+    version = None if counter.version is None else counter.version + 1
+    write = Write(version or 0, m.here(), what, False, _short(counter.writes), m.via())
+    m.st.put(tensor.counter, Counter(version, write))
+    storage = m.st.get(tensor.storage)
+    assert isinstance(storage, Storage)
+    m.st.put(tensor.storage, Storage(write, storage.count + 1))
+    carry(m, tensor.storage, storage.count, what)
+    for alias in tensor.aliases:
+        blur_tensor(m, alias)
+
+
+def _short(write: Write | None, keep: int = 24) -> Write | None:
+    """The last writes only, so that a long loop does not grow a chain without end."""
+    count = 0
+    step = write
+    while step is not None and count < keep:
+        step = step.previous
+        count += 1
+    return write if step is None else None
+
+
+def write_hidden(m: Machine, storage: int, what: str) -> None:
+    """A write that no version counter sees."""
+    from analyzers.machine.observers.gradient_accumulation import carry
+
+    found = m.st.get(storage)
+    if isinstance(found, Storage):
+        write = Write(found.count + 1, m.here(), what, True, None, m.via())
+        m.st.put(storage, Storage(write, found.count + 1))
+        carry(m, storage, found.count, what)
+
+
+def blur_tensor(m: Machine, ident: int) -> None:
+    """Something unknown may have written to a tensor, or run a backward through it."""
+    tensor = m.st.get(ident)
+    if not isinstance(tensor, Tensor):
+        return
+    counter = m.st.get(tensor.counter)
+    if isinstance(counter, Counter):
+        blurred = m.fresh() * VERSION_BASE
+        if not _is_blurred(m, counter.version):
+            m.st.put(tensor.counter, Counter(blurred, counter.writes))
+
+
+def _is_blurred(m: Machine, version: int | None) -> bool:
+    """Whether nobody can tell this version from what more unknown writes would make of it."""
+    blur, writes = divmod(version or 0, VERSION_BASE)
+    return m.is_own(blur) and writes == 0 and version not in m.versions_kept

@@ -1,0 +1,214 @@
+"""Views: what shares memory with what, which views have become stale, and where their elements lie."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from analyzers.domain import truth
+from analyzers.domain.join import versions_equal
+from analyzers.domain.lineage import Cut, Lineage
+from analyzers.domain.objects import Counter, Edge, Node, Shape, Tensor
+from analyzers.domain.values import Ref
+from analyzers.machine.autograd.graph import Step, refreshed, requires_grad_of
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.versions import version_kept, version_of
+from analyzers.machine.core.causes import ViewWritten
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.record import PyRaise
+from analyzers.ops.layout import Layout
+
+
+def is_stale(m: Machine, tensor: Tensor) -> bool:
+    """A view made in `no_grad`, or one of several, whose base was written since: torch refuses to use it."""
+    if tensor.base is None or tensor.creation in {"default", "unknown"} or tensor.attr_version < 0:
+        return False
+    if tensor.edge is None and refreshed(m, tensor.base).requires_grad is False:
+        # It became a leaf of its own, which no write elsewhere changes.
+        return False
+    return versions_equal(tensor.attr_version, version_of(m, tensor)) is False
+
+
+def check_usable(m: Machine, step: Step) -> None:
+    """Using a stale view where its place in the graph is needed raises."""
+    if m.st.grad is not True:
+        return
+    for ident in step.operands():
+        tensor = tensor_at(m, ident)
+        if is_stale(m, tensor) and requires_grad_of(m, ident):
+            raise view_error(m, tensor, step.what, indirect=True)
+
+
+def check_readable(m: Machine, ident: int, what: str) -> None:
+    """Asking a stale view for its place in the graph raises, in any grad mode."""
+    tensor = tensor_at(m, ident)
+    if is_stale(m, tensor) and requires_grad_of(m, ident):
+        raise view_error(m, tensor, what, indirect=True)
+
+
+def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool) -> PyRaise:
+    node = m.node(tensor.edge.node) if tensor.edge is not None and tensor.edge.node is not None else None
+    modified = (
+        "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    )
+    if tensor.creation in {"no-grad", "inference"} or node is None:
+        mode = "inference mode" if tensor.creation == "inference" else "no_grad mode"
+        if node is None:
+            message = f"A view was created in {mode} and {modified}"
+        else:
+            output = tensor.edge.output if tensor.edge is not None else 0
+            made = f"Output {output} of {_spoken(node)} is a view of a view which was created in"
+            message = f"{made} {mode} and {modified}"
+    else:
+        output = tensor.edge.output if tensor.edge is not None else 0
+        message = f"Output {output} of {_spoken(node)} is a view and {modified}"
+    cause = ViewWritten(subject_name(m), what, tensor.creation, tensor.view_op, tensor.lineage)
+    return m.throw("RuntimeError", message, cause)
+
+
+def _spoken(node: Node) -> str:
+    """A node's name as torch's messages about views say it: `Unbind`, where `grad_fn` is `UnbindBackward0`."""
+    name = node.names[0] if node.names else ""
+    return name[: max(name.rfind("Backward"), 0)] or name
+
+
+def new_view(
+    m: Machine,
+    step: Step,
+    of: int,
+    shape: Shape,
+    node: int | None,
+    output: int = 0,
+    *,
+    multi: bool = False,
+    dtype: str | None = None,
+    contiguous: truth.Truth = None,
+    cut: Cut | None = None,
+) -> Ref:
+    """A result that shares the memory and the version counter of `of`."""
+    source = refreshed(m, of)
+    base = source.base if source.base is not None else of
+    if m.st.inference:
+        creation = "inference"
+    elif m.st.grad is False:
+        creation = "no-grad"
+    elif m.st.grad is None:
+        creation = "unknown"
+    else:
+        creation = "multi" if multi else "default"
+    if creation == "default":
+        creation = source.creation if source.base is not None or source.creation == "unknown" else "default"
+    requires: truth.Truth
+    if node is not None:
+        requires = source.requires_grad
+        edge: Edge | None = Edge(node, output)
+    else:
+        requires = source.requires_grad if m.st.grad is False else False
+        if m.st.grad is None:
+            requires = None if source.requires_grad is not False else False
+        edge = Edge() if requires is None else None
+        if source.requires_grad is False:
+            requires, edge = False, None
+    # A leaf that is itself a view gives its views no grad in `no_grad`: only the base decides.
+    if node is None and requires and source.base is not None and not refreshed(m, base).requires_grad:
+        requires = False
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), node is not None and requires is True)
+    return m.new(
+        Tensor(
+            storage=source.storage,
+            counter=source.counter,
+            requires_grad=requires,
+            edge=edge,
+            base=base,
+            creation=creation,
+            view_op=step.what,
+            attr_version=attr_version(m, source),
+            shape=shape,
+            dtype=dtype or source.dtype,
+            inference=source.inference,
+            contiguous=contiguous,
+            wrapper=source.wrapper,
+            overlapping=source.overlapping,
+            offset=None,
+            lineage=lineage,
+        )
+    )
+
+
+def attr_version(m: Machine, tensor: Tensor) -> int:
+    version = version_kept(m, tensor)
+    return -1 if version is None else version
+
+
+ITSELF = "unsupported operation: more than one element of the written-to tensor refers to a single memory location"
+
+
+def layout_of(tensor: Tensor) -> Layout | None:
+    """Where a tensor's elements lie; None where that is not known."""
+    shape = sizes_of(tensor.shape)
+    if shape is None or tensor.offset is None:
+        return None
+    if tensor.strides is not None:
+        return Layout(shape, tensor.strides, tensor.offset) if len(tensor.strides) == len(shape) else None
+    return Layout.packed(shape, tensor.offset) if tensor.contiguous is True else None
+
+
+def sizes_of(shape: Shape) -> tuple[int, ...] | None:
+    if shape is None:
+        return None
+    sizes = tuple(size for size in shape if size is not None)
+    return sizes if len(sizes) == len(shape) else None
+
+
+def lay_out(tensor: Tensor, layout: Layout) -> None:
+    """Note where the elements of a tensor, just made, lie."""
+    tensor.strides = layout.strides
+    tensor.offset = layout.offset
+    tensor.contiguous = layout.contiguous
+    tensor.overlapping = layout.overlaps_itself
+
+
+def doubt_overlap(part: Tensor) -> None:
+    """A view of some elements of a tensor: those that share memory may be among the others."""
+    if part.overlapping:
+        part.overlapping = None
+
+
+def whole_view(m: Machine, step: Step, value: Ref, node: int | None, output: int = 0) -> Ref:
+    """A view of all of a tensor."""
+    tensor = tensor_at(m, value.id)
+    view = new_view(m, step, value.id, tensor.shape, node, output, contiguous=tensor.contiguous)
+    layout = layout_of(tensor)
+    if layout is not None:
+        lay_out(tensor_at(m, view.id), layout)
+    return view
+
+
+def data_of(m: Machine, owner: Ref) -> Ref:
+    """`t.data`: the same memory, a version counter and a history of its own."""
+    counter = m.fresh()
+    m.st.put(counter, Counter())
+    return _without_history(m, owner, "data", counter)
+
+
+def detach(m: Machine, owner: Ref) -> Ref:
+    """`t.detach()`: the same memory and version counter, no history."""
+    return _without_history(m, owner, "detach", tensor_at(m, owner.id).counter)
+
+
+def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], counter: int) -> Ref:
+    from analyzers.machine.observers.graph_liveness import let_go
+
+    tensor = refreshed(m, owner.id)
+    if tensor.edge is not None:
+        let_go(m, tensor)
+    cut: Cut | None = what if tensor.requires_grad else None
+    lineage = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
+    return m.new(
+        Tensor(
+            tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
+            inference=tensor.inference, creation="detached" if m.st.inference is False else "default",
+            overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset, wrapper=tensor.wrapper,
+            lineage=lineage,
+        )
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""In-place writes: what torch refuses, and how the graph of a base and its views goes on from one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Edge, Node, Saved, Tensor
+from analyzers.machine.autograd.graph import Step, edge_to, make_node, operand, refreshed, requires_grad_of
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.views import attr_version, view_error
+from analyzers.machine.core.causes import LeafWritten, Plain
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+
+
+def check_write(m: Machine, ident: int, step: Step) -> None:
+    """What torch checks before it writes to a tensor.
+
+    It asks whether the tensor has a `grad_fn` by now. A view made before its base got one has none until it is used,
+    so torch takes it for a leaf.
+    """
+    tensor = replace(tensor_at(m, ident), requires_grad=requires_grad_of(m, ident))
+    if tensor.inference and m.st.inference is False and tensor.creation != "detached":
+        raise m.throw(
+            "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
+            Plain("inference", tensor.lineage),
+        )  # fmt: skip
+    requires = truth.any_of((step.requires, tensor.requires_grad))
+    if requires is False or m.st.grad is False:
+        return
+    sure = requires is True and m.st.grad is True
+    if tensor.creation == "unknown" and sure:
+        # It raises if the tensor is a view of some kind, or for another reason if it is not.
+        m.st.doubtful = True
+        return
+    if tensor.base is not None:
+        if tensor.creation not in {"default", "unknown"} and sure:
+            raise view_error(m, tensor, step.what, indirect=False)
+        base = refreshed(m, tensor.base)
+        if tensor.requires_grad and base.is_leaf and m.st.grad is True:
+            cause = LeafWritten(subject_name(m), step.what, True, base.lineage)
+            raise m.throw(
+                "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation",
+                cause,
+            )  # fmt: skip
+    if tensor.requires_grad and tensor.edge is None and m.st.grad is True:
+        cause = LeafWritten(subject_name(m), step.what, False, tensor.lineage, late=tensor.base is not None)
+        raise m.throw(
+            "RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause
+        )
+
+
+RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})
+"""Operators that count as writes and change no element: only the tensor itself gets another place in the graph."""
+
+
+def rebase(
+    m: Machine, ident: int, step: Step, saved: Sequence[Saved], edges: tuple[Edge | None, ...], base_edge: Edge | None
+) -> None:
+    """After a write that autograd records: give the written tensor its new place in the graph.
+
+    `edges` lead to the operands as they were before the write, `base_edge` to the base of a view.
+    """
+    tensor = tensor_at(m, ident)
+    requires = truth.both(m.st.grad, step.requires)
+    if requires is False:
+        return
+    if requires is None:
+        _rebase_unknown(m, ident, tensor)
+        return
+    if tensor.perhaps_of is not None:
+        for target in (ident, tensor.perhaps_of):
+            _rebase_unknown(m, target, tensor_at(m, target))
+        return
+    if tensor.base is None and tensor.creation == "unknown":
+        # Perhaps a view of what nobody knows, which gets its place in the graph otherwise.
+        m.st.put(ident, replace(tensor_at(m, ident), requires_grad=True, edge=Edge()))
+        return
+    if tensor.base is None or step.name in RESHAPING:
+        edge = Edge(make_node(m, step, saved, edges))
+        current = tensor_at(m, ident)
+        version = current.attr_version if current.base is None else attr_version(m, current)
+        trail = _written(m, step, current.lineage)
+        m.st.put(ident, replace(current, requires_grad=True, edge=edge, attr_version=version, lineage=trail))
+        return
+    base = tensor.base
+    # The node of the written part has its own first edge replaced by the base's.
+    rest = 1 if step.differentiable[:1] == ("self",) or step.names == ("NotImplemented",) else 0
+    operands = tuple(operand(m, i) for i in step.operands())
+    slices = Node(
+        ("CopySlices",),
+        (base_edge, *edges[rest:]),
+        tuple(saved),
+        loc=m.here(),
+        what=step.what,
+        kind="unimplemented" if step.kind == "unimplemented" else "copy-slices",
+        seq=m.next_sequence(),
+        epoch=tuple(m.iterations),
+        payload=step.payload,
+        via=m.via(),
+        operands=(operand(m, base), *operands[rest:]),
+        overlapping=tensor.overlapping is True,
+    )
+    made = m.new(slices)
+    base_tensor = tensor_at(m, base)
+    m.st.put(
+        base,
+        replace(base_tensor, requires_grad=True, edge=Edge(made.id), lineage=_written(m, step, base_tensor.lineage)),
+    )
+    _regenerate(m, ident, base)
+
+
+def _regenerate(m: Machine, ident: int, base: int) -> None:
+    tensor = tensor_at(m, ident)
+    node = Node(
+        ("AsStridedBackward0",), (edge_to(m, base),), loc=m.here(), what="view", seq=m.next_sequence(),
+        epoch=tuple(m.iterations), via=m.via(),
+    )  # fmt: skip
+    made = m.new(node)
+    m.st.put(ident, replace(tensor, requires_grad=True, edge=Edge(made.id), attr_version=attr_version(m, tensor)))
+
+
+def _rebase_unknown(m: Machine, ident: int, tensor: Tensor) -> None:
+    for target in (ident, tensor.base):
+        if target is None:
+            continue
+        found = tensor_at(m, target)
+        requires = True if found.requires_grad and found.edge is not None else None
+        m.st.put(target, replace(found, requires_grad=requires, edge=Edge()))
+
+
+def _written(m: Machine, step: Step, before: Lineage | None) -> Lineage:
+    parents = step.parents if before is None else (before, *step.parents)
+    return Lineage(step.what, m.here(), parents, None, m.via(), True)

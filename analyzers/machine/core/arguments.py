@@ -1,0 +1,37 @@
+"""The arguments of one call, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzers.domain.values import NONE, Const, Unknown, Value
+
+
+@dataclass(slots=True)
+class Args:
+    """The arguments of one call; `open` when there may be more: of either kind, or named as one of `more`."""
+
+    pos: list[Value] = field(default_factory=list)
+    kw: dict[str, Value] = field(default_factory=dict)
+    open: bool = False
+    more: frozenset[Value] | None = None
+
+    def get(self, index: int, name: str, default: Value | None = None) -> Value:
+        """A builtin's parameter, by position or name."""
+        if index < len(self.pos):
+            return self.pos[index]
+        if name in self.kw:
+            return self.kw[name]
+        if self.may_name(name):
+            return Unknown()
+        return default if default is not None else NONE
+
+    def all(self) -> list[Value]:
+        return [*self.pos, *self.kw.values()]
+
+    def prepend(self, value: Value) -> Args:
+        return Args([value, *self.pos], self.kw, self.open, self.more)
+
+    def may_name(self, name: str) -> bool:
+        """Whether a parameter that was given nothing may have been given something unseen."""
+        return self.open and (self.more is None or Const(name) in self.more)

@@ -1,0 +1,516 @@
+"""One run of the machine: its memory, the path it is on, and what it has noted.
+
+The machine runs a statement on one state and gets the states it may lead to. Where a statement itself can go several
+ways (an unknown condition inside an expression, a call that returns in several states), the machine *chooses*: it
+runs the statement once for each combination of choices, always from the same start, so every piece of it can be
+written as if there were one way only.
+
+    y = f(x) if flag else g(x)     # `flag` unknown: run twice, choices (0,) and (1,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+from immutables import Map
+
+from analyzers.domain import truth
+from analyzers.domain.join import Join, interchangeable, join_shapes
+from analyzers.domain.lineage import Lineage, Loc, Round
+from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
+from analyzers.domain.state import BLOCK_BITS, State
+from analyzers.domain.truth import Truth
+from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, lineage_of
+from analyzers.machine.core.budget import Limits, OutOfFuel
+from analyzers.machine.core.causes import Cause, Plain, Raised, Site
+from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
+from analyzers.machine.core.events import Binding, Event
+from analyzers.machine.core.places import Frame, whole
+from analyzers.machine.core.probe import Probe
+from analyzers.machine.core.program import Gaps, Program
+from analyzers.machine.core.record import PyRaise
+from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role
+
+if TYPE_CHECKING:
+    from analyzers.machine.autograd.tensors import Moment
+    from analyzers.machine.observers.gradient_accumulation import Held
+    from analyzers.machine.observers.graph_liveness import Uses
+
+
+T = TypeVar("T")
+
+
+class Machine:
+    """One run: of a module, or of one function on unknown arguments."""
+
+    def __init__(self, program: Program, block: int, next_id: int = 1, limits: Limits | None = None) -> None:
+        self.program = program
+        self.limits = limits or Limits()
+        self.st = State()
+        self.block = block << BLOCK_BITS
+        self.first_id = self.next_id = next_id
+        self.frames: list[Frame] = []
+        self.path = Path(())
+        self.events: list[Event] = []
+        self.bindings: dict[tuple[Loc, str], Binding] = {}
+        self.hidden_facts: set[tuple[Loc, str]] = set()
+        self.watched = False
+        self.visit = 0
+        self.visits: dict[tuple[int, object], int] = {}
+        self.made: dict[tuple[int, int], int] = {}
+        self.passed: set[tuple[Loc, int]] = set()
+        self.entered: set[tuple[str, str, str]] = set()
+        self.steps = 0
+        self.patience = self.limits.steps
+        """The steps after which it counts whether what is under way makes tensors."""
+        self.last_before = 0
+        """The last id before what is under way, where it may take no longer than that."""
+        self.sequence = 0
+        self.iterations: list[Round] = []
+        self.finished: set[int] = set()
+        self.captured: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+        self.loops: list[n.Node] = []
+        self.began: list[int] = []
+        """The last id before each iteration of the user's loops that is under way."""
+        self.expecting = 0
+        self.main = True
+        self.late: dict[str, None] = {}
+        """Modules of the workspace that are imported here, and that cannot run before this one."""
+        self.tolerant = 0
+        self.functions: list[Func] = []
+        self.retainers: set[int] = set()
+        self.doubts = 0
+        self.looks = 0
+        self.gathered: dict[Moment, Held] = {}
+        self.gradient_trails: dict[int, tuple[Lineage, int]] = {}
+        """The gradients whose trail that is, by the trail's identity."""
+        self.looks_at_losses = 24
+        self.trained_trails: dict[int, Lineage] = {}
+        """The trails of the parameters that optimizers hold, by identity."""
+        self.followers: set[int] = set()
+        """The memory of parameters that were written with others."""
+        self.taken_gradients: set[int] = set()
+        """The leaves of which the program itself has read the gradient."""
+        self.met_leaves: dict[tuple[int, int], tuple[Moment, Site]] = {}
+        """The memory of a leaf when a backward came to it from a node, and the backward."""
+        self.leaf_storages: set[int] = set()
+        """The memory of leaves that got a gradient."""
+        self.walked: dict[int, list[Map[object, bool]]] = {}
+        self.walks: list[tuple[int, bool]] = []
+        """The backwards under way: a number, and whether its inputs are named."""
+        self.uses: Uses | None = None
+        self.kept_on_context: dict[tuple[int, str], Site] = {}
+        """Where attributes of a custom function's `ctx` were set."""
+        self.unmodelled: dict[str, int] = {}
+        self.default_dtype = "float32"
+        self.within = ""
+        self.asks_for_none = False
+        """Whether the attribute at hand is only compared with None."""
+        self.presumes = False
+        self.forgets: Literal["", "state", "all"] = ""
+        """What is being made unknown: not the parameters of modules, or these too."""
+        self.presumed_any = False
+        self.gaps = Gaps()
+        self.trains = False
+        self.roles: dict[object, dict[str, Role]] = {}
+        self.versions_kept: set[int] = set()
+        """Blurred versions that something kept: a saved tensor, a view, a number read from a tensor."""
+        self.counters_kept: set[int] = set()
+        """The counters and storages of which something kept how often they had been written."""
+        self.probe: Probe | None = None
+
+    # --- heap -----------------------------------------------------------------------------------------------
+
+    @property
+    def last_id(self) -> int:
+        return self.block + self.next_id
+
+    def fresh(self) -> int:
+        path = self.path
+        at = len(path.allocated)
+        if at < len(path.replay):
+            ident = path.replay[at]
+        else:
+            self.next_id += 1
+            ident = self.last_id
+        path.allocated.append(ident)
+        return ident
+
+    def same_on_all_ways(self, place: int) -> int:
+        """An id for what this place makes on this visit, the same in all states that come by."""
+        key = (place, self.visit)
+        ident, known = self.fresh(), self.made.get(key)
+        if known is not None and self.st.find(known) is None:
+            return known
+        self.made[key] = ident
+        return ident
+
+    def new(self, value: HeapObject) -> Ref:
+        ident = self.fresh()
+        self.st.put(ident, value)
+        return Ref(ident)
+
+    def obj(self, value: Value) -> HeapObject | None:
+        """What a reference points to; None for plain values."""
+        return self.st.get(value.id) if isinstance(value, Ref) else None
+
+    def join(self, a: State, b: State) -> State:
+        joined = Join(a, b, self.fresh)
+        state = joined.run()
+        kept = self.counters_kept
+        kept.update(target for pair, target in joined.pairs.items() if not kept.isdisjoint(pair))
+        return state
+
+    def interchangeable(self, a: State, b: State) -> bool:
+        return interchangeable(a, b, lambda ident: ident in self.counters_kept or not self.is_own(ident))
+
+    def is_own(self, ident: int) -> bool:
+        """Whether this run made it, and not one before, of which it only knows the outcome."""
+        return self.block + self.first_id < ident <= self.last_id
+
+    # --- the place in the program ---------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def loc_of(self, frame: Frame, node: n.Node) -> Loc:
+        return Loc(frame.module, frame.chunk, node.start, node.end)
+
+    def spend(self) -> None:
+        """Count a statement, or what costs as much."""
+        self.steps += 1
+        if self.steps > self.patience and not self._may_go_on():
+            raise OutOfFuel
+
+    def _may_go_on(self) -> bool:
+        """Whether a call that has taken long makes tensors, or is in a function of the script that is run: then it gets
+        what is left of the run's steps."""
+        if self.steps > self.limits.steps:
+            return False
+        script = self.frames[0].module if self.main else None
+        if not any(frame.func is not None and frame.module == script for frame in self.frames):
+            made = (self.st.find(ident) for ident in range(self.last_before + 1, self.last_id + 1))
+            if not any(isinstance(found, Tensor) for found in made):
+                return False
+        self.patience = self.limits.steps
+        return True
+
+    @contextmanager
+    def briefly(self, steps: int) -> Iterator[None]:
+        """Raise OutOfFuel after so many steps, unless what is under way may take longer."""
+        before = self.patience, self.last_before
+        self.patience, self.last_before = min(self.patience, self.steps + steps), self.last_id
+        try:
+            yield
+        finally:
+            self.patience, self.last_before = before
+
+    def apart(self, most: int) -> int:
+        """How many of `most` states are still kept apart: fewer, the more steps a run has taken, so that it ends."""
+        share = 4 * self.steps // self.limits.steps
+        return most if share == 0 else min(most, 2) if share == 1 else 1
+
+    def user_frame(self) -> Frame:
+        for frame in reversed(self.frames):
+            if not frame.library:
+                return frame
+        return self.frames[0]
+
+    def here(self) -> Loc:
+        """The expression at hand, in the innermost function of the user's own."""
+        frame = self.user_frame()
+        return self.loc_of(frame, frame.node)
+
+    def via(self) -> tuple[Loc, ...]:
+        """The calls that led here, outermost first, without the innermost place itself."""
+        own = [f for f in self.frames if not f.library and not isinstance(f.node, n.Pass)]
+        return tuple(self.loc_of(f, f.node) for f in own[:-1])
+
+    def site(self) -> Site:
+        frame = self.user_frame()
+        return Site(
+            self.loc_of(frame, frame.node),
+            self.loc_of(frame, frame.statement),
+            self.via(),
+            frame.visit,
+            tuple(self.iterations),
+            any(f.handlers for f in self.frames),
+        )
+
+    def enter(self, tag: object) -> int:
+        """Begin a new visit below the present one; gives the one to go back to."""
+        before = self.visit
+        key = (before, tag)
+        found = self.visits.get(key)
+        if found is None:
+            found = len(self.visits) + 1
+            self.visits[key] = found
+        self.visit = found
+        return before
+
+    def whole(self, func: Func) -> n.FunctionDef | n.Lambda:
+        return whole(self.program, func)
+
+    def place_of(self, func: Func) -> Loc:
+        """Where a function is defined."""
+        node = self.whole(func)
+        return Loc(func.module, func.chunk, node.start, node.end)
+
+    # --- choices --------------------------------------------------------------------------------------------
+
+    def choose(self, ways: int) -> int:
+        """Which of `ways` ways this pass goes; the others are tried in passes of their own."""
+        path = self.path
+        at = len(path.taken)
+        if at < len(path.prefix):
+            pick = path.prefix[at]
+        else:
+            pick = 0
+            done = tuple(path.taken)
+            if ways > 1:
+                ids = tuple(path.allocated)
+                path.open.extend(((*done, other), ids) for other in range(1, ways))
+        path.taken.append(pick)
+        return pick
+
+    def decide(self, value: Truth3, symbol: object = None) -> bool:
+        """A condition's outcome; an unknown one goes both ways, and the same unknown goes the same way again."""
+        if value is not None:
+            return value
+        if isinstance(symbol, tuple) and symbol and symbol[0] == "not":
+            return not self.decide(None, symbol[1])
+        if symbol is not None:
+            known = self.st.assumed.get(symbol)
+            if known is not None:
+                return known
+        outcome = self.choose(2) == 0
+        if symbol is not None:
+            self.st.assumed = self.st.assumed.set(symbol, outcome)
+        return outcome
+
+    def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
+        """Go on in one of the states that a call may end in."""
+        key = (len(self.path.taken), *self.path.taken)
+        found = self.path.memo.get(key)
+        if found is None:
+            before = self.path
+            self.path = Path(())
+            try:
+                found = run()
+            finally:
+                self.path = before
+            self.path.memo[key] = found
+        if not found:
+            raise Infeasible
+        outcome = found[self.choose(len(found))]
+        self.st = outcome.state.fork()
+        if outcome.raised is not None:
+            raise outcome.raised
+        return outcome.value
+
+    # --- events ---------------------------------------------------------------------------------------------
+
+    def note(self, event: Event) -> None:
+        self.events.append(event)
+
+    def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
+        """The exception that torch (or Python) raises here; the caller raises it."""
+        event = Raised(
+            self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.expecting > 0
+        )
+        self.note(event)
+        return PyRaise(exception, message, None, event)
+
+    def in_mode(self, grad: Truth, run: Callable[[], T]) -> T:
+        """What `run` gives with grad mode as told."""
+        before = self.st.grad
+        self.st.grad = grad
+        try:
+            return run()
+        finally:
+            self.st.grad = before
+
+    def warn(self, exception: str, message: str, cause: Cause) -> None:
+        """Torch may raise here; the run goes on as if it did not."""
+        self.note(Raised(self.site(), exception, message, cause, sure=False, expected=self.expecting > 0))
+
+    def source(self, node: n.Node | None = None) -> str:
+        """The text of an expression, as the user wrote it."""
+        frame = self.user_frame()
+        target = node or frame.node
+        text = self.program.chunk(frame.module, frame.chunk).text[target.start : target.end]
+        return text.decode("utf-8", "replace")
+
+    # --- tensors --------------------------------------------------------------------------------------------
+
+    def new_tensor(
+        self,
+        shape: tuple[int | None, ...] | None,
+        dtype: str | None,
+        *,
+        requires_grad: truth.Truth = False,
+        what: str = "",
+        parents: tuple[Lineage, ...] = (),
+        lineage: Lineage | None = None,
+        parameter: bool = False,
+    ) -> Ref:
+        """A tensor of its own: a leaf, with its own memory."""
+        storage = self.fresh()
+        self.st.put(storage, Storage())
+        counter = self.fresh()
+        self.st.put(counter, Counter())
+        return self.new(
+            Tensor(
+                storage=storage,
+                counter=counter,
+                requires_grad=requires_grad,
+                shape=shape,
+                dtype=dtype,
+                inference=self.st.inference,
+                parameter=parameter,
+                lineage=lineage or self.trail(what, parents),
+            )
+        )
+
+    def unknown_tensor(self, lineage: Lineage | None = None, requires_grad: truth.Truth = None) -> Ref:
+        """A tensor of which nothing is known but that it is one."""
+        ref = self.new_tensor(None, None, requires_grad=requires_grad, lineage=lineage or self.trail("?", ()))
+        tensor = self.st.get(ref.id)
+        assert isinstance(tensor, Tensor)
+        tensor.edge = Edge()
+        tensor.inference = None
+        tensor.grad = Unknown()
+        self.st.update(tensor.counter, Counter, lambda c: Counter(self.fresh() << 32))
+        return ref
+
+    def trail(self, what: str, parents: tuple[Lineage, ...]) -> Lineage:
+        return Lineage(what, self.here(), parents, None, self.via())
+
+    def tensor(self, value: Value) -> Tensor | None:
+        found = self.obj(value)
+        return found if isinstance(found, Tensor) else None
+
+    def lineage(self, value: Value) -> Lineage | None:
+        found = self.obj(value)
+        if found is None:
+            return lineage_of(value)
+        return getattr(found, "lineage", None)
+
+    def parents(self, values: Sequence[Value]) -> tuple[Lineage, ...]:
+        """The trails of several values, those inside tuples and lists too."""
+        out: list[Lineage] = []
+        for value in values:
+            if isinstance(value, Tup):
+                out.extend(self.parents(value.items))
+                continue
+            found = self.obj(value)
+            if isinstance(found, ListObj):
+                out.extend(self.parents((*found.items, *((found.rest,) if found.rest is not None else ()))))
+                continue
+            step = self.lineage(value)
+            if step is not None:
+                out.append(step)
+        return tuple(out)
+
+    # --- facts ----------------------------------------------------------------------------------------------
+
+    def bind_fact(self, frame: Frame, statement: n.Node, name: str, value: Value) -> None:
+        """Note what is known of the tensor just bound to `name`."""
+        from analyzers.machine.autograd.graph import grad_fn_names, refreshed
+        from analyzers.machine.observers.bindings import mixed
+
+        found = self.obj(value)
+        if isinstance(value, Unknown) and value.type is None:
+            self._forget_fact(self.loc_of(frame, statement), name)
+        if not isinstance(found, Tensor) or not isinstance(value, Ref):
+            return
+        tensor = refreshed(self, value.id)
+        loc = self.loc_of(frame, statement)
+        names = grad_fn_names(self, tensor)
+        counter = self.st.get(tensor.counter)
+        version = counter.version if isinstance(counter, Counter) else None
+        old = self.bindings.get((loc, name))
+        if old is None:
+            self.bindings[loc, name] = Binding(
+                loc, frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
+                version, tensor.lineage,
+            )  # fmt: skip
+            if (loc, name) in self.hidden_facts:
+                self._forget_fact(loc, name)
+            return
+        old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
+        old.is_leaf = truth.join(old.is_leaf, tensor.is_leaf)
+        if old.grad_fn is None or names is None:
+            old.grad_fn = None
+        else:
+            old.grad_fn = tuple(sorted({*old.grad_fn, *names})) if old.grad_fn and names else mixed(old.grad_fn, names)
+        old.shape = join_shapes(old.shape, tensor.shape)
+        old.dtype = old.dtype if old.dtype == tensor.dtype else None
+        old.version = old.version if old.version == version else None
+
+    def _forget_fact(self, loc: Loc, name: str) -> None:
+        """On this visit anything may have been bound: nothing holds for all visits."""
+        self.hidden_facts.add((loc, name))
+        old = self.bindings.get((loc, name))
+        if old is not None:
+            old.requires_grad = old.is_leaf = old.grad_fn = old.shape = old.dtype = old.version = None
+
+    # --- environments ---------------------------------------------------------------------------------------
+
+    def env(self, ident: int) -> Env:
+        found = self.st.get(ident)
+        return found if isinstance(found, Env) else Env(Map(), None, None, True)
+
+    def node(self, ident: int) -> Node:
+        found = self.st.get(ident)
+        assert isinstance(found, Node)
+        return found
+
+    def bind(self, env: int, name: str, value: Value) -> None:
+        old = self.env(env)
+        self.st.put(env, Env(old.vars.set(name, value), old.parent, old.module, old.open))
+
+    def retain(self, ident: int) -> None:
+        """Remember a tensor that keeps its gradient though it is no leaf."""
+        self.retainers.add(ident)
+
+    def retaining(self) -> list[tuple[int, Tensor]]:
+        """Those that do, or may, keep it."""
+        found = [(ident, self.st.find(ident)) for ident in self.retainers]
+        return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
+
+    def next_sequence(self) -> int:
+        self.sequence += 1
+        return self.sequence
+
+    def int_of(self, value: Value) -> int | None:
+        if isinstance(value, Const) and isinstance(value.value, int):
+            return int(value.value)
+        return None
+
+
+Modes: TypeAlias = "tuple[bool | None, bool | None, str | None]"
+"""Grad mode, inference mode, and what autocast converts to."""
+
+
+def apply_mode(m: Machine, mode: GradMode) -> Modes:
+    """Switch the modes; gives those before."""
+    before = (m.st.grad, m.st.inference, m.st.casting)
+    if mode.inference != "keep":
+        m.st.inference = mode.inference
+    if mode.grad != "keep":
+        m.st.grad = mode.grad
+    if mode.casting != "keep":
+        m.st.casting = mode.casting
+    return before
+
+
+def restore_modes(state: State, before: Modes) -> None:
+    """Back to the modes before; what autocast has kept goes with the outermost one."""
+    state.grad, state.inference, state.casting = before
+    if state.casting is None:
+        state.casts = Map()

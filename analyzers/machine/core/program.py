@@ -1,0 +1,97 @@
+"""What the machine asks of the world, and what a finished run of a module leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from immutables import Map
+
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import HeapObject
+from analyzers.domain.state import State
+from analyzers.domain.values import Func, Unknown, Value
+from analyzers.machine.core.events import Binding, Event
+from analyzers.syntax import nodes as n
+
+
+class Program(Protocol):
+    """What the machine asks of the world."""
+
+    def body(self, module: str) -> Sequence[n.Stmt]:
+        """The statements of a module, as references to chunks."""
+
+    def chunk(self, module: str, key: str) -> n.Chunk: ...
+
+    def head(self, module: str, key: str) -> n.Chunk:
+        """A chunk as far as its definition needs it: a function without its body, all of anything else."""
+
+    def captured(self, module: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Of a function that is a chunk: the names of its module's variables that it uses, and those it rebinds."""
+
+    def habits(self, module: str) -> tuple[frozenset[str], bool]:
+        """The names that a module's functions declare `global`, and whether any of them freezes tensors."""
+
+    def find_import(self, module: str, name: str, level: int) -> str | None:
+        """The path of the workspace module that `name` means in `module`, if there is one."""
+
+    def module_name(self, module: str) -> str: ...
+
+    def run_module(self, path: str, importer: str | None) -> ModuleRun | None:
+        """The finished run of a module that the run of `importer`, or of a script, imports; None where that would go
+        round in a circle."""
+
+    def library(self, dotted: str) -> tuple[str, str] | None:
+        """The prelude module and symbol that model `dotted`."""
+
+    def outside_kind(self, dotted: str) -> str:
+        """What calling a name of an installed library gives, as far as is known by now: `module`, `optimizer`,
+        `scheduler`, `dataset`, `tensor` or `unknown`; `missing` for a package that is not installed."""
+
+    def block(self, path: str, main: bool) -> int: ...
+
+
+@dataclass(slots=True)
+class Gaps:
+    """`names` were bound to values of which nothing is known, by module and function (None: on the module's level);
+    `calls` are the functions of libraries that were called unseen, `data` says that a loader's items are."""
+
+    names: dict[tuple[str, Func | None], set[str]] = field(default_factory=dict)
+    calls: set[str] = field(default_factory=set)
+    data: bool = False
+
+    def note(self, module: str, func: Func | None, name: str) -> None:
+        self.names.setdefault((module, func), set()).add(name)
+
+
+def says_nothing(value: Value) -> bool:
+    return isinstance(value, Unknown) and value.type is None
+
+
+@dataclass(slots=True)
+class ModuleRun:
+    """A module that has run to its end: its heap, and the environment that holds its names.
+
+    `trains` says that a backward was called, `presumed` that values were made up from the roles of names. `late` are
+    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `gaps` are
+    what it did not know and a presumed run might.
+    """
+
+    path: str
+    block: int
+    state: State
+    env: int
+    events: tuple[Event, ...]
+    bindings: tuple[Binding, ...]
+    entered: frozenset[tuple[str, str, str]]
+    next_id: int
+    passed: frozenset[tuple[Loc, int]] = frozenset()
+    out_of_fuel: bool = False
+    functions: tuple[Func, ...] = ()
+    trains: bool = False
+    presumed: bool = False
+    late: tuple[str, ...] = ()
+    default_dtype: str | None = None
+    gaps: Gaps = field(default_factory=Gaps)
+    effects: Map[int, HeapObject] | None = None

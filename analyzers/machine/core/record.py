@@ -1,0 +1,35 @@
+"""Exceptions of the program, and what a run notes as it goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzers.domain.values import Value
+from analyzers.machine.core.causes import NoneGrad, NoneGradUsed, Plain, Raised
+
+if TYPE_CHECKING:
+    from analyzers.machine.core.machine import Machine
+
+
+class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an error of ours)
+    """The program raises: `name` is the exception's class, `value` the exception object where there is one."""
+
+    def __init__(self, name: str, message: str = "", value: Value | None = None, event: Raised | None = None) -> None:
+        super().__init__(name, message)
+        self.name = name
+        self.message = message
+        self.value = value
+        self.event = event
+
+    def drop_frames(self) -> PyRaise:
+        """Itself, to be kept: without the frames that it came through, each of which holds what the machine knows."""
+        self.__traceback__ = self.__context__ = None
+        return self
+
+
+def none_used(m: Machine, value: Value, exception: str, message: str) -> PyRaise:
+    """The exception that using None raises; told as a missing gradient where the None is one."""
+    lineage = m.lineage(value)
+    if isinstance(lineage, NoneGrad):
+        return m.throw(exception, message, NoneGradUsed(lineage))
+    return m.throw(exception, message, Plain("none", lineage)) if m.tolerant == 0 else PyRaise(exception, message)

@@ -1,0 +1,68 @@
+"""What a module's memory may have become by the time that somebody calls one of its functions.
+
+A function that no run enters is run in the state that its module ends in, and everything in that state may be another
+by then: a name that some function declares `global`, what lists and dicts hold, the attributes of objects and classes,
+which tensors require grad. What stays is what hardly any program changes: functions, classes, modules and their
+parameters, unless the file says `requires_grad` somewhere.
+
+    _kernel = None
+    def load():
+        global _kernel
+        _kernel = build()
+    def use():
+        _kernel.backward()  # perhaps None, perhaps not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ClassObj, by_name
+from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.program import ModuleRun
+from analyzers.syntax import nodes as n
+
+
+def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
+    """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
+    names = m.env(run.env).vars
+    rebound, freezes = m.program.habits(run.path)
+    for name in sorted(rebound):
+        if name in names:
+            m.bind(run.env, name, Unknown(None, None, None, reach_of(names[name])))
+    m.forgets = "all" if freezes else "state"
+    seen: set[int] = set()
+    for value in (*(value for _, value in by_name(m.env(run.env).vars)), *values):
+        found = m.obj(value)
+        if isinstance(found, ClassObj) and isinstance(value, Ref):
+            if not found.module.startswith("<"):
+                _forget_class(m, value, found, seen)
+        else:
+            havoc_value(m, value, seen)
+    m.forgets = ""
+
+
+FREEZING = ("requires_grad", "requires_grad_")
+
+
+def habits_of(chunk: n.Chunk) -> tuple[frozenset[str], bool]:
+    """The names that functions in a chunk declare `global`, and whether any of them freezes tensors."""
+    if b"global" not in chunk.text and b"requires_grad" not in chunk.text:
+        return frozenset(), False
+    functions = [node for node in n.walk(chunk.body) if isinstance(node, n.FunctionDef)]
+    names = frozenset(name for node in n.walk(functions) if isinstance(node, n.Global) for name in node.names)
+    return names, n.mentions(tuple(functions), *FREEZING)
+
+
+def _forget_class(m: Machine, cls: Ref, found: ClassObj, seen: set[int]) -> None:
+    attrs = found.attrs
+    for name, value in by_name(found.attrs):
+        if isinstance(value, Const) and not isinstance(value.value, str):
+            attrs = attrs.set(name, Unknown())
+        elif isinstance(value, Ref):
+            havoc_value(m, value, seen)
+    m.st.put(cls.id, replace(found, attrs=attrs))

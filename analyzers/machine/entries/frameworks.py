@@ -1,0 +1,107 @@
+"""Training frameworks, which call the user's code and step around it: what drives a class that nobody shows driven.
+
+    class Net(LightningModule):
+        def training_step(self, batch, batch_idx):   # a trainer calls this, clears, goes backward, and steps
+            return self.loss(self(batch))
+
+The frameworks' own classes are in the prelude. A class of the user's is driven by `analyzers/prelude/presumed/` on
+batches of which nothing is known; what backward then finds is told at the end of the user's method.
+"""
+
+from __future__ import annotations
+
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import DictObj
+from analyzers.domain.values import NONE, Const, Func, Method, Unknown, Value
+from analyzers.machine.autograd.likely_tensors import presumed_loss
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.causes import NoGraph, Raised
+from analyzers.machine.core.events import StepWithoutLoss
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import native
+from analyzers.machine.interpreter.linking import library_call
+from analyzers.machine.objects.classes import find_in_class, is_a
+from analyzers.syntax import nodes as n
+
+DRIVEN = {
+    "training_step": (("lightning.LightningModule", "train_lightning"), ("transformers.Trainer", "train_transformers")),
+    "compute_loss": (("transformers.Trainer", "train_transformers"),),
+}
+"""The methods that a framework calls to train: the classes that have them, and what drives these."""
+
+
+CONTRACT = frozenset({"automatic_optimization"})
+"""Attributes that say how a framework is to call a class: what `__init__` puts there stays."""
+
+
+NO_LOSS = (
+    "In automatic optimization, `training_step` must return a Tensor, a dict, or None (where the step will be skipped)."
+)
+
+
+def driver_of(m: Machine, func: Func) -> str | None:
+    """What drives a method's class, if a framework calls the method."""
+    if func.owner is None:
+        return None
+    for base, driver in DRIVEN.get(func.node_name, ()):
+        if is_a(m, func.owner, base):
+            # A part of another module has no optimizer of its own.
+            whole = driver != "train_lightning" or find_in_class(m, func.owner, "configure_optimizers") is not None
+            return driver if whole else None
+    return None
+
+
+def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
+    """Train an instance; what goes on outside the user's code is told at the end of the method."""
+    m.presumed_any = True
+    m.frame.node = m.frame.statement = _end_of(m, func)
+    m.frame.chunk = func.chunk
+    end = m.here()
+    try:
+        library_call(m, f"presumed.{driver}", Args([instance]))
+    finally:
+        for event in m.events:
+            if isinstance(event, Raised) and event.site.loc == end:
+                event.outside = True
+
+
+def _end_of(m: Machine, func: Func) -> n.Node:
+    """What the method returns last on its own level, or its last statement."""
+    node = m.whole(func)
+    if not isinstance(node, n.FunctionDef):
+        return node
+    body = node.body
+    last = next((s for s in reversed(body) if isinstance(s, n.Return)), None)
+    return body[-1] if last is None else last.value or last
+
+
+@native("autograd_machine.call_fitting")
+def _call_fitting(m: Machine, args: Args) -> Value:
+    """Call a method with as many of the arguments as it takes."""
+    func, given = args.pos[0], args.pos[1:]
+    inner = func.func if isinstance(func, Method) else func
+    if isinstance(inner, Func) and inner.node.args.vararg is None:
+        parameters = (*inner.node.args.posonly, *inner.node.args.args)
+        count = len(parameters) - isinstance(func, Method)
+        required = count - len(inner.defaults)
+        given = [*given[:count], *(Unknown() for _ in range(required - len(given)))]
+    return call(m, func, Args(given))
+
+
+@native("autograd_machine.loss_of")
+def _loss_of(m: Machine, args: Args) -> Value:
+    """The loss in what `training_step` returned; none where the step is left out."""
+    value, step = args.pos
+    found = m.obj(value)
+    if isinstance(found, DictObj):
+        value = found.items.get(Const("loss"), Unknown())
+    if value == NONE:
+        inner = step.func if isinstance(step, Method) else step
+        if isinstance(inner, Func):
+            end = _end_of(m, inner)
+            m.note(StepWithoutLoss(m.site(), Loc(inner.module, inner.chunk, end.start, end.end)))
+        return NONE
+    if isinstance(value, Const) or (isinstance(value, Unknown) and value.type is not None and value.type != "tensor"):
+        raise m.throw("MisconfigurationException", NO_LOSS, NoGraph("loss", m.lineage(value)))
+    return presumed_loss(m, value) if m.presumes else value

@@ -1,0 +1,238 @@
+"""Runs of functions that nothing in their file calls, on arguments of which nothing is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from immutables import Map
+
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import ClassObj, Instance
+from analyzers.domain.state import ROOT, State
+from analyzers.domain.values import Const, Func, Ref, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.budget import Limits, OutOfFuel
+from analyzers.machine.core.choices import Infeasible
+from analyzers.machine.core.events import Binding, Event, doubt
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import Frame, whole
+from analyzers.machine.core.probe import Probe
+from analyzers.machine.core.program import ModuleRun, Program
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.entries.entry_state import forget
+from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
+from analyzers.machine.interpreter.calls import run_function
+from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.observers.graph_liveness import leave, tell
+from analyzers.syntax import nodes as n
+
+
+@dataclass(slots=True)
+class FunctionRun:
+    """What a function left behind that was run on unknown arguments."""
+
+    events: tuple[Event, ...]
+    bindings: tuple[Binding, ...]
+    entered: frozenset[tuple[str, str, str]]
+    passed: frozenset[tuple[Loc, int]]
+    out_of_fuel: bool = False
+    trains: bool = False
+    presumed: bool = False
+
+
+BUDGET, PRESUMED_BUDGET = 20_000, 60_000
+"""Statements for all functions of a file together that are run on unknown arguments, and as many for all instances;
+and for those that are run on presumed ones."""
+
+
+TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
+
+
+UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
+"""Bounds of a run on unknown arguments: there are many, and most of what they meet is unknown. One that calls backward
+gets further."""
+
+
+@dataclass(slots=True)
+class Made:
+    """An instance of a class as its `__init__` leaves it on unknown arguments, and the state that holds it."""
+
+    state: State
+    value: Value
+    next_id: int
+    presumed: bool = False
+
+
+def later(program: Program, module: ModuleRun) -> ModuleRun:
+    """The module as one of its functions may find it."""
+    machine = _machine(program, module, "", None)
+    forget(machine, module)
+    machine.st.log = ROOT
+    return replace(module, state=machine.st, next_id=machine.next_id)
+
+
+def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: bool = False) -> Made:
+    found = module.state.find(cls)
+    chunk = ""
+    if isinstance(found, ClassObj):
+        init = next((f for f in module.functions if f.owner == cls), None)
+        chunk = init.chunk if init is not None else ""
+    constructors = sum(f.node_name == "__init__" for f in module.functions)
+    machine = _machine(program, module, chunk, _share(constructors))
+    machine.presumes = presume
+    try:
+        value = instance_of(machine, cls)
+        if not presume:
+            forget(machine, module, [value])
+    except (OutOfFuel, RecursionError):
+        machine.st = module.state.fork()
+        value = machine.new(Instance(cls, Map(), True))
+    return Made(machine.st, value, machine.next_id, machine.presumed_any)
+
+
+def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
+    machine = Machine(program, module.block, module.next_id, limits or UNKNOWN_CALL)
+    machine.st = module.state.fork()
+    machine.default_dtype = module.default_dtype or machine.default_dtype
+    root = n.Pass(0, 0)
+    machine.frames.append(Frame(module.path, chunk, "<module>", module.env, None, False, root, root))
+    machine.sequence = 1 << 20
+    return machine
+
+
+def run_unknown(
+    program: Program,
+    module: ModuleRun,
+    func: Func,
+    made: Made | None,
+    limits: Limits | None = None,
+    probe: Probe | None = None,
+    *,
+    presume: bool = False,
+) -> FunctionRun:
+    """Run `func` on arguments of which nothing is known, in the state that its module ends in.
+
+    `made` is the instance that a method is called on. With `presume`, arguments are what their role says, grad mode is
+    on, and nothing is certain.
+    """
+    trains = calls_backward(program, func)
+    if limits is None:
+        limits = TRAINING_CALL if trains else _share(len(module.functions))
+    machine = _machine(program, module, func.chunk, limits)
+    machine.probe = probe
+    machine.presumes = presume
+    if made is not None:
+        machine.presumed_any = made.presumed
+        machine.st = made.state.fork()
+        machine.first_id = machine.next_id = made.next_id
+    exhausted = False
+    try:
+        args = unknown_arguments(func, made)
+        machine.st.grad = True if presume or trains else None
+        driver = driver_of(machine, func) if presume and made is not None else None
+        if driver is not None and made is not None:
+            drive(machine, func, driver, made.value)
+            tell(machine)
+        outcomes = [] if driver is not None else run_function(machine, func, args)
+        if trains:
+            for outcome in outcomes:
+                machine.st = outcome.state
+                leave(machine, [outcome.value, *args.all()])
+            tell(machine)
+    except (OutOfFuel, RecursionError):
+        exhausted = True
+        doubt(machine.events)
+    except (PyRaise, Infeasible):
+        pass
+    if presume:
+        doubt(machine.events)
+    return FunctionRun(
+        tuple(machine.events),
+        tuple(machine.bindings.values()),
+        frozenset(machine.entered),
+        frozenset(machine.passed),
+        exhausted,
+        machine.trains,
+        machine.presumed_any,
+    )
+
+
+def _share(runs: int) -> Limits:
+    """A file's functions share a budget, so that one with hundreds of them takes no longer than it may."""
+    share = BUDGET // max(runs, 1)
+    return UNKNOWN_CALL if share >= UNKNOWN_CALL.steps else replace(UNKNOWN_CALL, steps=max(share, 60))
+
+
+def presumed_limits(runs: int) -> Limits:
+    """Those of each of so many functions of a file that are run on presumed arguments."""
+    return replace(TRAINING_CALL, steps=min(TRAINING_CALL.steps, PRESUMED_BUDGET // max(runs, 1)))
+
+
+def calls_backward(program: Program, func: Func) -> bool:
+    """Whether a function calls backward itself, which makes sense only with grad mode on."""
+    return n.mentions(whole(program, func), "backward")
+
+
+def takes_instance(func: Func) -> bool:
+    """Whether a function's first argument is an instance of the class that defines it."""
+    return func.owner is not None and func.kind in {"function", "property", "cached_property", "context"}
+
+
+def unknown_arguments(func: Func, made: Made | None) -> Args:
+    """Arguments for a call about which nothing is known; `self` is an instance as its class makes it."""
+    parameters = func.node.args
+    pos: list[Value] = []
+    names = [p.name for p in (*parameters.posonly, *parameters.args)]
+    for index, name in enumerate(names):
+        if index == 0 and made is not None:
+            pos.append(made.value)
+        elif index == 0 and func.owner is not None and func.kind == "classmethod":
+            pos.append(Ref(func.owner))
+        else:
+            pos.append(Unknown(symbol=("arg", name)))
+    kw: dict[str, Value] = {p.name: Unknown(symbol=("arg", p.name)) for p in parameters.kwonly}
+    return Args(pos, kw, parameters.vararg is not None or parameters.kwarg is not None)
+
+
+def instance_of(machine: Machine, cls: int) -> Value:
+    """An instance of a class, made by its own `__init__` on unknown arguments."""
+    found = machine.st.find(cls)
+    if not isinstance(found, ClassObj):
+        return Unknown()
+    before = machine.st
+    machine.st = before.fork()
+    made = machine.new(Instance(cls, Map(), True))
+    init = find_in_class(machine, cls, "__init__")
+    if isinstance(init, Func):
+        grad = machine.st.grad
+        machine.st.grad = True
+        args = Args([made], {}, True)
+        for parameter in (*init.node.args.posonly, *init.node.args.args)[1:]:
+            args.pos.append(Unknown(symbol=("arg", parameter.name)))
+        args.open = init.node.args.vararg is not None or init.node.args.kwarg is not None
+        try:
+            ends = [o for o in run_function(machine, init, args) if o.raised is None]
+        except (PyRaise, Infeasible):
+            ends = []
+        if ends:
+            machine.st = ends[0].state.fork()
+            for other in ends[1:]:
+                machine.st = machine.join(machine.st, other.state)
+        else:
+            machine.st = before.fork()
+            made = machine.new(Instance(cls, Map(), True))
+        machine.st.grad = grad
+    instance = machine.st.get(made.id)
+    if isinstance(instance, Instance):
+        attrs = instance.attrs
+        if "training" in attrs:
+            attrs = attrs.set("training", Unknown("bool", symbol=("training", made.id)))
+        loose = {k: Unknown(symbol=(made.id, k)) for k, v in attrs.items() if _settled(v) and k not in CONTRACT}
+        attrs = attrs.update(loose)
+        machine.st.put(made.id, Instance(instance.cls, attrs, True))
+    return made
+
+
+def _settled(value: Value) -> bool:
+    """A plain constant that `__init__` put down, which any other method may have changed since."""
+    return isinstance(value, Const) and not isinstance(value.value, str)

@@ -1,0 +1,182 @@
+"""Values for names of which only their role is known.
+
+A *presumed* run goes over code that a first run found nothing known for: a model from a factory, an optimizer that is
+an argument. There a name's role (`analyzers/syntax/roles.py`) stands in for a value: a model is a module with one
+parameter, whose output has a graph; an optimizer trains the models that it is named after; a loss has the graph of what
+went into it; a data loader gives tensors without a graph. What calls that the machine cannot see do to tensors is taken
+for nothing. All that such a run finds is possible, never certain, and none of its facts is told.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain import truth
+from analyzers.domain.join import reach_of
+from analyzers.domain.lineage import Cut, Lineage
+from analyzers.domain.objects import DictObj, Edge, Instance, Tensor, by_name
+from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.graph import edge_to, refreshed
+from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
+from analyzers.machine.autograd.trainables import is_module, weights
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.program import says_nothing
+from analyzers.machine.core.registries import native
+from analyzers.machine.entries.roles import roles_of, roles_of_function
+from analyzers.machine.interpreter.linking import library_call
+from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role, dotted, same_part
+
+
+def presumed(m: Machine, target: n.Expr, value: Value) -> Value:
+    """What `target` most likely holds, if `value` says nothing and the uses of the name do."""
+    if not says_nothing(value) or m.frame.library:
+        return value
+    name = dotted(target)
+    if not m.presumes:
+        if name:
+            m.gaps.note(m.frame.module, m.frame.func, name)
+        return value
+    role = roles_of(m, m.frame).get(name) if name else None
+    return value if role is None else _stand_in(m, name, role, value)
+
+
+def presume_arguments(m: Machine, func: Func, env: int) -> None:
+    """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
+    if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
+        return
+    silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value)]
+    if not m.presumes:
+        for name in silent:
+            m.gaps.note(func.module, func, name)
+        return
+    roles = roles_of_function(m, func)
+    waiting = [(name, roles[name]) for name in silent if name in roles]
+    for name, role in sorted(waiting, key=lambda entry: entry[1] is not Role.MODEL):
+        m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], env))
+
+
+def _stand_in(m: Machine, name: str, role: Role, value: Value, env: int | None = None) -> Value:
+    m.presumed_any = True
+    if role is Role.MODEL:
+        return _model(m)
+    if role is Role.OPTIMIZER:
+        return _optimizer(m, name, value, env)
+    return presumed_loss(m, value)
+
+
+def _model(m: Machine) -> Value:
+    model = library_call(m, "presumed.Model", Args())
+    found = m.obj(model)
+    if isinstance(found, Instance) and isinstance(model, Ref):
+        m.st.put(model.id, Instance(found.cls, found.attrs, True))
+        for ident in weights(m, model):
+            m.st.update(ident, Tensor, lambda t: replace(t, shape=None))
+    return model
+
+
+def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
+    """What a class or a function of an installed library makes, where it is known what kind of thing that is."""
+    name = outside_name(func)
+    if not m.presumes:
+        if name is not None:
+            m.gaps.calls.add(name)
+        return None
+    match m.program.outside_kind(name) if name is not None else "unknown":
+        case "module":
+            m.presumed_any = True
+            return _model(m)
+        case "optimizer" if args.pos or "params" in args.kw:
+            m.presumed_any = True
+            return library_call(m, "presumed.make_optimizer_over", Args([args.get(0, "params")]))
+        case "tensor":
+            reach = reach_of(*args.all())
+            made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))
+            m.presumed_any = m.presumed_any or isinstance(made, Ref)
+            return made if isinstance(made, Ref) else None
+    return None
+
+
+def outside_name(value: Value) -> str | None:
+    """The dotted name of what was imported from an installed library."""
+    symbol = value.symbol if isinstance(value, Unknown) else None
+    rest: list[str] = []
+    while isinstance(symbol, tuple) and len(symbol) == 2:
+        owner, name = symbol
+        if owner == "import":
+            return None if name.split(".", 1)[0] in sys.stdlib_module_names else ".".join([name, *rest])
+        rest.insert(0, str(name))
+        symbol = owner
+    return None
+
+
+def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
+    models = _models_in_reach(m, name, env)
+    named = [model for other, model in models if same_part(name, other)]
+    chosen = named if len(named) == 1 else [model for _, model in models] if len(models) == 1 else []
+    return library_call(m, "presumed.make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
+
+
+def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, Value]]:
+    """The models that names beside `name` hold: of the same object, or in the same function."""
+    roles = roles_of(m, m.frame)
+    found: dict[str, Value] = {}
+    holder: Value | None = None
+    at: int | None = m.frame.env if env is None else env
+    while at is not None:
+        scope = m.env(at)
+        for other, value in by_name(scope.vars):
+            if _is_model(m, value) and (env is not None or roles.get(other) is Role.MODEL):
+                found.setdefault(other, value)
+        holder = holder or scope.vars.get("self")
+        at = scope.parent
+    if name.startswith("self."):
+        found = {}
+    owner = m.obj(holder) if holder is not None else None
+    if isinstance(owner, Instance):
+        found.update({f"self.{k}": v for k, v in by_name(_attributes(m, owner)) if _is_model(m, v)})
+    return list(found.items())
+
+
+def _attributes(m: Machine, owner: Instance) -> Map[str, Value]:
+    table = m.obj(owner.attrs["_modules"]) if "_modules" in owner.attrs else None
+    entries = table.entries if isinstance(table, DictObj) else ()
+    modules = {str(k.value): v for k, v in entries if isinstance(k, Const)}
+    return owner.attrs.update(modules)
+
+
+def _is_model(m: Machine, value: Value) -> bool:
+    return is_module(m, value) is True
+
+
+@native("autograd_machine.presumed_output")
+def _presumed_output(m: Machine, args: Args) -> Value:
+    """What a presumed model returns: it may be one tensor, or anything that holds some."""
+    operands = [v for v in args.pos if isinstance(v, Ref) and m.tensor(v) is not None]
+    required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
+    cut: Cut | None = "no-grad" if m.st.grad is False and required else None
+    lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
+    if m.st.grad is True and required is True:
+        edges = (edge_to(m, v.id) for v in operands)
+        return with_graph(m, tuple(e for e in edges if e is not None), lineage)
+    made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
+    edge = None if m.st.grad is False or required is False else Edge()
+    m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
+    return made
+
+
+@native("autograd_machine.presumed_data")
+def _presumed_data(m: Machine, args: Args) -> Value:
+    """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
+    del args
+    if not m.presumes:
+        m.gaps.data = True
+        return Unknown(None, m.fresh())
+    m.presumed_any = True
+    made = m.new_tensor(None, None, lineage=m.trail("?", ()))
+    m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
+    return made

@@ -1,0 +1,79 @@
+"""Runs of modules, from their first line, as a script or as an import."""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from analyzers.domain.objects import Env
+from analyzers.domain.state import ROOT
+from analyzers.domain.values import Const
+from analyzers.machine.core.budget import Limits, OutOfFuel
+from analyzers.machine.core.events import doubt
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import Frame
+from analyzers.machine.core.probe import Probe
+from analyzers.machine.core.program import ModuleRun, Program
+from analyzers.machine.interpreter.dispatch import run_block
+from analyzers.machine.interpreter.flow import join_all
+from analyzers.machine.observers.graph_liveness import tell
+from analyzers.syntax import nodes as n
+
+IMPORTED = Limits(steps=20_000, states=1)
+"""Bounds of an imported module's run, which others go on from: in one state."""
+
+
+PRESUMED = Limits(steps=8_000)
+"""Bounds of a module's run on presumed values, which comes on top of the other."""
+
+
+def run_module(
+    program: Program,
+    path: str,
+    *,
+    main: bool,
+    limits: Limits | None = None,
+    probe: Probe | None = None,
+    presume: bool = False,
+) -> ModuleRun:
+    """Run a module from its first line. With `presume`, names may hold what their role says, and nothing is certain."""
+    machine = Machine(program, program.block(path, main), limits=limits)
+    machine.probe = probe
+    machine.main = main
+    machine.presumes = presume
+    name = "__main__" if main else program.module_name(path)
+    env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id
+    root = n.Pass(0, 0)
+    machine.frames.append(Frame(path, "", "<module>", env, None, path.startswith("<"), root, root))
+    start, before = machine.st, machine.default_dtype
+    exhausted = False
+    try:
+        flow = run_block(machine, program.body(path), [machine.st])
+        ends = flow.normal or [s for s, _ in flow.raises][-1:] or [start]
+        final = join_all(machine, ends)
+        if main:
+            tell(machine)
+    except (OutOfFuel, RecursionError):
+        exhausted = True
+        doubt(machine.events)
+        final = machine.st
+    if presume:
+        doubt(machine.events)
+    final.log = ROOT
+    return ModuleRun(
+        path,
+        program.block(path, main),
+        final,
+        env,
+        tuple(machine.events),
+        tuple(machine.bindings.values()),
+        frozenset(machine.entered),
+        machine.next_id,
+        frozenset(machine.passed),
+        exhausted,
+        tuple(machine.functions),
+        machine.trains,
+        machine.presumed_any,
+        tuple(machine.late),
+        machine.default_dtype if machine.default_dtype != before else None,
+        machine.gaps,
+    )

@@ -1,0 +1,89 @@
+"""What the uses of a name say it is: a model, an optimizer, a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from analyzers.domain.objects import ClassObj, HeapObject, by_name
+from analyzers.domain.values import Func
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import Frame, whole
+from analyzers.machine.core.program import Gaps, Program
+from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role, aliases_in, roles_in
+
+Find: TypeAlias = Callable[[int], HeapObject | None]
+
+
+KINDS = frozenset({"module", "optimizer", "tensor"})
+"""Things that libraries make, as far as a presumed run makes them too."""
+
+
+def may_be_filled(program: Program, gaps: Gaps, find: Find, outside_kind: Callable[[str], str]) -> bool:
+    """Whether the role of some name, or what is known of a library, stands in for what a run did not know."""
+    return (
+        gaps.data
+        or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in gaps.names.items())
+        or any(outside_kind(name) in KINDS for name in gaps.calls)
+    )
+
+
+def _roles(program: Program, module: str, func: Func | None, find: Find) -> dict[str, Role]:
+    return roles_in_module(program, module) if func is None else roles_in_function(program, func, find)
+
+
+def roles_in_module(program: Program, module: str) -> dict[str, Role]:
+    """The roles of the names in a module's own statements."""
+    keys = [reference.key for reference in program.body(module) if isinstance(reference, n.ChunkRef)]
+    statements = (statement for key in keys for statement in program.head(module, key).body)
+    return roles_in([s for s in statements if not isinstance(s, n.FunctionHead | n.ClassDef)])
+
+
+def roles_in_function(program: Program, func: Func, find: Find) -> dict[str, Role]:
+    """The roles of the names in a function, those of its class's attributes too; `find` gives what an id stands for."""
+    node = whole(program, func)
+    own = roles_in([node])
+    of_class = _roles_in_class(program, func.owner, find) if func.owner is not None else {}
+    if isinstance(node, n.FunctionDef):
+        for name, attribute in aliases_in(node).items():
+            if attribute in of_class:
+                own.setdefault(name, of_class[attribute])
+    return {**own, **of_class}
+
+
+def _roles_in_class(program: Program, cls: int, find: Find) -> dict[str, Role]:
+    found = find(cls)
+    if not isinstance(found, ClassObj):
+        return {}
+    classes = [find(ancestor) for ancestor in found.ancestry if isinstance(ancestor, int)]
+    return roles_in(
+        [
+            whole(program, value)
+            for each in classes
+            if isinstance(each, ClassObj) and not each.module.startswith("<")
+            for _, value in by_name(each.attrs)
+            if isinstance(value, Func)
+        ]
+    )
+
+
+Roles = dict[str, Role]
+
+
+def roles_of(m: Machine, frame: Frame) -> Roles:
+    """The roles of the names that code in this frame uses."""
+    if frame.func is not None:
+        return roles_of_function(m, frame.func)
+    return _remembered(m, frame.module, lambda: roles_in_module(m.program, frame.module))
+
+
+def roles_of_function(m: Machine, func: Func) -> Roles:
+    key = (func.module, func.chunk, func.qualname)
+    return _remembered(m, key, lambda: roles_in_function(m.program, func, m.st.find))
+
+
+def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
+    if key not in m.roles:
+        m.roles[key] = find()
+    return m.roles[key]

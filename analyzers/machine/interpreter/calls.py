@@ -1,0 +1,211 @@
+"""Calls: arguments meet parameters, a body runs, and the states it ends in come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from immutables import Map
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import Env, Generator, Instance, by_name
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE, Func, Ref, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.budget import OutOfFuel
+from analyzers.machine.core.choices import Infeasible, Outcome
+from analyzers.machine.core.events import doubt
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
+from analyzers.machine.core.places import Frame
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.interpreter.binding import bind_arguments
+from analyzers.machine.interpreter.closures import havoc_unfinished
+from analyzers.machine.interpreter.dispatch import evaluate, run_block
+from analyzers.machine.interpreter.flow import Flow, join_all, run_choices
+from analyzers.syntax import nodes as n
+
+
+def call_function(m: Machine, func: Func, args: Args) -> Value:
+    node = m.whole(func)
+    if isinstance(node, n.FunctionDef) and (node.is_generator or node.is_async):
+        if node.is_async and not node.is_generator:
+            return m.outcomes_of(lambda: run_function(m, func, args))
+        env = bind_arguments(m, func, args)
+        return m.new(Generator(func, env))
+    return m.outcomes_of(lambda: run_function(m, func, args))
+
+
+def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
+    from analyzers.machine.entries.likely_values import presume_arguments
+
+    try:
+        env = bind_arguments(m, func, args)
+        if any(isinstance(value, Unknown) for value in m.env(env).vars.values()):
+            presume_arguments(m, func, env)
+    except PyRaise as raised:
+        return [Outcome(m.st, NONE, raised)]
+    if any(frame.func is not None for frame in m.frames):
+        return run_body(m, func, env, None)
+    return _run_from_module(m, func, env)
+
+
+LONG_CALL = 2_000
+"""Statements that a call from the level of a module, such as a decorator, may take without a tensor."""
+
+
+def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
+    """Modules fill tables, write docstrings and look through folders as they are imported, and a recursion on what is
+    unknown could use up all the steps of a run."""
+    before, noted = m.st, len(m.events)
+    m.st = before.fork()
+    try:
+        with m.briefly(LONG_CALL):
+            return run_body(m, func, env, None)
+    except OutOfFuel:
+        if m.steps > m.limits.steps:
+            raise
+    written, grad = m.st.since(before.log), m.st.grad
+    m.st = before
+    m.st.grad = grad if grad is before.grad else None
+    doubt(m.events[noted:])
+    havoc_unfinished(m, func, written)
+    return [_not_followed(m, env)]
+
+
+def _not_followed(m: Machine, env: int) -> Outcome:
+    """What a call leaves behind of its arguments, and gives, that is not followed to its end."""
+    values = [value for _, value in by_name(m.env(env).vars)]
+    for value in values:
+        havoc_value(m, value)
+    return Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))
+
+
+def too_deep(m: Machine, func: Func, env: int) -> bool:
+    """Whether a call is not followed: it stands too deep, or the function calls itself again and again.
+
+    A method that goes down a tree of objects, as a module's `__call__` and `train` do, is called on another object
+    each time, and ends with the tree.
+    """
+    if len(m.frames) >= m.limits.depth:
+        return True
+    same = [f for f in m.frames if f.func is not None and f.func.node is func.node]
+    most = VAGUE_SELF_CALLS if any(isinstance(v, Unknown) for v in m.env(env).vars.values()) else SELF_CALLS
+    if len(same) < most:
+        return False
+    subject = _subject(m, func, env)
+    return sum(subject is None or _subject(m, func, f.env) in {None, subject} for f in same) >= most
+
+
+SELF_CALLS = 4
+"""Calls of a function within each other that are followed."""
+
+
+VAGUE_SELF_CALLS = 2
+"""The same where an argument is not known, so that nothing tells how deep it goes."""
+
+
+def _subject(m: Machine, func: Func, env: int) -> Ref | None:
+    """The object that a function's first argument is."""
+    parameters = (*func.node.args.posonly, *func.node.args.args)
+    value = m.env(env).vars.get(parameters[0].name) if parameters else None
+    return value if isinstance(value, Ref) and isinstance(m.obj(value), Instance) else None
+
+
+def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
+    """Run a function's body in the environment `env`; gives the states it ends in, few of them."""
+    caller = m.frames[-1] if m.frames else None
+    if too_deep(m, func, env):
+        return [_not_followed(m, env)]
+    library = func.module.startswith("<")
+    node = m.whole(func)
+    frame = Frame(func.module, func.chunk, func.qualname, env, func, library, node, node)
+    if isinstance(node, n.FunctionDef):
+        frame.locals = node.locals
+        frame.globals = node.globals
+    frame.yields = yields
+    if not library:
+        m.entered.add((func.module, func.chunk, func.qualname))
+    before = m.enter((caller.chunk, caller.node.start, caller.node.end) if caller is not None else func.qualname)
+    modes = [apply_mode(m, mode) for mode in func.modes]
+    start = m.st
+    saved = (m.path, m.loops)
+    m.loops = m.loops if library else list(m.loops)
+    m.frames.append(frame)
+    try:
+        if isinstance(node, n.FunctionDef):
+            flow = run_block(m, node.body, [start])
+        else:
+            flow = Flow()
+            body = node.body
+            results: list[Value] = []
+
+            def run() -> None:
+                results.append(evaluate(m, body))
+
+            run_choices(m, body, start, run, lambda: flow.returns.append((m.st, results[-1])), flow)
+    finally:
+        m.frames.pop()
+        m.visit = before
+        m.path, m.loops = saved
+    out = [Outcome(x, NONE) for x in flow.normal]
+    out += [Outcome(x, v) for x, v in flow.returns]
+    raised = [Outcome(x, NONE, r) for x, r in flow.raises]
+    for outcome in (*out, *raised):
+        for before_call in modes[:1]:
+            outcome.state = outcome.state.fork()
+            restore_modes(outcome.state, before_call)
+    return [*fewer(m, out), *_fewer_raises(raised)]
+
+
+def _fewer_raises(raised: list[Outcome]) -> list[Outcome]:
+    """Exceptions of one class stay apart only as far as a handler could tell."""
+    kept: dict[tuple[str, object], Outcome] = {}
+    for outcome in raised:
+        assert outcome.raised is not None
+        why = getattr(outcome.raised, "why", None)
+        if why is not None:
+            kept[why, id(outcome)] = outcome
+        else:
+            kept.setdefault((outcome.raised.name, id(outcome.raised.event)), outcome)
+    return list(kept.values())
+
+
+def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
+    """Join outcomes that autograd cannot tell apart, then the last until few enough are left."""
+    if len(outcomes) <= 1:
+        return outcomes
+    slot = m.fresh()
+    for outcome in outcomes:
+        outcome.state = outcome.state.fork()
+        outcome.state.put(slot, Env(Map({"r": outcome.value})))
+    kept: list[State] = []
+    for outcome in outcomes:
+        for index, other in enumerate(kept):
+            if m.interchangeable(other, outcome.state):
+                kept[index] = m.join(other, outcome.state)
+                break
+        else:
+            kept.append(outcome.state)
+    while len(kept) > m.apart(m.limits.outcomes):
+        last = kept.pop()
+        kept[-1] = m.join(kept[-1], last)
+    out = []
+    for state in kept:
+        holder = state.get(slot)
+        assert isinstance(holder, Env)
+        out.append(Outcome(state, holder.vars["r"]))
+    return out
+
+
+def run_statements(m: Machine, body: Sequence[n.Stmt]) -> None:
+    """Run statements in the present frame, in place; several states at the end become one."""
+    saved = m.path
+    flow = run_block(m, body, [m.st])
+    m.path = saved
+    if flow.normal:
+        m.st = join_all(m, flow.normal)
+    elif flow.raises:
+        m.st, raised = flow.raises[0]
+        raise raised
+    else:
+        raise Infeasible

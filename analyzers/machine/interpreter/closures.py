@@ -1,0 +1,114 @@
+"""What a function can reach outside itself: the variables it reads and rebinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, SetObj, by_name
+from analyzers.domain.values import Func, Ref, Unknown, Value
+from analyzers.machine.core.havoc import havoc_object
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.objects.havoc import havoc_instance, some
+from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
+
+
+def havoc_captured(m: Machine, func: Func) -> None:
+    """The callee may call a function that it was handed, now or later: what that fills and rebinds is not known."""
+    if func.module.startswith("<") or m.forgets:
+        return
+    used, rebound = _names_from_outside(m, func)
+    for name in sorted(used):
+        at = _holder(m, func, name)
+        if at is None:
+            continue
+        value = m.env(at).vars[name]
+        if name in rebound:
+            m.bind(at, name, Unknown(None, None, None, reach_of(value)))
+        elif isinstance(value, Ref):
+            _havoc_contents(m, value)
+
+
+def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapObject]]) -> None:
+    """What a call may have done that was given up: `written` is what it was seen to write, and the functions that it
+    calls by name may have done more."""
+    seen: set[int] = set()
+    for ident, theirs in written:
+        match m.st.find(ident), theirs:
+            case Env(vars=ours), Env(vars=new):
+                for name in _differing(ours, new):
+                    values = [held[name] for held in (ours, new) if name in held]
+                    m.bind(ident, name, Unknown(None, None, None, reach_of(*values)))
+            case ClassObj(attrs=ours) as found, ClassObj(attrs=new):
+                doubted = {name: Unknown() for name in _differing(ours, new)}
+                m.st.put(ident, replace(found, attrs=ours.update(doubted)))
+            case None, _:
+                pass
+            case known, _ if known is not theirs:
+                havoc_object(m, ident, seen)
+    for callee in _callees(m, func):
+        havoc_captured(m, callee)
+
+
+def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
+    return sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
+
+
+def _callees(m: Machine, func: Func) -> list[Func]:
+    """A function with those that it names, and those that these name."""
+    found = [func]
+    for callee in found:
+        if callee.module.startswith("<"):
+            continue
+        used, _ = names_from_outside(m.whole(callee))
+        for name in sorted(used):
+            at = _holder(m, callee, name)
+            if at is None:
+                continue
+            value = m.env(at).vars[name]
+            named = m.obj(value)
+            parts = [part for _, part in by_name(named.attrs)] if isinstance(named, ClassObj) else [value]
+            found += [part for part in parts if isinstance(part, Func) and part not in found]
+    return found
+
+
+def _holder(m: Machine, func: Func, name: str) -> int | None:
+    """The environment around a function that has a name."""
+    at: int | None = func.env
+    while at is not None and name not in m.env(at).vars:
+        at = m.env(at).parent
+    return at
+
+
+def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
+    """The names from around a function that it uses, and those of them that it rebinds."""
+    node = func.node
+    if not isinstance(node, FunctionDef | Lambda):
+        return m.program.captured(func.module, func.chunk)
+    known = m.captured.get(id(node))
+    if known is None:
+        known = m.captured[id(node)] = names_from_outside(node)
+    return known
+
+
+def names_from_outside(node: FunctionDef | Lambda) -> tuple[frozenset[str], frozenset[str]]:
+    used = frozenset(x.id for x in walk([node.body]) if isinstance(x, Name))
+    return (used - node.locals, node.globals | node.nonlocals) if isinstance(node, FunctionDef) else (used, frozenset())
+
+
+def _havoc_contents(m: Machine, holder: Ref) -> None:
+    """What a container holds; whatever is in it stays as it is."""
+    match m.obj(holder):
+        case ListObj(items=items, rest=rest, kind=kind) if kind != "fixed":
+            m.st.put(holder.id, ListObj((), Unknown(None, None, None, reach_of(*items, *some(rest))), kind))
+        case DictObj(rest=rest) as found:
+            everything = Unknown(None, None, None, reach_of(*found.values, *some(rest)))
+            held = {key: Unknown(None, None, None, reach_of(value)) for key, value in found.entries}
+            m.st.put(holder.id, replace(found, items=Map(held), rest=everything, keys=None))
+        case SetObj(items=items) if items:
+            m.st.put(holder.id, SetObj((), Unknown(None, None, None, reach_of(*items))))
+        case Instance() as found if not m.st.is_library(found):
+            havoc_instance(m, holder.id, found)

@@ -1,0 +1,178 @@
+"""Comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from immutables import Map
+
+from analyzers.domain.objects import DictObj, Env, Generator, ListObj, SetObj
+from analyzers.domain.values import Func, Unknown, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.interpreter.dispatch import evaluate, evaluates
+from analyzers.machine.interpreter.flow import blurred_element
+from analyzers.machine.interpreter.targets import assign
+from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.objects.subscripts import is_key
+from analyzers.machine.objects.truth import truth_of
+from analyzers.syntax import nodes as n
+
+_ELEMENTS = 128
+"""Of a comprehension whose clauses multiply, the others are summed up."""
+
+
+_MANY = 64
+
+
+_PLAIN = 1024
+"""Elements that one clause goes through, if they are plain values: many others are summed up after the first few."""
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """`loose` says whether some round stands for an unknown number of rounds."""
+
+    generators: tuple[n.Comprehension, ...]
+    emit: Callable[[], None]
+    outer: int
+    count: int = 0
+    loose: bool = False
+
+    def run(self, m: Machine, index: int) -> None:
+        """The clauses from `index` on; after the last of them one element is made."""
+        if index == len(self.generators):
+            self.count += 1
+            m.spend()
+            self.emit()
+            return
+        generator = self.generators[index]
+        single = len(self.generators) == 1
+        stream = stream_of(m, evaluate(m, generator.iter), most=_PLAIN if single else _MANY).drained(m)
+        if index == 0:
+            m.frame.env = m.new(Env(Map(), self.outer, m.frame.module)).id
+        items = list(stream.items)
+        many = len(items) > _MANY
+        if many and not single:
+            items = items[:4]
+            self.loose = True
+        if stream.rest is not None:
+            items.append(stream.rest)
+            self.loose = True
+        most = _PLAIN if single else _ELEMENTS
+        made = len(m.path.allocated)
+        for at, item in enumerate(items):
+            if self.count >= most:
+                self.loose = True
+                return
+            last = many and at == 4 and len(m.path.allocated) != made
+            if last:
+                self.loose = True
+                if stream.rest is None:
+                    return
+                item = stream.rest
+            before = m.enter((id(generator), at))
+            assign(m, generator.target, item, None)
+            keep = True
+            for test in generator.ifs:
+                known, symbol = truth_of(m, evaluate(m, test))
+                if known is None and symbol is None:
+                    self.loose = True
+                    keep = True
+                elif not m.decide(known, symbol):
+                    keep = False
+                    break
+            if keep:
+                self.run(m, index + 1)
+            m.visit = before
+            if last:
+                return
+
+
+def _rounds(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
+    """Run a comprehension's clauses; gives whether some round stands for an unknown number of rounds."""
+    frame = m.frame
+    rounds = _Rounds(generators, emit, frame.env)
+    try:
+        rounds.run(m, 0)
+    finally:
+        frame.env = rounds.outer
+    return rounds.loose
+
+
+def _elements(m: Machine, node: n.ListComp | n.SetComp) -> tuple[list[Value], bool]:
+    items: list[Value] = []
+    loose = _rounds(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
+    return items, loose
+
+
+def _summary(m: Machine, items: list[Value]) -> Value:
+    return blurred_element(m, items)
+
+
+@evaluates(n.ListComp)
+def list_comp(m: Machine, node: n.ListComp) -> Value:
+    items, loose = _elements(m, node)
+    m.frame.node = node
+    return m.new(ListObj(tuple(items), _summary(m, items) if loose else None))
+
+
+@evaluates(n.GeneratorExp)
+def generator_exp(m: Machine, node: n.GeneratorExp) -> Value:
+    """A generator expression is a generator function called at once with its first iterable."""
+    first = evaluate(m, node.generators[0].iter)
+    func = Func(_as_function(node), m.frame.module, m.frame.chunk, m.frame.qualname, m.frame.env)
+    env = m.new(Env(Map({".0": first}), m.frame.env, m.frame.module))
+    return m.new(Generator(func, env.id))
+
+
+def _as_function(node: n.GeneratorExp) -> n.FunctionDef:
+    at, end = node.start, node.end
+    body: n.Stmt = n.ExprStmt(at, end, n.Yield(node.elt.start, node.elt.end, node.elt))
+    names: set[str] = set()
+    for index, clause in reversed(list(enumerate(node.generators))):
+        for test in reversed(clause.ifs):
+            body = n.If(test.start, test.end, test, (body,), ())
+        source: n.Expr = n.Name(at, at, ".0") if index == 0 else clause.iter
+        names |= _target_names(clause.target)
+        body = n.For(at, end, clause.target, source, (body,), (), clause.is_async)
+    arguments = n.Arguments((), (), None, (), None)
+    return n.FunctionDef(
+        at, end, "<genexpr>", at, arguments, (), None, False, (body,), True, frozenset(names), frozenset(), frozenset()
+    )
+
+
+def _target_names(target: n.Expr) -> set[str]:
+    match target:
+        case n.Name(id=name):
+            return {name}
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
+            return {name for e in elts for name in _target_names(e)}
+        case n.Starred(value=value):
+            return _target_names(value)
+    return set()
+
+
+@evaluates(n.SetComp)
+def set_comp(m: Machine, node: n.SetComp) -> Value:
+    items, loose = _elements(m, node)
+    return m.new(SetObj(tuple(dict.fromkeys(items)), _summary(m, items) if loose else None))
+
+
+@evaluates(n.DictComp)
+def dict_comp(m: Machine, node: n.DictComp) -> Value:
+    items: dict[Value, Value] = {}
+    others: list[Value] = []
+
+    def emit() -> None:
+        key = evaluate(m, node.key)
+        value = evaluate(m, node.value)
+        if is_key(m, key):
+            items[key] = value
+        else:
+            others.append(value)
+
+    if loose := _rounds(m, node.generators, emit):
+        others += items.values()
+    rest = _summary(m, others) if others else (Unknown() if loose else None)
+    return m.new(DictObj(Map(items), tuple(items), rest))

@@ -1,0 +1,101 @@
+"""Conditions: `if`, and what a test says of the names in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.objects import Instance
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE, Builtin, Const, Ref, Unknown, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
+from analyzers.machine.interpreter.flow import Flow, run_choices
+from analyzers.machine.interpreter.names import lookup_env
+from analyzers.machine.objects.truth import truth_of
+from analyzers.machine.objects.type_tests import is_instance
+from analyzers.syntax import nodes as n
+
+
+def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list[State], Flow]:
+    """The states in which `test` holds, those in which it does not, and what evaluating it led to otherwise."""
+    yes: list[State] = []
+    no: list[State] = []
+    flow = Flow()
+    result: list[bool] = []
+
+    def run() -> None:
+        known, symbol = truth_of(m, evaluate(m, test))
+        result.append(m.decide(known, symbol))
+        refine(m, test, result[-1])
+
+    def finish() -> None:
+        (yes if result[-1] else no).append(m.st)
+
+    run_choices(m, test, state, run, finish, flow)
+    return yes, no, flow
+
+
+def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
+    """Learn from a condition's outcome what plain names hold: `x is None`, `flag`, `not flag`."""
+    match test:
+        case n.UnaryOp(op="not", operand=operand):
+            refine(m, operand, not outcome)
+        case n.BoolOp(op="and", values=values) if outcome:
+            for value in values:
+                refine(m, value, True)
+        case n.BoolOp(op="or", values=values) if not outcome:
+            for value in values:
+                refine(m, value, False)
+        case n.Compare(left=left, ops=(("is" | "is not" | "==" | "!=") as op,), comparators=(n.Constant(value=None),)):
+            if outcome == (op in {"is", "=="}):
+                _narrow(m, left, NONE)
+        case n.Call(func=n.Name() as func, args=(n.Name(id=name), cls)) if outcome:
+            if evaluate(m, func) == Builtin("builtins.isinstance"):
+                _widen(m, name, cls)
+        case n.Name() | n.Attribute():
+            _narrow(m, test, Const(outcome) if outcome else None)
+
+
+def _widen(m: Machine, name: str, cls: n.Expr) -> None:
+    """Where a value of a plain type is an instance of a class of which nothing is known, its type is not that one."""
+    env = lookup_env(m, name)
+    old = m.env(env).vars.get(name) if env is not None else None
+    if env is not None and isinstance(old, Unknown) and old.type is not None:
+        if is_instance(m, old, evaluate(m, cls)) is None:
+            m.bind(env, name, replace(old, type=None))
+
+
+def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:
+    match target:
+        case n.Name(id=name):
+            env = lookup_env(m, name)
+            if env is None:
+                return
+            old = m.env(env).vars.get(name)
+            if isinstance(old, Unknown) and value is not None and (value is NONE or _plain_flag(old)):
+                m.bind(env, name, value)
+        case n.Attribute(value=n.Name() as owner, attr=attr) if value is not None:
+            holder = evaluate(m, owner)
+            found = m.obj(holder)
+            if isinstance(found, Instance) and isinstance(holder, Ref):
+                old = found.attrs.get(attr)
+                if isinstance(old, Unknown) and (value is NONE or _plain_flag(old)):
+                    m.st.put(holder.id, Instance(found.cls, found.attrs.set(attr, value), found.open))
+
+
+def _plain_flag(value: Unknown) -> bool:
+    """A flag whose outcome is not noted by what it stands for: its name would keep two ways apart for no other use."""
+    return value.type == "bool" and value.symbol is None
+
+
+@leads(n.If)
+def _if(m: Machine, s: n.If, state: State) -> Flow:
+    yes, no, flow = condition(m, s.test, state)
+    # A statement of a branch is a visit of its own; the statement itself has been passed by then.
+    for branch, states in ((s.body, yes), (s.orelse, no)):
+        if states:
+            step = run_block(m, branch, states)
+            flow.normal += step.normal
+            flow.take_exits(step)
+    m.frame.statement = s
+    return flow

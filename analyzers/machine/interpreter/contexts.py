@@ -1,0 +1,109 @@
+"""Context managers: what entering one changes, and what leaving it puts back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzers.domain.objects import Generator, Instance
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine, Modes, apply_mode, restore_modes
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.interpreter.flow import Flow
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.classes import find_in_class
+
+EXPECTING = frozenset({"pytest.raises", "unittest.assertRaises"})
+
+
+@dataclass(slots=True)
+class Guard:
+    """What to undo when the block is left: `restore` are the modes before; `manager` has an `__exit__` to call."""
+
+    restore: Modes | None = None
+    manager: Value | None = None
+    hooks: tuple[bool | None, tuple[Value, Value] | None] | None = None
+    swallows: bool = False
+    only: tuple[str, ...] = ()
+    expects: bool = False
+    generator: Generator | None = None
+    attrs: dict[str, Value] = field(default_factory=dict)
+
+
+def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
+    from analyzers.machine.libraries.torch.grad_modes import mode_of
+
+    mode = mode_of(m, manager)
+    found = m.obj(manager)
+    if mode is not None and isinstance(found, Instance):
+        before = apply_mode(m, mode)
+        previous = found.attrs.get("previous")
+        if isinstance(previous, Tup):
+            first, second = previous.items
+            before = (_truth(first), _truth(second), m.st.casting)
+        return Guard(restore=before), NONE
+    if isinstance(found, Generator):
+        return Guard(generator=found), NONE
+    if isinstance(found, Instance):
+        if isinstance(found.cls, str):
+            return _library_context(m, found)
+        if find_in_class(m, found.cls, "__enter__") is not None:
+            value = call_method(m, manager, "__enter__", Args([], {}))
+            return Guard(manager=manager), value
+        return Guard(), manager
+    if isinstance(manager, Builtin) and manager.name in {"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}:
+        raise m.throw("TypeError", "'type' object does not support the context manager protocol")
+    return Guard(), manager if isinstance(manager, Ref) else Unknown()
+
+
+def _truth(value: Value) -> bool | None:
+    return bool(value.value) if isinstance(value, Const) else None
+
+
+def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
+    cls = str(found.cls)
+    if cls == "contextlib.nullcontext":
+        return Guard(), found.attrs.get("value", NONE)
+    if cls in EXPECTING:
+        return Guard(expects=True, swallows=True), Unknown()
+    if cls == "contextlib.suppress":
+        return Guard(swallows=True), NONE
+    if cls == "torch.saved_tensors_hooks":
+        outside = (m.st.saved_hooks, m.st.packing)
+        m.st.saved_hooks = True
+        pack, unpack = found.attrs.get("pack"), found.attrs.get("unpack")
+        m.st.packing = None if pack is None or unpack is None else (pack, unpack)
+        return Guard(hooks=outside), NONE
+    return Guard(), Unknown()
+
+
+def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
+    """Undo what entering did, on every way out of the block."""
+    out = Flow()
+
+    def leave(state: State) -> State:
+        m.st = state.fork()
+        if guard.restore is not None:
+            restore_modes(m.st, guard.restore)
+        if guard.hooks is not None:
+            m.st.saved_hooks, m.st.packing = guard.hooks
+        if guard.manager is not None:
+            try:
+                call_method(m, guard.manager, "__exit__", Args([NONE, NONE, NONE], {}))
+            except PyRaise as raised:
+                out.raises.append((m.st, raised.drop_frames()))
+        return m.st
+
+    out.normal += [leave(x) for x in step.normal]
+    out.breaks += [leave(x) for x in step.breaks]
+    out.continues += [leave(x) for x in step.continues]
+    out.returns += [(leave(x), v) for x, v in step.returns]
+    for state, raised in step.raises:
+        if guard.swallows:
+            if raised.event is not None:
+                raised.event.caught = not guard.expects
+            out.normal.append(leave(state))
+        else:
+            out.raises.append((leave(state), raised))
+    return out

@@ -1,0 +1,113 @@
+"""From a node of the syntax tree to the function that runs it; a block is its statements, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from analyzers.domain.state import State
+from analyzers.domain.values import Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
+from analyzers.syntax import nodes as n
+
+Evaluator = TypeVar("Evaluator", bound=Callable[..., Value])
+
+
+EVALUATE: Final[dict[type[n.Node], Callable[..., Value]]] = {}
+"""How each kind of expression is evaluated."""
+
+
+def evaluates(kind: type[n.Node]) -> Callable[[Evaluator], Evaluator]:
+    """Enter a function as the one that evaluates expressions of this kind."""
+
+    def add(handler: Evaluator) -> Evaluator:
+        EVALUATE[kind] = handler
+        return handler
+
+    return add
+
+
+def evaluate(m: Machine, node: n.Expr) -> Value:
+    return EVALUATE[type(node)](m, node)
+
+
+Simple = TypeVar("Simple", bound=Callable[..., None])
+
+
+Compound = TypeVar("Compound", bound=Callable[..., Flow])
+
+
+SIMPLE: Final[dict[type[n.Node], Callable[..., None]]] = {}
+
+
+COMPOUND: Final[dict[type[n.Node], Callable[..., Flow]]] = {}
+"""How each kind of statement is run: on the present state, or from one state to a flow."""
+
+
+def runs(*kinds: type[n.Node]) -> Callable[[Simple], Simple]:
+    """Enter a function as the one that runs simple statements of these kinds."""
+
+    def add(handler: Simple) -> Simple:
+        for kind in kinds:
+            SIMPLE[kind] = handler
+        return handler
+
+    return add
+
+
+def leads(kind: type[n.Node]) -> Callable[[Compound], Compound]:
+    """Enter a function as the one that leads through compound statements of this kind."""
+
+    def add(handler: Compound) -> Compound:
+        COMPOUND[kind] = handler
+        return handler
+
+    return add
+
+
+def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
+    flow = Flow()
+    for statement in body:
+        if not states:
+            break
+        after: list[State] = []
+        for state in states:
+            step = run_statement(m, statement, state)
+            after += step.normal
+            flow.take_exits(step)
+        # States that were apart stay apart: only where new ones came up is it worth looking for equals.
+        states = reduce_states(m, after) if len(after) > len(states) or len(after) > m.apart(m.limits.states) else after
+    flow.normal = states
+    return flow
+
+
+def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
+    m.spend()
+    frame = m.frame
+    frame.statement = frame.node = statement
+    frame.visit = m.visit
+    compound = COMPOUND.get(type(statement))
+    if compound is not None:
+        return compound(m, statement, state)
+    flow = run_simple(m, statement, state, SIMPLE[type(statement)])
+    if isinstance(statement, DEFINITIONS) and len(flow.normal) > 1:
+        flow.normal = [join_all(m, flow.normal)]
+    return flow
+
+
+DEFINITIONS = (n.FunctionHead, n.ClassDef, n.Import, n.ImportFrom)
+"""What decorators, class bodies and imported modules find unknown is not worth keeping apart."""
+
+
+def run_simple(m: Machine, node: n.Node, state: State, run: Callable[[Machine, n.Node], None]) -> Flow:
+    """Run something once for every combination of choices it makes."""
+    flow = Flow()
+
+    def finish() -> None:
+        flow.normal.append(m.st)
+        if m.probe is not None:
+            m.probe.done(m, node, state)
+
+    run_choices(m, node, state, lambda: run(m, node), finish, flow)
+    return flow

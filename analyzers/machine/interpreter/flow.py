@@ -1,0 +1,119 @@
+"""Where a statement leads, and how states that need not be kept apart become one.
+
+A block runs on several states side by side. Each statement leads a state to a `Flow`: the states that go on, and those
+that leave by `break`, `continue`, `return` or an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from analyzers.domain.join import Join
+from analyzers.domain.state import State
+from analyzers.domain.values import Unknown, Value
+from analyzers.machine.core.choices import Infeasible, Outcome, Path
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.record import PyRaise
+from analyzers.syntax import nodes as n
+
+
+@dataclass(slots=True)
+class Flow:
+    """Where a statement leads."""
+
+    normal: list[State] = field(default_factory=list)
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+    returns: list[tuple[State, Value]] = field(default_factory=list)
+    raises: list[tuple[State, PyRaise]] = field(default_factory=list)
+
+    def take_exits(self, other: Flow) -> None:
+        """Everything of `other` but the states that go on."""
+        self.breaks += other.breaks
+        self.continues += other.continues
+        self.returns += other.returns
+        self.raises += other.raises
+
+
+def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> list[State]:
+    """Join states that autograd cannot tell apart, then the last ones until few enough are left."""
+    kept: list[State] = []
+    for state in states:
+        for index, other in enumerate(kept):
+            if m.interchangeable(other, state):
+                kept[index] = m.join(other, state)
+                break
+        else:
+            kept.append(state)
+    limit = limit or m.apart(m.limits.states)
+    while len(kept) > limit:
+        last = kept.pop()
+        kept[-1] = m.join(kept[-1], last)
+    return kept
+
+
+def join_all(m: Machine, states: Sequence[State]) -> State:
+    joined = states[0]
+    for other in states[1:]:
+        joined = m.join(joined, other)
+    return joined
+
+
+def run_choices(
+    m: Machine, node: n.Node, state: State, run: Callable[[], None], finish: Callable[[], None], flow: Flow
+) -> None:
+    frame = m.frame
+    statement = frame.statement
+    before = m.path
+    memo: dict[tuple[object, ...], list[Outcome]] = {}
+    pending: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), ())]
+    passes = 0
+    try:
+        while pending:
+            passes += 1
+            prefix, replay = pending.pop()
+            if passes > 24:
+                break
+            m.path = Path(prefix, replay, memo=memo)
+            m.st = state.fork()
+            frame.node = node
+            frame.statement = statement
+            try:
+                run()
+            except PyRaise as raised:
+                flow.raises.append((m.st, raised.drop_frames()))
+            except Infeasible:
+                pass
+            except ReturnSignal as signal:
+                flow.returns.append((m.st, signal.value))
+                passed(m, node)
+            else:
+                finish()
+                passed(m, node)
+            pending += reversed(m.path.open)
+    finally:
+        m.path = before
+
+
+def passed(m: Machine, node: n.Node) -> None:
+    frame = m.frame
+    if not frame.library:
+        m.passed.add((m.loc_of(frame, node), frame.visit))
+
+
+class ReturnSignal(Exception):  # noqa: N818
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
+
+
+def blurred_element(m: Machine, items: Sequence[Value]) -> Value:
+    """One value that stands for each of the later elements."""
+    if not items:
+        return Unknown()
+    joined = items[0]
+    if all(item == joined for item in items):
+        return joined
+    merge = Join(m.st, m.st, m.fresh)
+    return merge.all(items)

@@ -1,0 +1,206 @@
+"""Generators, without suspending anything: whoever consumes one runs inside it.
+
+A loop over a generator runs the generator's body, and each `yield` runs the loop's body in place, so both sides see
+each other's writes in the right order, and a `yield` under `no_grad` switches grad off in the loop's body, as torch
+does. A generator that is consumed whole (`list(g)`, unpacking) is run to its end and its values collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from analyzers.domain.objects import Generator, Iterator, ListObj
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE, Ref, Unknown, Value
+from analyzers.machine.core.choices import Outcome
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.interpreter.calls import run_body
+from analyzers.machine.interpreter.contexts import Guard
+from analyzers.machine.interpreter.flow import Flow, join_all
+from analyzers.machine.interpreter.targets import assign
+from analyzers.machine.objects.iteration import Stream, any_of, stream_of
+from analyzers.syntax import nodes as n
+
+MOST = 64
+"""Values collected of one generator; one that gives more goes on with unknown ones."""
+
+
+class Stop(PyRaise):  # noqa: N818
+    """The consumer leaves the generator: by break, by return, or by an exception of its own."""
+
+    def __init__(self, why: str, value: Value = NONE, raised: PyRaise | None = None) -> None:
+        super().__init__("GeneratorExit")
+        self.why = why
+        self.payload = value
+        self.raised = raised
+
+
+def _consumer(
+    m: Machine, generator: Generator, body: Callable[[State, Value, int], tuple[Flow, list[State]]], outer: State
+) -> Callable[[Value], Value]:
+    """What a `yield` does: step out of the generator's frame, run the consumer, come back."""
+    count = 0
+
+    def handler(value: Value) -> Value:
+        nonlocal count
+        index = count
+        count += 1
+
+        def run() -> list[Outcome]:
+            inside = m.frames.pop()
+            state = m.st
+            own = (state.grad, state.inference, state.casting)
+            if generator.func.modes:
+                state = state.fork()
+                state.grad, state.inference, state.casting = outer.grad, outer.inference, outer.casting
+            try:
+                step, after = body(state, value, index)
+            finally:
+                m.frames.append(inside)
+            out: list[Outcome] = []
+            for next_state in [*after, *step.continues]:
+                if generator.func.modes:
+                    next_state.grad, next_state.inference, next_state.casting = own
+                out.append(Outcome(next_state, NONE))
+            out += [Outcome(x, NONE, Stop("break")) for x in step.breaks]
+            out += [Outcome(x, NONE, Stop("return", v)) for x, v in step.returns]
+            out += [Outcome(x, NONE, Stop("raise", NONE, r)) for x, r in step.raises]
+            return out
+
+        return m.outcomes_of(run)
+
+    return handler
+
+
+def _run(m: Machine, generator: Generator, state: State, handler: Callable[[Value], Value]) -> list[Outcome]:
+    m.st = state.fork()
+    return run_body(m, generator.func, generator.env, handler)
+
+
+def run_pushed(
+    m: Machine,
+    stream: Stream,
+    start: State,
+    round_: Callable[[list[State], Value, int], tuple[Flow, list[State]]],
+    flow: Flow,
+) -> tuple[list[State], list[State]]:
+    """Run a loop's body at each `yield`; gives the states behind the generator's end, and those after a break."""
+    generator = stream.generator
+    assert generator is not None
+    handler = _consumer(m, generator, lambda state, value, index: round_([state], value, index), start)
+    exits: list[State] = []
+    breaks: list[State] = []
+    for outcome in _run(m, generator, start, handler):
+        if isinstance(outcome.raised, Stop):
+            _leave(outcome, outcome.raised, flow, breaks)
+        elif outcome.raised is not None:
+            flow.raises.append((outcome.state, outcome.raised))
+        else:
+            exits.append(outcome.state)
+    return exits, breaks
+
+
+def _leave(outcome: Outcome, stop: Stop, flow: Flow, breaks: list[State]) -> None:
+    if stop.why == "return":
+        flow.returns.append((outcome.state, stop.payload))
+    elif stop.why == "raise" and stop.raised is not None:
+        flow.raises.append((outcome.state, stop.raised))
+    else:
+        breaks.append(outcome.state)
+
+
+def run_as_context(
+    m: Machine,
+    s: n.With,
+    index: int,
+    state: State,
+    guard: Guard,
+    inner: Callable[[Machine, n.With, int, State], Flow],
+) -> Flow:
+    """`with` over a function decorated by `contextmanager`: the block runs at its `yield`."""
+    flow = Flow()
+    generator = guard.generator
+    assert generator is not None
+
+    def body(at: State, value: Value, count: int) -> tuple[Flow, list[State]]:
+        m.st = at
+        target = s.items[index].target
+        if target is not None and count == 0:
+            assign(m, target, value, s)
+        step = inner(m, s, index + 1, m.st)
+        flow.continues += step.continues
+        step.continues = []
+        return step, step.normal
+
+    handler = _consumer(m, generator, body, state)
+    for outcome in _run(m, generator, state, handler):
+        if isinstance(outcome.raised, Stop):
+            _leave(outcome, outcome.raised, flow, flow.breaks)
+        elif outcome.raised is not None:
+            flow.raises.append((outcome.state, outcome.raised))
+        else:
+            flow.normal.append(outcome.state)
+    return flow
+
+
+def collect(m: Machine, generator: Generator) -> Stream:
+    """Run a generator to its end; gives what it yields."""
+    collector = m.new(ListObj(()))
+
+    def handler(value: Value) -> Value:
+        found = m.st.get(collector.id)
+        assert isinstance(found, ListObj)
+        if len(found.items) >= MOST or (m.iterations and m.iterations[-1][1] >= MOST):
+            m.st.put(collector.id, ListObj(found.items, value))
+            raise Stop("break")
+        m.st.put(collector.id, ListObj((*found.items, value), found.rest))
+        return NONE
+
+    def run() -> list[Outcome]:
+        out = []
+        for outcome in _run(m, generator, m.st, handler):
+            if isinstance(outcome.raised, Stop):
+                outcome = Outcome(outcome.state, outcome.value)
+            out.append(outcome)
+        if len(out) > 1 and all(o.raised is None for o in out):
+            out = [Outcome(join_all(m, [o.state for o in out]), NONE)]
+        return out
+
+    limits = m.limits
+    m.limits = replace(limits, unrolled=MOST)
+    try:
+        m.outcomes_of(run)
+    finally:
+        m.limits = limits
+    found = m.st.get(collector.id)
+    assert isinstance(found, ListObj)
+    return Stream(found.items, found.rest)
+
+
+def advance(m: Machine, ref: Ref, default: Value | None) -> Value:
+    """`next(iterator)`."""
+    found = m.obj(ref)
+    if isinstance(found, Generator):
+        stream = collect(m, found)
+        m.st.put(ref.id, Iterator(NONE, 0, stream.items, stream.rest))
+        found = m.obj(ref)
+    if isinstance(found, Iterator):
+        items, rest = found.items, found.rest
+        if items is None:
+            stream = stream_of(m, found.source).drained(m)
+            items, rest = stream.items, stream.rest
+            if stream.fresh is not None and not items:
+                return stream.fresh()
+        if found.position is None:
+            return any_of(items, rest)
+        if found.position < len(items):
+            m.st.put(ref.id, Iterator(found.source, found.position + 1, items, rest))
+            return items[found.position]
+        if rest is not None:
+            return rest
+        if default is not None:
+            return default
+        raise PyRaise("StopIteration")
+    return Unknown()

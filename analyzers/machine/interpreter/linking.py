@@ -1,0 +1,189 @@
+"""Modules meet: a finished module's memory becomes part of the run that imports it.
+
+Each module is run by itself, once, whoever imports it. What such a run did to objects of other modules - a class
+entered into a registry, a parameter frozen, a setting changed - lies in its own heap, over theirs. These are its
+*effects*, and an importing run takes them over, in the order of its imports, beside what it knows already:
+
+    # registry.py: MODELS = {}
+    from registry import MODELS
+    MODELS["net"] = Net        # an effect of this module's run on `MODELS`
+
+Of files that import each other, one is run first and sees nothing of the other. Names of such a module are *late*: they
+are looked up when they are used, in a run in which both are there. The run of a file that somebody looks at has all of
+them; that of a module it imports has those it uses, so that files of a package do not all wait for each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, ModuleObj, SetObj, by_name
+from analyzers.domain.state import BLOCK_BITS
+from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.havoc import havoc_object
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.program import ModuleRun
+
+
+def attach(m: Machine, run: ModuleRun) -> None:
+    """Make a finished module's heap readable here, and take over its effects."""
+    m.st.frozen = {**m.st.frozen, **run.state.frozen, run.block: run.state.heap}
+    m.st.modules = m.st.modules.update(run.state.modules)
+    if run.path.startswith("<"):
+        return
+    for ident, theirs in effects(run).items():
+        _take_over(m, ident, theirs)
+    if run.state.grad is not True:
+        m.st.grad = run.state.grad
+    if run.default_dtype is not None:
+        m.default_dtype = run.default_dtype
+    for path in run.late:
+        if m.main:
+            import_path(m, path)
+        else:
+            m.late[path] = None
+
+
+def effects(run: ModuleRun) -> Map[int, HeapObject]:
+    """The objects of other runs as this run left them."""
+    if run.effects is None:
+        run.effects = Map({i: found for i, found in run.state.heap.items() if i >> BLOCK_BITS != run.block})
+    return run.effects
+
+
+def import_path(m: Machine, path: str) -> Ref | None:
+    """The module object of a workspace module, which runs if it has not yet; None while it cannot."""
+    known = m.st.modules.get(path)
+    if known is not None:
+        return Ref(known)
+    run = m.program.run_module(path, None if m.main else m.frames[0].module)
+    if run is None:
+        m.late[path] = None
+        return None
+    module = m.new(ModuleObj(path, m.program.module_name(path), run.env))
+    m.st.modules = m.st.modules.set(path, module.id)
+    attach(m, run)
+    m.st.modules = m.st.modules.set(path, module.id)
+    return module
+
+
+def package_without_file(m: Machine, path: str) -> Ref:
+    """The module object of a folder that has no `__init__`; `path` is where that would be."""
+    known = m.st.modules.get(path)
+    if known is not None:
+        return Ref(known)
+    module = m.new(ModuleObj(path, m.program.module_name(path), m.new(Env(Map(), None, path)).id))
+    m.st.modules = m.st.modules.set(path, module.id)
+    return module
+
+
+def late(path: str, name: str | None = None) -> Unknown:
+    """A module that cannot run yet, or one of its names."""
+    return Unknown(symbol=("late", path, name))
+
+
+def settled(m: Machine, value: Value) -> Value:
+    """What a late name means by now."""
+    if not isinstance(value, Unknown) or not isinstance(value.symbol, tuple) or value.symbol[:1] != ("late",):
+        return value
+    _, path, name = value.symbol
+    module = import_path(m, path)
+    if module is None or name is None:
+        return module or value
+    return member(m, module, name) or value
+
+
+def member(m: Machine, module: Ref, name: str) -> Value | None:
+    """A name of a module: one that its code binds, or a module of the package that has been imported."""
+    found = m.st.get(module.id)
+    if not isinstance(found, ModuleObj):
+        return None
+    value = m.env(found.env).vars.get(name)
+    if value is not None:
+        return value if value == late(found.path, name) else settled(m, value)
+    inner = m.program.find_import(found.path, name, 1) or found.path.rsplit("/", 1)[0] + f"/{name}/__init__.py"
+    ident = m.st.modules.get(inner)
+    return None if ident is None else Ref(ident)
+
+
+def namespace(m: Machine, env: int) -> Ref:
+    """The dict of a module's names, as it is now."""
+    found = m.env(env)
+    items: dict[Value, Value] = {Const(name): settled(m, value) for name, value in by_name(found.vars)}
+    return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
+
+
+def _take_over(m: Machine, ident: int, theirs: HeapObject) -> None:
+    ours = m.st.find(ident)
+    if ours is theirs or ours == theirs:
+        return
+    block = m.st.frozen.get(ident >> BLOCK_BITS)
+    base = None if block is None else block.get(ident)
+    if ours is base or ours is None:
+        m.st.put(ident, theirs)
+    elif theirs != base:
+        _merge(m, ident, base, ours, theirs)
+
+
+def _merge(m: Machine, ident: int, base: HeapObject | None, ours: HeapObject, theirs: HeapObject) -> None:
+    """Both have changed what was `base`: first we, then they."""
+    match base, ours, theirs:
+        case DictObj(), DictObj(), DictObj():
+            added = {k: v for k, v in theirs.entries if base.items.get(k) != v}
+            order = (*ours.order, *(k for k in theirs.order if k not in ours.items))
+            rest = ours.rest if theirs.rest == base.rest else theirs.rest
+            m.st.put(ident, replace(ours, items=ours.items.update(added), order=order, rest=rest, keys=None))
+        case ListObj(), ListObj(), ListObj():
+            m.st.put(ident, _merged_lists(base, ours, theirs))
+        case SetObj(), SetObj(), SetObj():
+            rest = ours.rest if theirs.rest == base.rest else theirs.rest
+            m.st.put(ident, SetObj(tuple(dict.fromkeys((*ours.items, *theirs.items))), rest))
+        case Env(), Env(), Env():
+            m.st.put(ident, replace(ours, vars=_merged_names(base.vars, ours.vars, theirs.vars)))
+        case Instance(), Instance(), Instance():
+            m.st.put(ident, replace(ours, attrs=_merged_names(base.attrs, ours.attrs, theirs.attrs)))
+        case ClassObj(), ClassObj(), ClassObj():
+            m.st.put(ident, replace(ours, attrs=_merged_names(base.attrs, ours.attrs, theirs.attrs)))
+        case _:
+            havoc_object(m, ident, set())
+
+
+def _merged_names(base: Map[str, Value], ours: Map[str, Value], theirs: Map[str, Value]) -> Map[str, Value]:
+    return ours.update({name: value for name, value in theirs.items() if base.get(name) != value})
+
+
+def _merged_lists(base: ListObj, ours: ListObj, theirs: ListObj) -> ListObj:
+    """One side may have seen what the other did: then it is the longer one. Else both have appended."""
+    if ours.items[: len(theirs.items)] == theirs.items:
+        return ours
+    if theirs.items[: len(ours.items)] == ours.items:
+        return theirs
+    known = len(base.items)
+    if base.rest is None and ours.rest is None and ours.items[:known] == theirs.items[:known] == base.items:
+        return replace(theirs, items=(*ours.items, *(v for v in theirs.items[known:] if v not in ours.items[known:])))
+    return replace(theirs, items=(), rest=Unknown(None, None, None, reach_of(*ours.items, *theirs.items)))
+
+
+def library_value(m: Machine, place: tuple[str, str]) -> Value:
+    """The value of a prelude symbol: `place` is its prelude module and name."""
+    path, symbol = place
+    if m.st.modules.get(path) is None:
+        run = m.program.run_module(path, None)
+        if run is None:
+            return Unknown()
+        attach(m, run)
+        m.st.modules = m.st.modules.set(path, run.env)
+    env = m.st.get(m.st.modules[path])
+    assert isinstance(env, Env)
+    return env.vars.get(symbol, Unknown())
+
+
+def library_call(m: Machine, dotted: str, args: Args) -> Value:
+    """Call a function or class of the prelude."""
+    place = m.program.library(dotted)
+    return Unknown() if place is None else call(m, library_value(m, place), args)

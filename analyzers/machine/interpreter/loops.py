@@ -1,0 +1,294 @@
+"""Loops: some rounds for real, then one that stands for all the others.
+
+A loop over a known, short sequence runs to its end, unless its rounds are long. Any other runs its first rounds for
+real, so that "the second iteration" is a state one can point to, and then from a *blurred* state: the join of the
+states at the loop's head in the last rounds, in which a counter is any number and a tensor carried along is any of its
+kind. A loop whose length is not known is taken to run at least twice.
+
+    for x in loader:            # rounds 1, 2: real; then h is blurred: grown in each round
+        h = torch.tanh(h @ w + x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from analyzers.domain.objects import Counter, Env, Instance, Tensor
+from analyzers.domain.state import State, touched
+from analyzers.domain.values import Tup, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.interpreter.conditions import condition
+from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
+from analyzers.machine.interpreter.flow import Flow, blurred_element, join_all, reduce_states, run_choices
+from analyzers.machine.interpreter.generators import run_pushed
+from analyzers.machine.interpreter.targets import assign
+from analyzers.machine.objects.iteration import Stream, stream_of
+from analyzers.syntax import nodes as n
+
+LIBRARY_ROUNDS = 4_000
+"""Loops of the prelude go over parameters and submodules, each of which counts."""
+
+
+PARAMETERS = 400
+"""Rounds of a loop over parameters, each of which counts too."""
+
+
+LONG = 2_000
+"""Statements that the real rounds of a loop take of which the length is known, until one round stands for the rest."""
+
+
+LAYERS = 64
+"""Rounds of a loop over objects, such as the layers of a network, through which a tensor goes."""
+
+
+BLURRED = 1_000_000
+"""The number of the round that stands for all later ones."""
+
+
+@leads(n.For)
+def run_for(m: Machine, s: n.For, state: State) -> Flow:
+    flow = Flow()
+    starts: list[tuple[State, Stream]] = []
+    streams: list[Stream] = []
+
+    def begin() -> None:
+        streams.append(stream_of(m, evaluate(m, s.iter)))
+
+    run_choices(m, s.iter, state, begin, lambda: starts.append((m.st, streams[-1])), flow)
+    for start, stream in starts:
+        if stream.generator is not None:
+            _push_through(m, s, start, stream, flow)
+        else:
+            _pull(m, s, start, stream, flow)
+    m.frame.statement = s
+    return flow
+
+
+@contextmanager
+def _iteration(m: Machine, loop: n.Node, index: int) -> Iterator[None]:
+    before = m.enter((id(loop), index))
+    m.iterations.append((m.loc_of(m.frame, loop), index))
+    m.loops.append(loop)
+    if not m.frame.library:
+        m.began.append(m.last_id)
+    try:
+        yield
+    finally:
+        m.visit = before
+        m.iterations.pop()
+        m.loops.pop()
+        if not m.frame.library:
+            m.began.pop()
+
+
+def _round(m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int) -> tuple[Flow, list[State]]:
+    """One iteration: bind the target, run the body; gives its flow and the states at the next head."""
+    flow = Flow()
+    bound: list[State] = []
+    with _iteration(m, s, index):
+        for head in heads:
+            run_choices(m, s.target, head, lambda: assign(m, s.target, make(), s), lambda: bound.append(m.st), flow)
+        step = run_block(m, s.body, bound) if bound else Flow()
+    flow.take_exits(step)
+    return flow, step.normal
+
+
+def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> None:
+    heads = [start]
+    exits: list[State] = []
+    breaks: list[State] = []
+    items = stream.items
+    most = _most_rounds(m, s, items)
+    exact = stream.rest is None and len(items) <= most
+    rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), 2))
+    previous: list[State] = heads
+    before = m.steps
+    for index in range(rounds):
+        if not heads:
+            break
+        if stream.rest is None and index >= len(items):
+            break
+        if exact and most == m.limits.unrolled and m.steps - before > LONG and _real_rounds(m, s) <= index < rounds - 2:
+            exact, rounds = False, index
+            break
+        make = stream.at(m, index)
+        previous = heads
+        step, after = _round(m, s, heads, make, index)
+        heads = _settle(m, flow, step, after, breaks)
+        if not exact and index >= 1 and stream.rest is not None and index + 1 >= len(items):
+            exits += heads
+    if not exact and heads and (stream.rest is not None or len(items) > rounds):
+        make = stream.make(m) if stream.rest is not None else _giver(blurred_element(m, items[rounds:]))
+        exits = [_blur(m, s, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED), flow, breaks)]
+    else:
+        exits += heads if exact or stream.rest is None else []
+    _leave(m, s, exits, breaks, flow)
+
+
+def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
+    """As many rounds of a loop of known length are run for real."""
+    if m.frame.library:
+        return LIBRARY_ROUNDS
+    if items and not n.mentions(s.body, "backward"):
+        if _holds_parameter(m, items[0]):
+            return PARAMETERS
+        if isinstance(m.obj(items[0]), Instance):
+            return LAYERS
+    return m.limits.unrolled
+
+
+def _holds_parameter(m: Machine, item: Value) -> bool:
+    if isinstance(item, Tup):
+        return any(_holds_parameter(m, part) for part in item.items)
+    tensor = m.tensor(item)
+    return tensor is not None and tensor.parameter
+
+
+def _real_rounds(m: Machine, s: n.For | n.While) -> int:
+    """One more where backward is called: the graph that one round leaves is freed by the next, and met by the third.
+
+    A loop within a later round of another was met before, and is begun in a state that all its rounds went into.
+    """
+    if _is_met_again(m, s):
+        return 1
+    return m.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
+
+
+def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
+    return id(s) in m.finished and any(index for _, index in m.iterations)
+
+
+def _giver(value: Value) -> Callable[[], Value]:
+    return lambda: value
+
+
+def _settle(m: Machine, flow: Flow, step: Flow, after: list[State], breaks: list[State]) -> list[State]:
+    """Take a round's exits; gives the states at the next head."""
+    breaks += step.breaks
+    flow.returns += step.returns
+    flow.raises += step.raises
+    heads = after + step.continues
+    return reduce_states(m, heads) if len(heads) > 1 else heads
+
+
+def _blur(
+    m: Machine,
+    s: n.For | n.While,
+    previous: list[State],
+    heads: list[State],
+    exits: list[State],
+    go: Callable[[list[State]], tuple[Flow, list[State]]],
+    flow: Flow,
+    breaks: list[State],
+) -> State:
+    """Run the round that stands for all later ones, until it changes nothing more; gives the state behind the loop."""
+    blurred = join_all(m, [*previous, *heads])
+    for _ in range(1 if _is_met_again(m, s) else 2):
+        step, after = go([blurred])
+        following = _settle(m, flow, step, after, breaks)
+        if not following:
+            break
+        merged = join_all(m, [blurred, *following])
+        if same_but_versions(blurred, merged):
+            blurred = merged
+            break
+        blurred = merged
+    return join_all(m, [blurred, *exits]) if exits else blurred
+
+
+def same_but_versions(a: State, b: State) -> bool:
+    """Whether a loop's head has settled: nothing but version counters, and what no one names, is different."""
+    for ident in touched(a, b):
+        ours, theirs = a.find(ident), b.find(ident)
+        if theirs is ours or ours is None or isinstance(ours, Counter):
+            continue
+        if theirs is None or (isinstance(ours, Tensor | Env | Instance) and ours != theirs):
+            return False
+    return True
+
+
+def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[State], flow: Flow) -> None:
+    m.finished.add(id(s))
+    if s.orelse and exits:
+        step = run_block(m, s.orelse, exits)
+        flow.take_exits(step)
+        exits = step.normal
+    states = exits + breaks
+    flow.normal += reduce_states(m, states) if len(states) > 1 else states
+
+
+def _push_through(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> None:
+    """A loop over a fresh generator: its body runs, and each `yield` runs the loop's body in place."""
+    limits = m.limits
+    m.limits = replace(limits, rounds=_real_rounds(m, s))
+    try:
+        exits, breaks = run_pushed(
+            m, stream, start, lambda heads, element, index: _round(m, s, heads, _giver(element), index), flow
+        )
+    finally:
+        m.limits = limits
+    _leave(m, s, exits, breaks, flow)
+
+
+@leads(n.While)
+def run_while(m: Machine, s: n.While, state: State) -> Flow:
+    flow = Flow()
+    heads = [state]
+    exits: list[State] = []
+    breaks: list[State] = []
+    previous = heads
+    always = isinstance(s.test, n.Constant) and bool(s.test.value)
+    fewest = _real_rounds(m, s)
+    rounds = fewest if always else m.limits.unrolled
+    certain = True
+    for index in range(rounds):
+        yes: list[State] = []
+        for head in heads:
+            good, bad, step = condition(m, s.test, head)
+            flow.take_exits(step)
+            yes += good
+            exits += bad
+            certain = certain and not (good and bad)
+        if not certain and index >= fewest:
+            heads = yes
+            break
+        if not yes:
+            heads = []
+            break
+        previous = heads
+        heads = _while_round(m, s, reduce_states(m, yes), index, flow, breaks)
+        if not heads:
+            break
+    if heads:
+
+        def go(at: list[State]) -> tuple[Flow, list[State]]:
+            inside: list[State] = []
+            out = Flow()
+            for head in at:
+                good, bad, step = condition(m, s.test, head)
+                out.take_exits(step)
+                inside += good
+                exits.extend(bad)
+            if not inside:
+                return out, []
+            extra: list[State] = []
+            after = _while_round(m, s, inside, BLURRED, out, extra)
+            out.breaks += extra
+            return out, after
+
+        blurred = _blur(m, s, previous, heads, [], go, flow, breaks)
+        _, bad, _ = condition(m, s.test, blurred)
+        exits = [join_all(m, [*exits, *bad])] if exits or bad else []
+    m.frame.statement = s
+    _leave(m, s, exits, breaks, flow)
+    return flow
+
+
+def _while_round(
+    m: Machine, s: n.While, heads: list[State], index: int, flow: Flow, breaks: list[State]
+) -> list[State]:
+    with _iteration(m, s, index):
+        step = run_block(m, s.body, heads)
+    return _settle(m, flow, step, step.normal, breaks)

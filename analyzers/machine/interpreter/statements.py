@@ -1,0 +1,91 @@
+"""Statements: from the states before to the states after.
+
+A block runs on several states side by side. Each statement leads a state to a `Flow`: the states that go on, and those
+that leave by `break`, `continue`, `return` or an exception.
+"""
+
+from __future__ import annotations
+
+from analyzers.domain.state import State
+from analyzers.domain.values import NONE
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block, runs
+from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
+from analyzers.machine.interpreter.targets import assign, delete, note_annotation
+from analyzers.machine.objects.truth import truth_of
+from analyzers.syntax import nodes as n
+
+
+@runs(n.Pass, n.Global, n.Nonlocal, n.ErrorStmt)
+def _pass(m: Machine, s: n.Node) -> None:
+    del m, s
+
+
+@runs(n.ExprStmt)
+def _expr_stmt(m: Machine, s: n.ExprStmt) -> None:
+    from analyzers.machine.observers.suspicious_statements import look_at_statement
+
+    look_at_statement(m, s.value, evaluate(m, s.value))
+
+
+@runs(n.Assign)
+def _assign(m: Machine, s: n.Assign) -> None:
+    from analyzers.machine.observers.retained_graphs import note_joined
+
+    value = evaluate(m, s.value)
+    for target in s.targets:
+        assign(m, target, value, s)
+    note_joined(m, s, value)
+
+
+@runs(n.AnnAssign)
+def _ann_assign(m: Machine, s: n.AnnAssign) -> None:
+    if s.value is not None:
+        assign(m, s.target, evaluate(m, s.value), s)
+    note_annotation(m, s)
+
+
+@runs(n.Return)
+def _return(m: Machine, s: n.Return) -> None:
+    raise ReturnSignal(NONE if s.value is None else evaluate(m, s.value))
+
+
+@runs(n.Delete)
+def _delete(m: Machine, s: n.Delete) -> None:
+    for target in s.targets:
+        delete(m, target)
+
+
+@runs(n.Assert)
+def _assert(m: Machine, s: n.Assert) -> None:
+    value = evaluate(m, s.test)
+    known, symbol = truth_of(m, value)
+    if known is False:
+        raise PyRaise("AssertionError")
+    if known is None and symbol is not None:
+        m.st.assumed = m.st.assumed.set(symbol, True)
+
+
+@leads(n.ChunkRef)
+def _chunk_ref(m: Machine, s: n.ChunkRef, state: State) -> Flow:
+    frame = m.frame
+    chunk = m.program.head(frame.module, s.key)
+    before = frame.chunk
+    frame.chunk = s.key
+    try:
+        return run_block(m, chunk.body, [state])
+    finally:
+        frame.chunk = before
+
+
+@leads(n.Break)
+def _break(m: Machine, s: n.Node, state: State) -> Flow:
+    passed(m, s)
+    return Flow(breaks=[state])
+
+
+@leads(n.Continue)
+def _continue(m: Machine, s: n.Node, state: State) -> Flow:
+    passed(m, s)
+    return Flow(continues=[state])

@@ -1,0 +1,189 @@
+"""Assignment targets: names, attributes, items, and the tuples of them; what is bound is noted as a fact."""
+
+from __future__ import annotations
+
+from analyzers.domain.objects import DictObj, Env, ListObj
+from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.interpreter.dispatch import evaluate, runs
+from analyzers.machine.interpreter.names import lookup_env, module_env
+from analyzers.machine.objects.attributes import set_attribute
+from analyzers.machine.objects.instances import delete_attribute
+from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.objects.operators import augmented
+from analyzers.machine.objects.subscripts import delete_item, set_item
+from analyzers.syntax import nodes as n
+
+
+def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -> None:
+    """Bind `value`; `statement` is where facts are noted (None: nowhere)."""
+    from analyzers.machine.observers.retained_graphs import note_growth, note_stored
+
+    match target:
+        case n.Name(id=name):
+            value = _presumed(m, target, value)
+            store_name(m, name, value)
+            if isinstance(statement, n.Assign):
+                note_growth(m, name, value)
+            _fact(m, target, statement, value)
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
+            _unpack(m, elts, value, statement)
+        case n.Starred(value=inner):
+            assign(m, inner, value, statement)
+        case n.Attribute(value=owner_node, attr=attr):
+            owner = evaluate(m, owner_node)
+            m.frame.node = target
+            value = _presumed(m, target, value)
+            set_attribute(m, owner, attr, value)
+            if isinstance(statement, n.Assign):
+                m.frame.node = statement
+                note_growth(m, m.source(target), value)
+            if not isinstance(owner_node, n.Call):
+                _fact(m, target, statement, value)
+        case n.Subscript(value=owner_node, index=index_node):
+            owner = evaluate(m, owner_node)
+            index = evaluate(m, index_node)
+            m.frame.node = target
+            note_stored(m, target, owner, index, value)
+            set_item(m, owner, index, value)
+            if m.tensor(owner) is not None:
+                note_growth(m, m.source(owner_node), owner)
+            if isinstance(m.obj(owner), ListObj | DictObj):
+                _fact(m, target, statement, value)
+
+
+def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
+    from analyzers.machine.entries.likely_values import presumed
+
+    if not isinstance(value, Unknown):
+        return value
+    return presumed(m, target, value)
+
+
+def _fact(m: Machine, target: n.Expr, statement: n.Node | None, value: Value) -> None:
+    frame = m.frame
+    if m.probe is not None:
+        m.probe.bound(m, target, value)
+    if statement is None or frame.library or not isinstance(value, Ref | Unknown):
+        return
+    if isinstance(target, n.Name):
+        m.bind_fact(frame, statement, target.id, value)
+    elif _one_level(target):
+        m.bind_fact(frame, statement, m.source(target), value)
+
+
+def _one_level(target: n.Expr) -> bool:
+    match target:
+        case n.Attribute(value=n.Name()):
+            return True
+        case n.Subscript(value=n.Name()):
+            return True
+    return False
+
+
+def store_name(m: Machine, name: str, value: Value) -> None:
+    frame = m.frame
+    env = frame.env
+    if name in frame.globals:
+        env = module_env(m)
+    elif frame.locals is not None and name not in frame.locals:
+        # A nonlocal, or a comprehension's own variable.
+        found = lookup_env(m, name) if frame.func is not None and name in _nonlocals(m.whole(frame.func)) else None
+        env = found if found is not None else env
+    m.bind(env, name, value)
+
+
+def _nonlocals(node: n.FunctionDef | n.Lambda) -> frozenset[str]:
+    return node.nonlocals if isinstance(node, n.FunctionDef) else frozenset()
+
+
+def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Node | None) -> None:
+    from analyzers.machine.libraries.torch.function_context import misused
+
+    stream = stream_of(m, value, unpack=len(elts)).drained(m)
+    star = next((i for i, e in enumerate(elts) if isinstance(e, n.Starred)), None)
+    items = list(stream.items)
+    if stream.rest is not None:
+        while len(items) < len(elts):
+            items.append(stream.rest)
+        items = items[: len(elts)]
+    if star is None:
+        if len(items) != len(elts):
+            words = "not enough values to unpack" if len(items) < len(elts) else "too many values to unpack"
+            misused(m, value, "ValueError", words)
+            items = [Unknown()] * len(elts)
+        for elt, item in zip(elts, items, strict=True):
+            assign(m, elt, item, statement)
+        return
+    after = len(elts) - star - 1
+    if len(items) < len(elts) - 1:
+        items = [Unknown()] * len(elts)
+    for elt, item in zip(elts[:star], items, strict=False):
+        assign(m, elt, item, statement)
+    middle = items[star : len(items) - after]
+    assign(m, elts[star], m.new(ListObj(tuple(middle), stream.rest)), statement)
+    for elt, item in zip(elts[star + 1 :], items[len(items) - after :], strict=False):
+        assign(m, elt, item, statement)
+
+
+@runs(n.AugAssign)
+def augmented_assign(m: Machine, s: n.AugAssign) -> None:
+    from analyzers.machine.observers.retained_graphs import note_growth
+
+    old = evaluate(m, s.target)
+    value = evaluate(m, s.value)
+    m.frame.node = s
+    result = augmented(m, s.op, old, value)
+    match s.target:
+        case n.Name(id=name):
+            store_name(m, name, result)
+            note_growth(m, name, result)
+            _fact(m, s.target, s, result)
+        case n.Attribute(value=owner_node, attr=attr):
+            owner = evaluate(m, owner_node)
+            m.frame.node = s
+            set_attribute(m, owner, attr, result)
+            note_growth(m, m.source(s.target), result)
+            _fact(m, s.target, s, result)
+        case n.Subscript(value=owner_node, index=index_node):
+            owner = evaluate(m, owner_node)
+            index = evaluate(m, index_node)
+            m.frame.node = s
+            set_item(m, owner, index, result)
+            if isinstance(m.obj(owner), ListObj | DictObj):
+                note_growth(m, m.source(s.target), result)
+                _fact(m, s.target, s, result)
+
+
+def note_annotation(m: Machine, s: n.AnnAssign) -> None:
+    """Remember a class body's annotated fields, which dataclasses and named tuples are made of."""
+    if isinstance(s.target, n.Name):
+        env = m.env(m.frame.env)
+        fields = env.vars.get("__annotations__")
+        known = fields if isinstance(fields, Tup) else Tup(())
+        m.st.put(
+            m.frame.env,
+            Env(
+                env.vars.set("__annotations__", Tup((*known.items, Const(s.target.id)))),
+                env.parent,
+                env.module,
+                env.open,
+            ),
+        )
+
+
+def delete(m: Machine, target: n.Expr) -> None:
+    match target:
+        case n.Name(id=name):
+            env = lookup_env(m, name)
+            if env is not None:
+                old = m.env(env)
+                m.st.put(env, Env(old.vars.delete(name), old.parent, old.module, old.open))
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
+            for elt in elts:
+                delete(m, elt)
+        case n.Attribute(value=owner_node, attr=attr):
+            owner = evaluate(m, owner_node)
+            delete_attribute(m, owner, attr)
+        case n.Subscript(value=owner_node, index=index_node):
+            delete_item(m, evaluate(m, owner_node), evaluate(m, index_node))

@@ -1,0 +1,47 @@
+"""Matplotlib, as far as tensors come to it: an array is made of what is plotted."""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from analyzers.domain.objects import Instance
+from analyzers.domain.values import Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.libraries.numpy.arrays import check_convertible
+
+FIGURE, AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
+
+
+_ALL = frozenset({
+    "bar", "barh", "contour", "contourf", "ecdf", "errorbar", "fill", "fill_between", "hexbin", "hist", "hist2d",
+    "loglog", "pie", "plot", "scatter", "semilogx", "semilogy", "stackplot", "stairs", "stem", "step", "violinplot",
+})  # fmt: skip
+"""What makes arrays of all that it is given."""
+
+
+_FIRST = frozenset({"boxplot", "imshow", "matshow", "pcolormesh"})
+"""What makes an array of the first thing that it is given, at least."""
+
+
+def call_pyplot(m: Machine, name: str, args: Args) -> Value:
+    """`plt.plot(...)`, and what gives figures and axes."""
+    match name:
+        case "subplots" if not args.pos and not args.open and not {"nrows", "ncols"} & args.kw.keys():
+            return Tup((m.new(Instance(FIGURE, Map())), m.new(Instance(AXES, Map()))))
+        case "gca" | "axes" | "subplot":
+            return m.new(Instance(AXES, Map()))
+        case "figure" | "gcf":
+            return m.new(Instance(FIGURE, Map()))
+    return call_axes(m, name, args)
+
+
+def call_axes(m: Machine, name: str, args: Args) -> Value:
+    """A method of `Axes`, or the function of `pyplot` that is named so."""
+    for value in args.pos if name in _ALL else args.pos[:1] if name in _FIRST else ():
+        check_convertible(m, value)
+    return Unknown()
+
+
+def call_figure(m: Machine, name: str) -> Value:
+    return m.new(Instance(AXES, Map())) if name in {"add_subplot", "add_axes", "gca"} else Unknown()

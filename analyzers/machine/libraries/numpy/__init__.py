@@ -1,0 +1,1 @@
+"""Numpy: arrays, and what they share with tensors."""

@@ -1,0 +1,119 @@
+"""Numpy arrays: their attributes, methods and arithmetic, and the tensors they share memory with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzers.domain.join import NUMBERS
+from analyzers.domain.objects import Array, ListObj, Storage, Tensor
+from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.versions import write_hidden
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.causes import NumpyOnGraph
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.libraries.torch.tensor_attributes import shape_value
+from analyzers.syntax import nodes as n
+
+ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
+
+
+def array_of(m: Machine, sources: list[Value], *, solid: bool = False) -> Value:
+    """A new numpy array computed from `sources`."""
+    storage = m.fresh()
+    m.st.put(storage, Storage())
+    return m.new(Array(storage, lineage=m.trail("numpy", m.parents(sources)), solid=solid))
+
+
+def is_solid(m: Machine, value: Value) -> bool:
+    """Whether a value is an array with a dimension."""
+    found = m.obj(value)
+    return isinstance(found, Array) and found.solid
+
+
+def stays_solid(m: Machine, values: Sequence[Value]) -> bool:
+    """Whether numpy gives an array with a dimension of these: what may be a tensor may make one of all."""
+    plain = all(
+        isinstance(v, Const) or isinstance(m.obj(v), Array) or (isinstance(v, Unknown) and v.type in NUMBERS)
+        for v in values
+    )
+    return plain and any(is_solid(m, value) for value in values)
+
+
+def refuse_array(m: Machine, op: str, left: Value, right: Value) -> None:
+    """`tensor - array`: numpy answers, and asks the tensor for an array, which one with a graph refuses."""
+    if op in ARITHMETIC and is_solid(m, right):
+        check_convertible(m, left, other=right)
+    elif op == "/" and is_solid(m, left):
+        check_convertible(m, right, other=left)
+
+
+IN_PLACE = frozenset({"fill", "sort", "put", "partition", "resize", "itemset"})
+
+
+SCALARS = frozenset({"item", "tolist", "sum", "mean", "max", "min", "std", "var", "argmax", "argmin", "any", "all"})
+
+
+def array_attribute(m: Machine, owner: Ref, array: Array, name: str) -> Value:
+    match name:
+        case "shape":
+            return shape_value(array.shape)
+        case "T":
+            return m.new(
+                replace(
+                    array,
+                    shape=None if array.shape is None else array.shape[::-1],
+                    strides=None if array.strides is None else array.strides[::-1],
+                    contiguous=array.contiguous if array.shape is not None and len(array.shape) < 2 else None,
+                )
+            )
+        case "flat" | "real" | "imag":
+            return m.new(Array(array.storage, None, array.dtype, lineage=array.lineage))
+        case "dtype" | "size" | "ndim":
+            return Unknown()
+    return BoundBuiltin(owner, name)
+
+
+def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Args) -> Value:
+    if name in IN_PLACE:
+        write_hidden(m, array.storage, name)
+        return Const(None)
+    if name in {"item", "tolist"}:
+        return Unknown(
+            "float" if name == "item" and (array.dtype or "").startswith("float") else None, None, array.lineage
+        )
+    if name in SCALARS and not args.pos and not args.kw:
+        return Unknown(None, None, array.lineage)
+    if name in {"reshape", "view", "transpose", "squeeze", "ravel"}:
+        solid = array.solid and name != "squeeze" and args.pos != [Tup(())]
+        return m.new(replace(array, shape=None, contiguous=None, strides=None, solid=solid))
+    if name in {"astype", "copy", "flatten", "clip", "round"}:
+        return array_of(m, [owner], solid=array.solid)
+    return array_of(m, [owner, *args.pos])
+
+
+def check_convertible(m: Machine, value: Value, other: Value | None = None) -> None:
+    """`np.array(tensor)` and most of numpy call `tensor.__array__()`, which refuses a tensor with a graph.
+
+    `other` is the array that an operator computes with it.
+    """
+    found = m.obj(value)
+    if isinstance(found, Tensor) and isinstance(value, Ref):
+        tensor = refreshed(m, value.id)
+        if tensor.requires_grad and m.st.grad is True:
+            raise m.throw(
+                "RuntimeError", "Can't call numpy() on Tensor that requires grad",
+                NumpyOnGraph(_argument_name(m), tensor.lineage, other is not None),
+            )  # fmt: skip
+    elif isinstance(found, ListObj):
+        for item in found.items[:8]:
+            if isinstance(m.obj(item), Tensor):
+                check_convertible(m, item)
+
+
+def _argument_name(m: Machine) -> str:
+    node = m.user_frame().node
+    if isinstance(node, n.Call) and node.args:
+        return m.source(node.args[0])
+    return m.source(node)

@@ -1,0 +1,61 @@
+"""Modules and their names as data: `globals()`, `vars(module)`, `sys.modules[name]`, `import_module(name)`."""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from analyzers.domain.objects import DictObj, Instance, ModuleObj, by_name
+from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.library_names import outside
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import native
+from analyzers.machine.interpreter.linking import import_path, late, namespace
+from analyzers.machine.interpreter.names import module_env
+
+
+@native("builtins.globals")
+def _globals(m: Machine, args: Args) -> Value:
+    return namespace(m, module_env(m))
+
+
+@native("builtins.locals")
+def _locals(m: Machine, args: Args) -> Value:
+    return namespace(m, m.frame.env)
+
+
+@native("builtins.vars")
+def _vars(m: Machine, args: Args) -> Value:
+    if not args.pos:
+        return namespace(m, m.frame.env)
+    found = m.obj(args.pos[0])
+    if isinstance(found, ModuleObj):
+        return namespace(m, found.env)
+    if isinstance(found, Instance):
+        items: dict[Value, Value] = {Const(k): v for k, v in by_name(found.attrs)}
+        return m.new(DictObj(Map(items), tuple(items), Unknown()))
+    return Unknown()
+
+
+@native("importlib.import_module", "builtins.__import__")
+def _import_module(m: Machine, args: Args) -> Value:
+    name = args.get(0, "name")
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return Unknown()
+    dotted = name.value.lstrip(".")
+    path = m.program.find_import(m.frame.module, dotted, len(name.value) - len(dotted))
+    if path is None:
+        return Unknown() if dotted != name.value else outside(m, dotted)
+    return import_path(m, path) or late(path)
+
+
+def module_named(m: Machine, name: Value) -> Value:
+    """`sys.modules[name]`."""
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return Unknown()
+    env = module_env(m)
+    if m.env(env).vars.get("__name__") == name:
+        return m.new(ModuleObj(m.frame.module, name.value, env))
+    path = m.program.find_import(m.frame.module, name.value, 0)
+    known = m.st.modules.get(path) if path is not None else None
+    return Unknown() if known is None else Ref(known)

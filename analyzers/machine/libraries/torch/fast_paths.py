@@ -1,0 +1,118 @@
+"""What the prelude does to each of many parameters, done at once where it is known which they are.
+
+Where nobody knows whether a parameter has a gradient, it may have been written after a step, in one state.
+
+Every function here says whether it was done; if not, nothing was, and the prelude goes over the parameters itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.objects import DictObj, Instance, ListObj
+from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
+from analyzers.machine.autograd.accumulation import read_grad
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.trainables import is_open, members
+from analyzers.machine.autograd.versions import blur_tensor, bump
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import library_caller
+from analyzers.machine.core.registries import native
+from analyzers.machine.objects.attributes import call_method, set_attribute
+from analyzers.machine.objects.classes import find_in_class
+
+
+@native("autograd_machine.take_step")
+def _take_step(m: Machine, args: Args) -> Value:
+    """Write each parameter of a group that has a gradient, some times, and note that it has state now."""
+    optimizer, group, times = args.pos
+    found, entry = m.obj(optimizer), m.obj(group)
+    if not isinstance(found, Instance) or not isinstance(entry, DictObj) or not isinstance(times, Const):
+        return Const(False)
+    stepped = found.attrs.get("_stepped")
+    kept = m.obj(stepped) if stepped is not None else None
+    gradients = _gradients(m, entry.items.get(Const("params"), NONE))
+    is_plain = found.attrs.get("_shown") == Const(False) and "state" not in found.attrs
+    if gradients is None or not is_plain or not isinstance(stepped, Ref) or not isinstance(kept, DictObj):
+        return Const(False)
+    items, order, rest, keys = kept.items, kept.order, kept.rest, kept.keys
+    for parameter, gradient in gradients:
+        if isinstance(gradient, Ref):
+            for _ in range(times.value if isinstance(times.value, int) else 1):
+                bump(m, parameter.id, library_caller(m))
+            order = order if parameter in items else (*order, parameter)
+            items = items.set(parameter, group)
+        elif gradient != NONE:
+            # Written or not, with state or without.
+            blur_tensor(m, parameter.id)
+            rest, keys = Unknown(), None
+    m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest, keys=keys))
+    return Const(True)
+
+
+@native("autograd_machine.none_surely_sparse")
+def _none_surely_sparse(m: Machine, args: Args) -> Value:
+    gradients = _gradients(m, args.get(0, "parameters"))
+    if gradients is None:
+        return Const(False)
+    return Const(not any(isinstance(g, Ref) and tensor_at(m, g.id).sparse is True for _, g in gradients))
+
+
+@native("autograd_machine.clear_gradients")
+def _clear_gradients(m: Machine, args: Args) -> Value:
+    parameters = _tensors(m, args.get(0, "parameters"))
+    for parameter in parameters or ():
+        set_attribute(m, parameter, "grad", NONE)
+    return Const(parameters is not None)
+
+
+@native("autograd_machine.write_gradients")
+def _write_gradients(m: Machine, args: Args) -> Value:
+    gradients = _gradients(m, args.get(0, "parameters"))
+    for _, gradient in gradients or ():
+        if isinstance(gradient, Ref):
+            bump(m, gradient.id, library_caller(m))
+    return Const(gradients is not None)
+
+
+@native("autograd_machine.set_training")
+def _set_training(m: Machine, args: Args) -> Value:
+    """For a module and all below it, if none of their classes says itself what `train` does."""
+    whole, mode = args.get(0, "module"), args.get(1, "mode")
+    if is_open(m, whole):
+        return Const(False)
+    modules = [value for _, value in members(m, whole, "_modules")]
+    for module in modules:
+        found = m.obj(module)
+        train = find_in_class(m, found.cls, "train") if isinstance(found, Instance) else None
+        if not isinstance(train, Func) or not train.module.startswith("<"):
+            return Const(False)
+    for module in modules:
+        set_attribute(m, module, "training", mode)
+    return Const(True)
+
+
+@native("autograd_machine.set_requires_grad")
+def _set_requires_grad(m: Machine, args: Args) -> Value:
+    parameters = _tensors(m, args.get(0, "parameters"))
+    for parameter in parameters or ():
+        call_method(m, parameter, "requires_grad_", Args([args.get(1, "requires_grad")]))
+    return Const(parameters is not None)
+
+
+def _tensors(m: Machine, parameters: Value) -> list[Ref] | None:
+    """The elements of a list of tensors; None if there may be others."""
+    found = m.obj(parameters)
+    if not isinstance(found, ListObj) or found.rest is not None:
+        return None
+    tensors = [value for value in found.items if isinstance(value, Ref) and m.tensor(value) is not None]
+    return tensors if len(tensors) == len(found.items) else None
+
+
+def _gradients(m: Machine, parameters: Value) -> list[tuple[Ref, Value]] | None:
+    """The elements of a list of tensors with their gradients: a tensor, None, or unknown."""
+    tensors = _tensors(m, parameters)
+    if tensors is None:
+        return None
+    return [(parameter, read_grad(m, parameter, tensor_at(m, parameter.id))) for parameter in tensors]

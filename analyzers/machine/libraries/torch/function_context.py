@@ -1,0 +1,95 @@
+"""`ctx` of a custom function: what it keeps, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain import truth
+from analyzers.domain.objects import Instance
+from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.engine import Walk
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.machine import Machine
+
+SLOTS = {
+    "save_for_backward": "__saved__",
+    "mark_dirty": "__dirty__",
+    "mark_non_differentiable": "__plain__",
+    "set_materialize_grads": "__materialize__",
+}
+
+
+NAME = "__name__"
+
+
+SAVED = "saved_tensors"
+
+
+UNMATERIALIZED = "unmaterialized-gradient"
+"""What the trail of a None says that `backward` is given for an output to which no gradient came."""
+
+
+TUPLES = frozenset({"saved_tensors", "saved_variables"})
+
+
+OWN = frozenset({
+    "apply", "apply_boxed", "apply_jvp", "dirty_tensors", "mark_shared_storage", "materialize_grads",
+    "maybe_clear_saved_tensors", "metadata", "name", "next_functions", "non_differentiable", "register_hook",
+    "register_prehook", "requires_grad", "save_for_forward", "saved_for_forward", "to_save",
+})  # fmt: skip
+"""What else every `ctx` has."""
+
+
+def slot(m: Machine, ctx: Ref, name: str) -> tuple[Value, ...]:
+    """What a method of `ctx` was given."""
+    found = m.st.get(ctx.id)
+    kept = found.attrs.get(name) if isinstance(found, Instance) else None
+    return kept.items if isinstance(kept, Tup) else ()
+
+
+def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: Args) -> Value:
+    """`ctx.save_for_backward(...)` and its kin."""
+    where = SLOTS.get(name)
+    if where is not None:
+        m.kept_on_context[receiver.id, name] = m.site()
+        kept: Value = Unknown() if args.open else Tup(tuple(args.pos))
+        m.st.put(receiver.id, replace(found, attrs=found.attrs.set(where, kept)))
+    return Const(None)
+
+
+def context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
+    """What `ctx` has besides what `forward` has put there."""
+    if name in TUPLES:
+        return _saved_tensors(m, owner, found)
+    if name in SLOTS or name == "save_for_forward":
+        return BoundBuiltin(owner, name)
+    if has(found, name) is False:
+        cls = found.attrs[NAME]
+        assert isinstance(cls, Const)
+        raise m.throw("AttributeError", f"'{cls.value}Backward' object has no attribute '{name}'", Plain("custom"))
+    return Unknown()
+
+
+def has(found: Instance, name: str) -> truth.Truth:
+    """Whether `ctx` has an attribute."""
+    if name in found.attrs or name in TUPLES or name in SLOTS or name in OWN:
+        return True
+    return None if found.open or name.startswith("_") else False
+
+
+def _saved_tensors(m: Machine, ctx: Ref, found: Instance) -> Value:
+    """`ctx.saved_tensors` inside backward: the check of what was freed and changed since."""
+    node = found.attrs.get("__node__")
+    kept = found.attrs.get("__saved__", Tup(()))
+    if isinstance(node, Const) and isinstance(node.value, int):
+        Walk(m, False, "").check(m.node(node.value), True)
+    if found.open:
+        return kept if "__saved__" in found.attrs else Unknown()
+    return replace(kept, kind=SAVED) if isinstance(kept, Tup) else kept
+
+
+def misused(m: Machine, value: Value, exception: str, message: str) -> None:
+    """Raise where the tuple that `ctx.saved_tensors` is, is taken for what it holds."""
+    if isinstance(value, Tup) and value.kind == SAVED:
+        raise m.throw(exception, message, Plain("custom"))

@@ -1,0 +1,198 @@
+"""`autograd_machine`: what the prelude asks the machine for, as Python cannot say it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.objects import Edge, Shape
+from analyzers.domain.values import NONE, BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.engine import Walk
+from analyzers.machine.autograd.graph import (
+    Step,
+    edge_to,
+    edges_of,
+    inputs_require_grad,
+    leaves_behind,
+    make_node,
+    refreshed,
+)
+from analyzers.machine.autograd.saved_tensors import save
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.versions import blur_tensor, bump, write_hidden
+from analyzers.machine.autograd.views import check_usable, whole_view
+from analyzers.machine.autograd.writes import check_write, rebase
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.causes import NoGraph
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import library_caller, subject_name
+from analyzers.machine.core.registries import native
+from analyzers.machine.libraries.torch.tensor_methods import is_device
+from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.operators.opaque import opaque_result
+
+
+@native("autograd_machine.write")
+def _write(m: Machine, args: Args) -> Value:
+    target = args.get(0, "t")
+    if isinstance(target, Ref) and m.tensor(target) is not None:
+        bump(m, target.id, library_caller(m))
+    return NONE
+
+
+@native("autograd_machine.share_gradient")
+def _share_gradient(m: Machine, args: Args) -> Value:
+    target = args.get(0, "t")
+    tensor = m.tensor(target)
+    if tensor is not None and isinstance(target, Ref):
+        m.st.put(target.id, replace(tensor, shared_grad=True))
+    return NONE
+
+
+@native("autograd_machine.blur")
+def _blur(m: Machine, args: Args) -> Value:
+    """Writes to a tensor, nobody knows how many."""
+    target = args.get(0, "t")
+    if isinstance(target, Ref) and m.tensor(target) is not None:
+        blur_tensor(m, target.id)
+    return NONE
+
+
+@native("autograd_machine.write_hidden")
+def _write_hidden(m: Machine, args: Args) -> Value:
+    tensor = m.tensor(args.get(0, "t"))
+    if tensor is not None:
+        write_hidden(m, tensor.storage, "step")
+    return NONE
+
+
+@native("autograd_machine.update")
+def _update(m: Machine, args: Args) -> Value:
+    """A write to the first tensor that autograd records, made of all of them in a way that is not known."""
+    ids = [value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None]
+    if not ids:
+        return NONE
+    name = library_caller(m)
+    step = Step(name, name, {"self": (ids[0],), "other": tuple(ids[1:])}, (), ("self", "other"), "unknown")
+    step.requires = inputs_require_grad(m, step)
+    check_usable(m, step)
+    check_write(m, ids[0], step)
+    base = tensor_at(m, ids[0]).base
+    edges, base_edge = edges_of(m, step), edge_to(m, base) if base is not None else None
+    bump(m, ids[0], name)
+    rebase(m, ids[0], step, [], edges, base_edge)
+    return NONE
+
+
+@native("autograd_machine.is_device")
+def _is_device(m: Machine, args: Args) -> Value:
+    return Const(is_device(m, args.get(0, "value")))
+
+
+@native("autograd_machine.delayed_error")
+def _delayed_error(m: Machine, args: Args) -> Value:
+    """The same numbers, behind a node whose backward raises."""
+    source = args.get(0, "tensor")
+    tensor = m.tensor(source)
+    if tensor is None:
+        return Unknown()
+    result = m.new_tensor(tensor.shape, tensor.dtype, requires_grad=True, parents=m.parents([source]))
+    step = Step("error", "error", {}, ("Error",), (), "unimplemented", payload=args.get(1, "message"))
+    tensor_at(m, result.id).edge = Edge(make_node(m, step, ()))
+    return result
+
+
+@native("autograd_machine.outside")
+def _outside(m: Machine, args: Args) -> Value:
+    """A tensor as those see it who do not know the leaves `inputs`: without graph, if it leads nowhere else."""
+    tensor = m.tensor(value := args.get(0, "tensor"))
+    if tensor is None or not isinstance(value, Ref):
+        return value
+    inner = {i.id for i in stream_of(m, args.get(1, "inputs")).items if isinstance(i, Ref)}
+    reached = leaves_behind(m, value.id)
+    if reached is None or not reached & inner:
+        return value
+    if reached <= inner:
+        return call(m, BoundBuiltin(value, "detach"), Args())
+    return opaque_like(m, value, tensor.shape)
+
+
+@native("autograd_machine.without_graph")
+def _without_graph(m: Machine, args: Args) -> Value:
+    """Raises what torch says of a backward that finds no graph behind a tensor."""
+    value, message = args.get(0, "tensor"), args.get(1, "message")
+    tensor = m.tensor(value)
+    if tensor is None or not isinstance(message, Const) or not isinstance(message.value, str):
+        return Unknown()
+    raise m.throw("RuntimeError", message.value, NoGraph(subject_name(m), tensor.lineage, tensor.dtype))
+
+
+@native("autograd_machine.inside")
+def _inside(m: Machine, args: Args) -> Value:
+    """A tensor as a function sees it that `torch.func` differentiates: no operator lies between the two."""
+    value = args.get(0, "tensor")
+    if m.tensor(value) is None or not isinstance(value, Ref):
+        return value
+    step = Step("inside", "torch.func", {"self": (value.id,)}, (), ("self",), "inside", m.parents([value]))
+    return whole_view(m, step, value, make_node(m, step, ()))
+
+
+@native("autograd_machine.keep")
+def _keep(m: Machine, args: Args) -> Value:
+    """Remember tensors as they are now: a node that nothing leads to."""
+    ids = tuple(value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None)
+    step = Step("checkpoint", "checkpoint", {"input": ids}, ("CheckpointBackward",), ())
+    return Ref(make_node(m, step, [save(m, ident, "input") for ident in ids], ()))
+
+
+@native("autograd_machine.kept")
+def _kept(m: Machine, args: Args) -> Value:
+    """Ask for what `keep` remembers, as a backward asks for what a node has saved."""
+    kept = args.get(0, "kept")
+    if isinstance(kept, Ref):
+        Walk(m, True, "").check(m.node(kept.id), True)
+    return NONE
+
+
+@native("autograd_machine.walk")
+def _walk(m: Machine, args: Args) -> Value:
+    """Which backward is under way."""
+    return Const(m.walks[-1][0]) if m.walks else NONE
+
+
+@native("autograd_machine.aimed")
+def _aimed(m: Machine, args: Args) -> Value:
+    """Whether the backward under way goes to named inputs only."""
+    return Const(bool(m.walks) and m.walks[-1][1])
+
+
+@native("autograd_machine.sized")
+def _sized(m: Machine, args: Args) -> Value:
+    """A tensor of which the sizes are known by what the operator was not told."""
+    value = args.get(0, "tensor")
+    tensor = m.tensor(value)
+    if tensor is not None and isinstance(value, Ref) and not args.open:
+        m.st.put(value.id, replace(tensor, shape=tuple(m.int_of(size) for size in args.pos[1:])))
+    return value
+
+
+@native("autograd_machine.spread")
+def _spread(m: Machine, args: Args) -> Value:
+    """Something computed of a tensor, with more dimensions in front."""
+    tensor = m.tensor(value := args.get(0, "tensor"))
+    sizes = args.get(1, "shape")
+    if tensor is None or not isinstance(value, Ref):
+        return value
+    if not isinstance(sizes, Tup) or tensor.shape is None:
+        return opaque_like(m, value, None)
+    return opaque_like(m, value, (*(m.int_of(size) for size in sizes.items), *tensor.shape))
+
+
+def opaque_like(m: Machine, value: Ref, shape: Shape) -> Ref:
+    """Something computed of one tensor in a way that the machine does not follow."""
+    result = opaque_result(m, "func", [value])
+    made, source = tensor_at(m, result.id), refreshed(m, value.id)
+    made.shape, made.dtype = shape, source.dtype
+    if source.requires_grad is False:
+        made.requires_grad, made.edge = False, None
+    return result

@@ -1,0 +1,193 @@
+"""`nn.Module` below its Python: tables of parameters, and what setting an attribute registers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import DictObj, Instance, ListObj
+from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.trainables import holds_unknown, is_module, is_open, members
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.events import OutputReplaced
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import called, native
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.classes import find_in_class, is_a
+
+
+def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
+    """What computes a parametrized attribute of a module at each access."""
+    children = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
+    if not isinstance(children, DictObj):
+        return None
+    holder = m.obj(children.items.get(Const("parametrizations"), NONE))
+    if not isinstance(holder, Instance) or "_modules" not in holder.attrs:
+        return None
+    table = m.obj(holder.attrs["_modules"])
+    return table.items.get(Const(name)) if isinstance(table, DictObj) else None
+
+
+def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
+    """`object.__setattr__`, and what `nn.Module` adds to it."""
+    from analyzers.machine.observers.suspicious_statements import note_misspelt
+    from analyzers.machine.observers.untrained_parameters import look_at_attribute
+
+    parametrized = parametrization(m, found, name)
+    if isinstance(parametrized, Ref):
+        call_method(m, parametrized, "right_inverse", Args([value]))
+        return
+    in_class = find_in_class(m, found.cls, name)
+    if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
+        return
+    if "_modules" not in found.attrs and not found.open and is_a(m, found.cls, "torch.nn.Module"):
+        _check_begun(m, value)
+    if "_modules" in found.attrs and "_parameters" in found.attrs and not name.startswith("_modules"):
+        tensor = m.tensor(value)
+        if tensor is not None and tensor.parameter:
+            if tensor.is_leaf is False:
+                raise m.throw("ValueError", "Cannot assign non-leaf Tensor to parameter")
+            register(m, owner, "_parameters", name, value)
+            return
+        if is_module(m, value):
+            register(m, owner, "_modules", name, value)
+            return
+        parameters = m.obj(found.attrs["_parameters"])
+        if isinstance(parameters, DictObj) and Const(name) in parameters.items:
+            if value == NONE:
+                register(m, owner, "_parameters", name, value)
+                return
+            if not isinstance(value, Unknown):
+                raise m.throw("TypeError", "cannot assign")
+            return
+        modules = m.obj(found.attrs.get("_modules", NONE))
+        if isinstance(modules, DictObj) and Const(name) in modules.items:
+            register(m, owner, "_modules", name, value)
+            return
+        buffers = m.obj(found.attrs.get("_buffers", NONE))
+        if isinstance(buffers, DictObj) and Const(name) in buffers.items:
+            register(m, owner, "_buffers", name, value)
+            return
+        note_misspelt(m, name, module=True)
+        if tensor is not None and isinstance(value, Ref):
+            look_at_attribute(m, found, name, value)
+    if found.cls == "torch.autograd.FunctionCtx" and not m.frame.library:
+        m.kept_on_context[owner.id, name] = m.site()
+    m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
+
+
+def _check_begun(m: Machine, value: Value) -> None:
+    """A module whose `__init__` has not been called has no tables to file things in."""
+    tensor = m.tensor(value)
+    what = "module" if is_module(m, value) else "parameters" if tensor is not None and tensor.parameter else None
+    if what is not None:
+        raise m.throw("AttributeError", f"cannot assign {what} before Module.__init__() call")
+
+
+def register(m: Machine, owner: Ref, table: str, name: str, value: Value) -> None:
+    """Put `value` into one of a module's tables, and out of wherever the name was before."""
+    found = m.st.get(owner.id)
+    assert isinstance(found, Instance)
+    if name in found.attrs:
+        m.st.put(owner.id, Instance(found.cls, found.attrs.delete(name), found.open))
+    for other in ("_parameters", "_buffers", "_modules"):
+        holder = found.attrs.get(other)
+        registered = m.obj(holder) if holder is not None else None
+        if not isinstance(registered, DictObj) or not isinstance(holder, Ref):
+            continue
+        key = Const(name)
+        if other == table:
+            order = registered.order if key in registered.items else (*registered.order, key)
+            m.st.put(holder.id, replace(registered, items=registered.items.set(key, value), order=order))
+        elif key in registered.items:
+            left = tuple(k for k in registered.order if k != key)
+            m.st.put(holder.id, replace(registered, items=registered.items.delete(key), order=left))
+
+
+PERHAPS_HOOKED = Unknown(None, "hooked")
+"""Whether unknown code hooked a module: one question for all modules, as hooks that nobody saw may do nothing too."""
+
+
+MARKED = frozenset({"sample", "log_prob"})
+"""Methods of distributions that trails tell of by name."""
+
+
+def marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
+    """The result of a distribution's method, with that method as the last step of its trail."""
+    found = m.tensor(result)
+    if found is not None and isinstance(result, Ref) and func.module.startswith("<") and found.lineage is not None:
+        parents = (found.lineage, *m.parents(args.pos))
+        trail = Lineage(func.node_name, m.here(), parents, None, m.via(), found.lineage.attached)
+        m.st.put(result.id, replace(found, lineage=trail))
+    return result
+
+
+def is_layer(m: Machine, found: Instance) -> bool:
+    """Whether a module is one of the library's own, without parts that the program may have made."""
+    parts = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
+    return m.st.is_library(found) and isinstance(parts, DictObj) and not parts.items and parts.rest is None
+
+
+def _named(m: Machine, args: Args, table: str) -> Value:
+    module = args.get(0, "module")
+    pairs = tuple(Tup((Const(name), value)) for name, value in members(m, module, table))
+    more = is_open(m, module) or (not pairs and holds_unknown(m, module))
+    rest = Tup((Unknown("str"), Unknown())) if more else None
+    return m.new(ListObj(pairs, rest))
+
+
+@native("autograd_machine.named_parameters")
+def _named_parameters(m: Machine, args: Args) -> Value:
+    return _named(m, args, "_parameters")
+
+
+@native("autograd_machine.parameters")
+def _parameters(m: Machine, args: Args) -> Value:
+    named = m.obj(_named(m, args, "_parameters"))
+    assert isinstance(named, ListObj)
+    found = tuple(pair.items[1] for pair in named.items if isinstance(pair, Tup))
+    return m.new(ListObj(found, None if named.rest is None else Unknown()))
+
+
+@native("autograd_machine.named_buffers")
+def _named_buffers(m: Machine, args: Args) -> Value:
+    return _named(m, args, "_buffers")
+
+
+@native("autograd_machine.named_modules")
+def _named_modules(m: Machine, args: Args) -> Value:
+    return _named(m, args, "_modules")
+
+
+@native("autograd_machine.follow")
+def _follow(m: Machine, args: Args) -> Value:
+    from analyzers.machine.observers.misdirected_gradients import follow
+
+    follow(m, args.get(0, "target"), args.get(1, "source"))
+    return NONE
+
+
+@native("autograd_machine.note_replaced")
+def _note_replaced(m: Machine, args: Args) -> Value:
+    hook = args.get(0, "hook")
+    func = hook.func if isinstance(hook, Method) else hook
+    if isinstance(func, Func):
+        m.note(OutputReplaced(m.site(), m.place_of(func), m.lineage(args.get(1, "result"))))
+    return NONE
+
+
+@native(
+    "autograd_machine.note_optimizer",
+    "autograd_machine.note_scale",
+    "autograd_machine.note_unscale",
+    "autograd_machine.note_scaled_step",
+    "autograd_machine.note_step",
+    "autograd_machine.note_zero",
+    "autograd_machine.note_clip",
+    "autograd_machine.note_scheduler",
+)
+def _note(m: Machine, args: Args) -> Value:
+    from analyzers.machine.observers.optimizer_steps import note
+
+    note(m, called(m), args.get(0, "what"))
+    return NONE

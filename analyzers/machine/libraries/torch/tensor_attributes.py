@@ -1,0 +1,216 @@
+"""Attributes of tensors: what reading and setting one does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain.objects import Counter, DictObj, Instance, Shape, Storage, Tensor
+from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.accumulation import read_grad
+from analyzers.machine.autograd.graph import refreshed, requires_grad_of
+from analyzers.machine.autograd.likely_tensors import part_of
+from analyzers.machine.autograd.requires_grad import set_flag
+from analyzers.machine.autograd.versions import write_hidden
+from analyzers.machine.autograd.views import check_readable, data_of
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call, unknown_call
+from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.interpreter.linking import library_value
+from analyzers.machine.objects.classes import bind, find_in_class
+from analyzers.machine.operators.dispatch import call_torch
+from analyzers.machine.operators.opaque import unresolved
+from analyzers.ops.resolve import python_names
+
+VIEW_PROPERTIES = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+
+
+FLAGS = frozenset(
+    {"is_cpu", "is_cuda", "is_leaf", "is_meta", "is_mps", "is_quantized", "is_sparse", "requires_grad", "retains_grad"}
+)
+
+
+PROPERTIES = VIEW_PROPERTIES | FLAGS | {"data", "device", "dtype", "grad", "grad_fn", "layout", "ndim", "shape"}
+"""What a tensor has that is no method."""
+
+
+def shape_value(shape: Shape) -> Value:
+    if shape is None:
+        return Unknown("torch.Size")
+    return Tup(tuple(Unknown("int") if s is None else Const(s) for s in shape), "torch.Size")
+
+
+def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value:
+    match name:
+        case "grad":
+            return read_grad(m, owner, tensor)
+        case "requires_grad":
+            known = requires_grad_of(m, owner.id)
+            return Unknown("bool") if known is None else Const(known)
+        case "is_leaf":
+            check_readable(m, owner.id, name)
+            leaf = refreshed(m, owner.id).is_leaf
+            return Unknown("bool") if leaf is None else Const(leaf)
+        case "data":
+            return data_of(m, owner)
+        case "shape":
+            return shape_value(tensor.shape)
+        case "ndim":
+            return Unknown("int") if tensor.shape is None else Const(len(tensor.shape))
+        case "dtype":
+            return Unknown() if tensor.dtype is None else Builtin("torch." + tensor.dtype)
+        case "device":
+            return m.new(Instance("torch.device", _NO_ATTRS))
+        case "grad_fn":
+            check_readable(m, owner.id, name)
+            now = refreshed(m, owner.id)
+            if now.requires_grad is False or (now.requires_grad and now.edge is None):
+                return NONE
+            return Unknown("grad_fn") if now.requires_grad and now.edge and now.edge.node else Unknown()
+        case "_version":
+            if tensor.inference:
+                raise m.throw(
+                    "RuntimeError",
+                    "Inference tensors do not track version counter.",
+                    Plain("inference", tensor.lineage),
+                )
+            counter = m.st.get(tensor.counter)
+            assert isinstance(counter, Counter)
+            return (
+                Const(counter.version) if counter.version is not None and counter.version < 1 << 31 else Unknown("int")
+            )
+        case "_base":
+            return Ref(tensor.base) if tensor.base is not None else NONE
+        case "retains_grad":
+            return Const(tensor.retains_grad) if tensor.retains_grad is not None else Unknown("bool")
+        case "is_sparse":
+            return Unknown("bool") if tensor.sparse is None else Const(tensor.sparse)
+        case "is_cuda" | "is_quantized" | "is_meta" | "is_mps":
+            return FALSE if name != "is_cuda" else Unknown("bool")
+        case "itemsize" | "nbytes":
+            return Unknown("int")
+        case "__class__":
+            return Builtin("torch.nn.Parameter" if tensor.parameter else "torch.Tensor")
+        case "__dict__":
+            return m.new(DictObj(_NO_ATTRS_DICT, (), Unknown()))
+    if name in tensor.attrs:
+        return tensor.attrs[name]
+    if name in VIEW_PROPERTIES and f"Tensor.{name}" in python_names():
+        return call_torch(m, f"Tensor.{name}", [owner], {})
+    if tensor.cls is not None:
+        value = find_in_class(m, tensor.cls, name)
+        if value is not None:
+            return bind(m, value, owner, Ref(tensor.cls))
+    if name in METHODS or f"Tensor.{name}" in python_names():
+        return BoundBuiltin(owner, name)
+    if tensor.presumed and not name.startswith("_"):
+        return part_of(m, tensor)
+    return Unknown() if name.startswith("_") else BoundBuiltin(owner, name)
+
+
+_NO_ATTRS: Map[str, Value] = Map()
+
+
+_NO_ATTRS_DICT: Map[Value, Value] = Map()
+
+
+def _check_gradient(m: Machine, tensor: Tensor, value: Value) -> None:
+    """What is assigned to `.grad` is of the size and the type of the tensor."""
+    given = m.tensor(value)
+    if given is None:
+        return
+    sizes = [tensor.shape, given.shape]
+    if tensor.shape != given.shape and not any(shape is None or None in shape for shape in sizes):
+        message = "attempting to assign a gradient of size"
+    elif tensor.dtype != given.dtype and tensor.dtype is not None and given.dtype is not None:
+        message = "attempting to assign a gradient with dtype"
+    else:
+        return
+    raise m.throw("RuntimeError", message, Plain("gradient", given.lineage))
+
+
+def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, value: Value) -> None:
+    from analyzers.machine.observers.gradient_accumulation import dropped
+    from analyzers.machine.observers.suspicious_statements import note_misspelt
+
+    match name:
+        case "requires_grad":
+            set_flag(m, owner, value, method=False)
+        case "grad":
+            if value == NONE and isinstance(tensor.grad, Ref):
+                dropped(m, tensor.grad.id)
+            _check_gradient(m, tensor, value)
+            m.st.put(owner.id, replace(tensor, grad=value))
+        case "data":
+            _set_data(m, owner, tensor, value)
+        case _:
+            note_misspelt(m, name, module=False)
+            m.st.put(owner.id, replace(tensor, attrs=tensor.attrs.set(name, value)))
+
+
+def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
+    """`t.data = v`: `t` gets the memory of `v`; what was saved of `t` as an input now reads the new memory."""
+    from analyzers.machine.observers.gradient_accumulation import look_at_write
+
+    given = m.tensor(value)
+    look_at_write(m, owner.id, m.parents([value]))
+    write_hidden(m, tensor.storage, ".data =")
+    if given is None:
+        m.st.put(
+            owner.id, replace(tensor, shape=None, dtype=None, storage=_new_storage(m), contiguous=None, strides=None)
+        )
+        return
+    m.st.put(
+        owner.id,
+        replace(
+            tensor,
+            shape=given.shape,
+            dtype=given.dtype,
+            storage=given.storage,
+            contiguous=given.contiguous,
+            strides=given.strides,
+            offset=given.offset,
+            wrapper=given.wrapper,
+            overlapping=given.overlapping,
+        ),
+    )
+
+
+def _new_storage(m: Machine) -> int:
+    storage = m.fresh()
+    m.st.put(storage, Storage())
+    return storage
+
+
+Method = Callable[[Machine, Ref, Args], Value]
+
+
+METHODS: dict[str, Method] = {}
+
+
+def method(*names: str) -> Callable[[Method], Method]:
+    def add(handler: Method) -> Method:
+        for name in names:
+            METHODS[name] = handler
+        return handler
+
+    return add
+
+
+def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
+    handler = METHODS.get(name)
+    if handler is not None:
+        return handler(m, owner, args)
+    in_python = m.program.library(f"tensor-methods.{name}")
+    if in_python is not None:
+        return call(m, library_value(m, in_python), args.prepend(owner))
+    if f"Tensor.{name}" in python_names():
+        if args.open:
+            return unresolved(m, f"Tensor.{name}", [owner, *args.pos], args.kw)
+        return call_torch(m, f"Tensor.{name}", [owner, *args.pos], args.kw)
+    if name.startswith("__"):
+        return Unknown()
+    return unknown_call(m, BoundBuiltin(owner, name), args)

@@ -1,0 +1,77 @@
+"""Python's operators where an operand is a tensor."""
+
+from __future__ import annotations
+
+from analyzers.domain.join import NUMBERS
+from analyzers.domain.objects import Instance, Tensor
+from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.likely_tensors import part_of
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ranges import SHOWN
+from analyzers.machine.core.record import none_used
+from analyzers.machine.libraries.torch.function_context import misused
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.iteration import Stream
+from analyzers.machine.objects.operators import DUNDER, method, type_name
+from analyzers.machine.operators.dispatch import call_torch
+
+
+def is_tensor(m: Machine, value: Value) -> bool:
+    return isinstance(value, Ref) and isinstance(m.obj(value), Tensor)
+
+
+def refuse_saved(m: Machine, op: str, left: Value, right: Value) -> None:
+    """`grad * ctx.saved_tensors`, which is a tuple."""
+    for value in (left, right):
+        words = "only integer tensors of a single element" if op == "*" else "unsupported operand type(s)"
+        misused(m, value, "TypeError", words)
+
+
+def refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
+    """`lr * w.grad` where the gradient is None."""
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Const) and value.value is None and value.lineage is not None:
+            if is_tensor(m, other) or type_name(other) in NUMBERS:
+                raise none_used(m, value, "TypeError", "unsupported operand type(s)")
+
+
+def tensor_binary(m: Machine, op: str, left: Value, right: Value) -> Value:
+    if is_tensor(m, left):
+        found = m.obj(right)
+        if isinstance(found, Instance) and not isinstance(found.cls, str):
+            result = method(m, right, f"__r{DUNDER[op]}__", [left])
+            if result is not None:
+                return result
+        return call_torch(m, f"Tensor.__{DUNDER[op]}__", [left, right], {})
+    found = m.obj(left)
+    if isinstance(found, Instance):
+        result = method(m, left, f"__{DUNDER[op]}__", [right])
+        if result is not None:
+            return result
+    if op == "/":
+        return call_method(m, right, "__rtruediv__", Args([left]))
+    return call_torch(m, f"Tensor.__r{DUNDER[op]}__", [right, left], {})
+
+
+def stream_of_rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -> Stream:
+    """Iterating over a tensor is `unbind(0)`."""
+    if tensor.presumed:
+        if unpack is not None:
+            return Stream(tuple(part_of(m, tensor) for _ in range(unpack)))
+        return Stream((), Unknown(), lambda: part_of(m, tensor))
+    size = tensor.shape[0] if tensor.shape else None
+    if tensor.shape == ():
+        return Stream(())
+    if size is None and unpack is not None:
+        size = unpack
+    if size is not None and size <= SHOWN:
+        rows = call_torch(m, "Tensor.unbind", [value], {}, count=size)
+        if isinstance(rows, Tup):
+            return Stream(rows.items)
+
+    def row() -> Value:
+        pieces = call_torch(m, "Tensor.unbind", [value], {}, count=1)
+        return pieces.items[0] if isinstance(pieces, Tup) and pieces.items else m.unknown_tensor()
+
+    return Stream((), Unknown(), row)

@@ -1,0 +1,107 @@
+"""Methods of values of which only the method tells that they are tensors."""
+
+from __future__ import annotations
+
+from analyzers.domain.values import NONE, Unknown, Value
+from analyzers.machine.autograd.accumulation import blur_after_unknown
+from analyzers.machine.autograd.likely_tensors import presumed_loss
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.versions import blur_tensor
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.events import BackwardCall
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.operators.opaque import opaque_result
+
+
+def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
+    lineage = m.trail(name, m.parents([receiver, *args.pos]))
+    if name == "backward":
+        m.trains = True
+        if m.presumes:
+            loss = presumed_loss(m, receiver)
+            if loss != receiver:
+                return call_method(m, loss, name, args)
+        blur_after_unknown(m)
+        m.note(BackwardCall(m.site(), subject_name(m), receiver.lineage, False, (), None, True, m.st.assumed))
+        return NONE
+    if name == "item":
+        return Unknown(None, None, lineage)
+    if name in {"detach", "numpy"}:
+        if name == "numpy":
+            return Unknown(None, None, lineage)
+        # Whatever it is, what `detach` gives has no graph; its memory may be anyone's.
+        ref = m.new_tensor(None, None, lineage=lineage)
+        blur_tensor(m, ref.id)
+        tensor_at(m, ref.id).inference = None
+        return ref
+    if name == "retain_grad" or (name.endswith("_") and not name.endswith("__")):
+        havoc_value(m, receiver)
+        return NONE if name == "retain_grad" else receiver
+    operands = [receiver, *args.pos, *args.kw.values()]
+    return opaque_result(m, name, operands)
+
+
+TENSOR_ONLY = frozenset(
+    [
+        "backward",
+        "detach",
+        "detach_",
+        "requires_grad_",
+        "retain_grad",
+        "zero_",
+        "item",
+        "numpy",
+        "clone",
+        "unsqueeze",
+        "squeeze",
+        "view",
+        "reshape",
+        "permute",
+        "transpose",
+        "contiguous",
+        "flatten",
+        "softmax",
+        "log_softmax",
+        "sigmoid",
+        "relu",
+        "tanh",
+        "argmax",
+        "masked_fill",
+        "masked_fill_",
+        "add_",
+        "mul_",
+        "sub_",
+        "div_",
+        "copy_",
+        "fill_",
+        "normal_",
+        "uniform_",
+        "clamp_",
+        "clamp_min",
+        "clamp_max",
+        "matmul",
+        "bmm",
+        "mm",
+        "gather",
+        "scatter",
+        "scatter_",
+        "index_select",
+        "expand",
+        "expand_as",
+        "unbind",
+        "chunk",
+        "logsumexp",
+        "new_zeros",
+        "new_ones",
+        "new_tensor",
+        "new_full",
+        "float",
+        "double",
+        "half",
+        "long",
+    ]
+)
+"""Methods that, called on something unknown, say that it is a tensor."""

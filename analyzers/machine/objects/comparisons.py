@@ -1,0 +1,159 @@
+"""`==`, `<`, `is` and `in`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from analyzers.domain.objects import Array, DictObj, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.objects.operators import method, type_name
+
+COMPARE: dict[str, Callable[[Any, Any], object]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+COMPARE_DUNDER = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _bool(value: bool) -> Const:
+    return TRUE if value else FALSE
+
+
+def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
+    from analyzers.machine.libraries.numpy.arrays import array_of
+    from analyzers.machine.libraries.torch.tensor_operators import is_tensor
+    from analyzers.machine.operators.dispatch import call_torch
+
+    if op in {"is", "is not"}:
+        same = identical(m, left, right)
+        if same is None:
+            return _unknown_outcome("is", left, right, negated=op == "is not")
+        return _bool(same == (op == "is"))
+    if op in {"in", "not in"}:
+        found = contains(m, right, left)
+        if found is None:
+            return Unknown("bool")
+        return _bool(found == (op == "in"))
+    if is_tensor(m, left) or is_tensor(m, right):
+        if left is NONE or right is NONE or type_name(left) == "str" or type_name(right) == "str":
+            return _bool(op == "!=")
+        if is_tensor(m, left):
+            return call_torch(m, f"Tensor.__{COMPARE_DUNDER[op]}__", [left, right], {})
+        return call_torch(m, f"Tensor.__{COMPARE_DUNDER[SWAPPED[op]]}__", [right, left], {})
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return _bool(bool(COMPARE[op](left.value, right.value)))
+        except TypeError:
+            return Unknown("bool")
+    for receiver, other, name in ((left, right, COMPARE_DUNDER[op]), (right, left, COMPARE_DUNDER[SWAPPED[op]])):
+        if isinstance(m.obj(receiver), Instance):
+            result = method(m, receiver, f"__{name}__", [other])
+            if result is not None:
+                return result
+    if isinstance(m.obj(left), Array) or isinstance(m.obj(right), Array):
+        return array_of(m, [])
+    if op in {"==", "!="}:
+        same = equal(m, left, right)
+        if same is not None:
+            return _bool(same == (op == "=="))
+    return _unknown_outcome("==" if op == "!=" else op, left, right, negated=op == "!=")
+
+
+def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Unknown:
+    """What nobody knows of a comparison, but that it comes out the same each time."""
+    if not isinstance(left, Unknown) or left.symbol is None or not isinstance(right, Const):
+        return Unknown("bool")
+    symbol = (op, left.symbol, right)
+    return Unknown("bool", ("not", symbol) if negated else symbol)
+
+
+def identical(m: Machine, a: Value, b: Value) -> bool | None:
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, Unknown) and x.type is not None and y is NONE:
+                return x.type == "NoneType"
+        return None
+    if isinstance(a, Const) and isinstance(b, Const):
+        if a.value is None or b.value is None or isinstance(a.value, bool) or isinstance(b.value, bool):
+            return a.value is b.value
+        return None if a == b else False
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        if a.id == b.id:
+            return True
+        here, there = m.obj(a), m.obj(b)
+        if isinstance(here, Tensor) and isinstance(there, Tensor):
+            return None if (here.aliases or there.aliases) else False
+        return False
+    return False if type(a) is not type(b) else a == b
+
+
+def equal(m: Machine, a: Value, b: Value) -> bool | None:
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return None
+    match a, b:
+        case Tup(items=x), Tup(items=y):
+            if len(x) != len(y):
+                return False
+            verdicts = [equal(m, p, q) for p, q in zip(x, y, strict=True)]
+            if any(v is False for v in verdicts):
+                return False
+            return True if all(verdicts) else None
+        case Const(), Const():
+            return a.value == b.value
+        case Builtin(), Builtin():
+            return a.name == b.name
+        case Ref(), Ref():
+            p, q = m.obj(a), m.obj(b)
+            if isinstance(p, ListObj) and isinstance(q, ListObj) and p.rest is None and q.rest is None:
+                return equal(m, Tup(p.items), Tup(q.items))
+            return True if a == b else None if type(p) is type(q) else False
+        case (Ref() as ref, Const() | Tup()) | (Const() | Tup(), Ref() as ref):
+            return False if isinstance(m.obj(ref), ListObj | DictObj | SetObj) else None
+        case (Ref(), _) | (_, Ref()):
+            return None
+    return a == b
+
+
+def contains(m: Machine, container: Value, item: Value) -> bool | None:
+    from analyzers.machine.objects.subscripts import is_exact_key, is_key
+
+    found = m.obj(container)
+    if isinstance(found, Instance):
+        result = method(m, container, "__contains__", [item])
+        return bool(result.value) if isinstance(result, Const) else None
+    if isinstance(container, Const) and isinstance(item, Const):
+        try:
+            return item.value in container.value  # type: ignore[operator]
+        except TypeError:
+            return None
+    if isinstance(found, DictObj):
+        if item in found.items:
+            return True
+        if found.rest is not None or not is_key(m, item):
+            return None
+        exact = is_exact_key(item) and all(is_exact_key(k) for k in found.order)
+        return False if exact or not found.order else None
+    items: tuple[Value, ...] | None = None
+    rest: Value | None = None
+    if isinstance(container, Tup):
+        items = container.items
+    elif isinstance(found, ListObj | SetObj):
+        items, rest = found.items, found.rest
+    if items is None:
+        return None
+    verdicts = [equal(m, item, x) for x in items]
+    if any(v is True for v in verdicts):
+        return True
+    return False if rest is None and all(v is False for v in verdicts) else None

@@ -1,0 +1,84 @@
+"""A call of a class makes an instance."""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from analyzers.domain.objects import ClassObj, Instance, Tensor
+from analyzers.domain.values import Func, Ref, Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.classes import class_name, find_in_class
+
+
+def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
+    from analyzers.machine.interpreter.calls import call_function
+
+    if cls.kind == "namedtuple":
+        names = tuple(f[0] for f in cls.fields)
+        defaults = {f[0]: f[1] for f in cls.fields}
+        items = tuple(args.get(i, name, defaults[name]) for i, name in enumerate(names))
+        return Tup(items, cls.name, names, ref.id)
+    if cls.kind == "enum":
+        return Unknown(None, None, None, (ref.id,))
+    outside = [a for a in cls.ancestry if isinstance(a, str)]
+    if any(a in {"torch.Tensor", "torch.nn.Parameter"} for a in outside):
+        for value in args.all():
+            if isinstance(m.obj(value), Tensor):
+                return m.unknown_tensor(m.lineage(value))
+        return m.unknown_tensor()
+    new = find_in_class(m, ref.id, "__new__")
+    if isinstance(new, Func) and not new.module.startswith("<"):
+        made = call_function(m, new, args.prepend(ref))
+        if not isinstance(m.obj(made), Instance):
+            return made
+        result: Value = made
+    else:
+        is_open = not cls.known or any(a not in PLAIN_BASES for a in outside)
+        result = m.new(Instance(ref.id, Map(), is_open))
+    init = find_in_class(m, ref.id, "__init__")
+    if cls.kind == "dataclass" and (init is None or not _own_init(m, cls)):
+        _dataclass_init(m, result, cls, args)
+        if find_in_class(m, ref.id, "__post_init__") is not None:
+            call_method(m, result, "__post_init__", Args())
+        return result
+    if init is not None:
+        call_method(m, result, "__init__", args)
+    elif isinstance(result, Ref) and any(a.startswith("builtins.") for a in outside):
+        found = m.st.get(result.id)
+        if isinstance(found, Instance):
+            m.st.put(result.id, Instance(found.cls, found.attrs.set("args", Tup(tuple(args.pos))), found.open))
+    if class_name(m, ref.id) == "torch.nn.Module" and not cls.known:
+        return result
+    return result
+
+
+PLAIN_BASES = frozenset(
+    {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "torch.autograd.Function", "enum.Enum"}
+)
+"""Outside classes that give their instances no state of their own."""
+
+
+def _own_init(m: Machine, cls: ClassObj) -> bool:
+    return "__init__" in cls.attrs
+
+
+def _dataclass_init(m: Machine, result: Value, cls: ClassObj, args: Args) -> None:
+    if not isinstance(result, Ref):
+        return
+    attrs: dict[str, Value] = {}
+    for index, (name, default, _) in enumerate(cls.fields):
+        value = default
+        made = m.obj(default) if default is not None else None
+        given = index < len(args.pos) or name in args.kw or args.open
+        if given:
+            value = args.get(index, name)
+        elif isinstance(made, Instance) and made.cls == "dataclasses.field":
+            factory = made.attrs.get("default_factory")
+            value = call(m, factory, Args()) if factory is not None else made.attrs.get("default", Unknown())
+        attrs[name] = value if value is not None else Unknown()
+    found = m.st.get(result.id)
+    if isinstance(found, Instance):
+        m.st.put(result.id, Instance(found.cls, found.attrs.update(attrs), found.open))

@@ -1,0 +1,243 @@
+"""Methods of Python's own types: lists, dicts, sets, strings; and of what the library makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from immutables import Map
+
+from analyzers.domain.join import one_of, reach_of, united
+from analyzers.domain.objects import DictObj, Iterator, ListObj, SetObj
+from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.objects.comparisons import contains, equal
+from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.objects.operators import concatenated
+from analyzers.machine.objects.ordering import in_order
+from analyzers.machine.objects.strings import tuple_method
+from analyzers.machine.objects.subscripts import dict_item, get_item, is_exact_key, is_key, set_item
+
+
+def list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: Args) -> Value:
+    assert isinstance(receiver, Ref)
+    items, rest = found.items, found.rest
+
+    def put(new_items: tuple[Value, ...], new_rest: Value | None) -> Value:
+        limit = found.limit
+        if limit is not None and len(new_items) > limit:
+            new_items = new_items[-limit:]
+        m.st.put(receiver.id, replace(found, items=new_items, rest=new_rest))
+        return NONE
+
+    match name:
+        case "append":
+            value = args.get(0, "object")
+            _note_kept(m, found, (value,))
+            if rest is None:
+                return put((*items, value), None)
+            return put(items, one_of(rest, value))
+        case "appendleft":
+            _note_kept(m, found, (args.get(0, "object"),))
+            return put((args.get(0, "object"), *items), rest)
+        case "extend" | "extendleft":
+            stream = stream_of(m, args.get(0, "iterable")).drained(m)
+            _note_kept(m, found, stream.items)
+            both = concatenated(found, ListObj(stream.items, stream.rest))
+            return put(both.items, both.rest)
+        case "insert":
+            at = args.get(0, "index")
+            if isinstance(at, Const) and isinstance(at.value, int) and rest is None:
+                listed = list(items)
+                listed.insert(at.value, args.get(1, "object"))
+                return put(tuple(listed), None)
+            return put((), one_of(*items, *_some(rest), args.get(1, "object")))
+        case "pop" | "popleft":
+            return _pop(m, items, rest, Const(0) if name == "popleft" else args.get(0, "index", Const(-1)), put)
+        case "clear":
+            return put((), None)
+        case "copy" | "__copy__":
+            return m.new(replace(found))
+        case "reverse":
+            return put(items[::-1], None) if rest is None else put((), one_of(*items, rest))
+        case "sort":
+            ordered = in_order(m, items, args) if rest is None else None
+            return put((), _any(items, rest)) if ordered is None else put(ordered, None)
+        case "remove":
+            value = args.get(0, "value")
+            verdicts = [equal(m, i, value) for i in items]
+            if True in verdicts and None not in verdicts[: verdicts.index(True)]:
+                at_ = verdicts.index(True)
+                return put((*items[:at_], *items[at_ + 1 :]), rest)
+            return put((), _any(items, rest))
+        case "index" | "count":
+            if rest is None:
+                return tuple_method(m, Tup(items), items, name, args)
+            return Unknown("int")
+        case "__len__":
+            return Const(len(items)) if rest is None else Unknown("int")
+        case "__iter__":
+            return m.new(Iterator(receiver))
+        case "__getitem__":
+            return get_item(m, receiver, args.get(0, "key"))
+        case "__contains__":
+            verdict = contains(m, receiver, args.get(0, "key"))
+            return Unknown("bool") if verdict is None else Const(verdict)
+        case "rotate":
+            return put((), _any(items, rest))
+    return Unknown()
+
+
+def _any(items: tuple[Value, ...], rest: Value | None) -> Value | None:
+    values = (*items, *_some(rest))
+    return one_of(*values) if values else None
+
+
+def _note_kept(m: Machine, found: ListObj, new: Iterable[Value]) -> None:
+    from analyzers.machine.observers.retained_graphs import note_kept
+
+    if not m.frame.library:
+        note_kept(m, _owner_name(m), (*found.items, *((found.rest,) if found.rest is not None else ())), new)
+
+
+def _owner_name(m: Machine) -> str:
+    return subject_name(m)
+
+
+def _pop(m: Machine, items: tuple[Value, ...], rest: Value | None, index: Value, put: Callable[..., Value]) -> Value:
+    if rest is None and isinstance(index, Const) and isinstance(index.value, int):
+        if not -len(items) <= index.value < len(items):
+            raise PyRaise("IndexError")
+        at = index.value % len(items)
+        put((*items[:at], *items[at + 1 :]), None)
+        return items[at]
+    value = _any(items, rest)
+    put((), value)
+    return value if value is not None else Unknown()
+
+
+def dict_method(m: Machine, receiver: Value, found: DictObj, name: str, args: Args) -> Value:
+    assert isinstance(receiver, Ref)
+    key = args.get(0, "key")
+    match name:
+        case "get" | "pop" | "setdefault":
+            default = args.get(1, "default")
+            return _lookup(m, receiver, found, name, key, default, args)
+        case "keys":
+            rest = None if found.rest is None else Unknown()
+            return m.new(ListObj(found.order, rest))
+        case "values":
+            return m.new(ListObj(tuple(found.items[k] for k in found.order), found.rest))
+        case "items":
+            pairs = tuple(Tup((k, found.items[k])) for k in found.order)
+            return m.new(ListObj(pairs, None if found.rest is None else Tup((Unknown(), found.rest))))
+        case "update":
+            update(m, receiver, args)
+            return NONE
+        case "copy" | "__copy__":
+            return m.new(replace(found))
+        case "clear":
+            m.st.put(receiver.id, replace(found, items=Map(), order=(), rest=None, keys=None))
+            return NONE
+        case "popitem":
+            if found.rest is None and found.order:
+                last = found.order[-1]
+                value = found.items[last]
+                m.st.put(receiver.id, replace(found, items=found.items.delete(last), order=found.order[:-1]))
+                return Tup((last, value))
+            return Unknown()
+        case "__getitem__":
+            return dict_item(m, receiver, found, key)
+        case "__setitem__":
+            set_item(m, receiver, key, args.get(1, "value"))
+            return NONE
+        case "__contains__":
+            verdict = contains(m, receiver, key)
+            return Unknown("bool") if verdict is None else Const(verdict)
+        case "__len__":
+            return Const(len(found.order)) if found.rest is None else Unknown("int")
+        case "move_to_end" | "subtract":
+            return NONE
+        case "most_common" | "elements":
+            return Unknown()
+        case "__iter__":
+            return m.new(Iterator(receiver))
+    return Unknown()
+
+
+def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, default: Value, args: Args) -> Value:
+    if not is_key(m, key):
+        return Unknown(None, None, None, reach_of(*found.values, default))
+    value = found.items.get(key)
+    if value is not None:
+        if name == "pop":
+            order = tuple(k for k in found.order if k != key)
+            m.st.put(receiver.id, replace(found, items=found.items.delete(key), order=order))
+        return value
+    if found.rest is not None or (not is_exact_key(key) and found.order):
+        return Unknown(None, None, None, reach_of(*_some(found.rest), *found.values, default))
+    if name == "setdefault":
+        set_item(m, receiver, key, default)
+    if name == "pop" and len(args.pos) < 2 and "default" not in args.kw:
+        raise PyRaise("KeyError")
+    return default
+
+
+def _some(value: Value | None) -> tuple[Value, ...]:
+    return () if value is None else (value,)
+
+
+def update(m: Machine, receiver: Ref, args: Args) -> None:
+    for value in args.pos:
+        other = m.obj(value)
+        if isinstance(other, DictObj):
+            for key in other.order:
+                set_item(m, receiver, key, other.items[key])
+            if other.rest is not None:
+                mine = m.st.get(receiver.id)
+                assert isinstance(mine, DictObj)
+                rest = other.rest if mine.rest is None else one_of(mine.rest, other.rest)
+                m.st.put(receiver.id, replace(mine, rest=rest, keys=united(mine.perhaps, other.perhaps) or None))
+            continue
+        stream = stream_of(m, value).drained(m)
+        for item in stream.items:
+            if isinstance(item, Tup) and len(item.items) == 2:
+                set_item(m, receiver, item.items[0], item.items[1])
+        if stream.rest is not None:
+            mine = m.st.get(receiver.id)
+            assert isinstance(mine, DictObj)
+            m.st.put(receiver.id, replace(mine, rest=Unknown(), keys=None))
+    for name, value in args.kw.items():
+        set_item(m, receiver, Const(name), value)
+
+
+def set_method(m: Machine, receiver: Value, found: SetObj, name: str, args: Args) -> Value:
+    assert isinstance(receiver, Ref)
+    match name:
+        case "add":
+            value = args.get(0, "elem")
+            if value not in found.items:
+                m.st.put(receiver.id, replace(found, items=(*found.items, value)))
+            return NONE
+        case "discard" | "remove":
+            value = args.get(0, "elem")
+            m.st.put(receiver.id, replace(found, items=tuple(i for i in found.items if i != value)))
+            return NONE
+        case "update":
+            stream = stream_of(m, args.get(0, "others")).drained(m)
+            items = tuple(dict.fromkeys((*found.items, *stream.items)))
+            m.st.put(receiver.id, SetObj(items, found.rest or stream.rest))
+            return NONE
+        case "clear":
+            m.st.put(receiver.id, SetObj(()))
+            return NONE
+        case "copy":
+            return m.new(replace(found))
+        case "issubset" | "issuperset" | "isdisjoint":
+            return Unknown("bool")
+        case "pop":
+            return _any(found.items, found.rest) or Unknown()
+    return m.new(SetObj((), Unknown()))

@@ -1,0 +1,253 @@
+"""Python's operators on values: numbers and strings here, tensors by torch, objects by their methods."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from analyzers.domain.join import NUMBERS, one_of, reach_of
+from analyzers.domain.objects import Array, DictObj, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.record import PyRaise
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.classes import find_in_class
+
+BINARY: dict[str, Callable[[Any, Any], object]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+
+
+DUNDER = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}
+
+
+def type_name(value: Value) -> str | None:
+    match value:
+        case Const(value=v):
+            return type(v).__name__
+        case Unknown(type=t):
+            return t
+    return None
+
+
+def unary(m: Machine, op: str, value: Value) -> Value:
+    from analyzers.machine.libraries.numpy.arrays import array_of
+    from analyzers.machine.operators.dispatch import call_torch
+
+    match value:
+        case Const(value=v) if isinstance(v, int | float | complex):
+            if op == "-":
+                return Const(-v, value.lineage)
+            if op == "+":
+                return Const(+v, value.lineage)
+            return Const(~v) if isinstance(v, int) else Unknown()
+        case Unknown():
+            return Unknown(value.type, None, value.lineage)
+        case Ref():
+            found = m.obj(value)
+            if isinstance(found, Tensor):
+                name = {"-": "Tensor.__neg__", "+": "Tensor.__pos__", "~": "Tensor.__invert__"}[op]
+                return call_torch(m, name, [value], {})
+            if isinstance(found, Instance):
+                return method(m, value, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op], []) or Unknown()
+            if isinstance(found, Array):
+                return array_of(m, [value])
+    return Unknown()
+
+
+def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
+    from analyzers.machine.libraries.numpy.arrays import array_of, refuse_array, stays_solid
+    from analyzers.machine.libraries.torch.tensor_operators import (
+        is_tensor,
+        refuse_none_gradient,
+        refuse_saved,
+        tensor_binary,
+    )
+
+    refuse_none_gradient(m, left, right)
+    if is_tensor(m, left) or is_tensor(m, right):
+        refuse_saved(m, op, left, right)
+        refuse_array(m, op, left, right)
+        return tensor_binary(m, op, left, right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _constants(m, op, left, right)
+    special = _containers(m, op, left, right)
+    if special is not None:
+        return special
+    found = m.obj(left)
+    if isinstance(found, Instance):
+        result = method(m, left, f"__{DUNDER[op]}__", [right])
+        if result is not None:
+            return result
+    other = m.obj(right)
+    if isinstance(other, Instance):
+        result = method(m, right, f"__r{DUNDER[op]}__", [left])
+        if result is not None:
+            return result
+    if isinstance(found, Array) or isinstance(other, Array):
+        return array_of(m, [left, right], solid=op != "@" and stays_solid(m, [left, right]))
+    return _unknown_number(m, op, left, right)
+
+
+def _arithmetic_type(kinds: set[str | None], op: str) -> str:
+    """The type of a result computed from numbers of these types."""
+    if kinds <= {"int", "bool"} and op != "/":
+        return "int"
+    if "complex" in kinds:
+        return "complex"
+    return "float" if "float" in kinds or op == "/" else "number"
+
+
+def _unknown_number(m: Machine, op: str, left: Value, right: Value) -> Unknown:
+    m.doubts += 1
+    a, b = type_name(left), type_name(right)
+    kind: str | None = None
+    if a in NUMBERS and b in NUMBERS:
+        kind = _arithmetic_type({a, b}, op)
+        if op == "**" and kind == "int" and not isinstance(right, Const):
+            kind = "number"
+    elif a == "str" and (op == "%" or b == "str"):
+        kind = "str"
+    trail = m.parents([left, right])
+    symbol = None
+    if isinstance(left, Unknown) and left.symbol is not None and isinstance(right, Const):
+        symbol = (op, left.symbol, right)
+    lineage = m.trail(op, trail) if trail else None
+    return Unknown(kind, symbol, lineage, reach_of(left, right) if kind is None else ())
+
+
+def _constants(m: Machine, op: str, left: Const, right: Const) -> Value:
+    a, b = left.value, right.value
+    trail = m.parents([left, right])
+    lineage = m.trail(op, trail) if trail else None
+    if op in {"**", "<<"} and isinstance(a, int) and isinstance(b, int) and (abs(a) > 1 and b > 64):
+        return Unknown("int", None, lineage)
+    if op == "*" and (
+        (isinstance(a, str | bytes) and isinstance(b, int) and b * len(a) > 10_000)
+        or (isinstance(b, str | bytes) and isinstance(a, int) and a * len(b) > 10_000)
+    ):
+        return Unknown("str")
+    try:
+        return Const(BINARY[op](a, b), lineage)
+    except KeyError:
+        return Unknown()
+    except ZeroDivisionError:
+        raise PyRaise("ZeroDivisionError") from None
+    except (TypeError, ValueError, OverflowError, MemoryError):
+        return Unknown()
+
+
+def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:
+    match left, right:
+        case Tup(items=a), Tup(items=b) if op == "+":
+            return Tup((*a, *b))
+        case Tup(items=a), Const(value=int() as k) if op == "*" and len(a) * k <= 256:
+            return Tup(a * k)
+        case Const(value=int() as k), Tup(items=a) if op == "*" and len(a) * k <= 256:
+            return Tup(a * k)
+    x, y = m.obj(left), m.obj(right)
+    if op == "+" and isinstance(x, ListObj) and isinstance(y, ListObj):
+        return m.new(concatenated(x, y))
+    if op == "*":
+        for found, count in ((x, right), (y, left)):
+            if isinstance(found, ListObj):
+                if isinstance(count, Const) and isinstance(count.value, int) and found.rest is None:
+                    if len(found.items) * count.value <= 256:
+                        return m.new(ListObj(found.items * count.value))
+                first = found.items[0] if found.items else found.rest
+                return m.new(ListObj((), first if first is not None else Unknown()))
+    if op == "|" and isinstance(x, DictObj) and isinstance(y, DictObj):
+        items = x.items.update(y.items)
+        return m.new(DictObj(items, tuple(dict.fromkeys((*x.order, *y.order))), x.rest or y.rest))
+    if isinstance(x, SetObj) and isinstance(y, SetObj):
+        if op == "|":
+            return m.new(SetObj(tuple(dict.fromkeys((*x.items, *y.items))), x.rest or y.rest))
+        if x.rest is None and y.rest is None and op in {"&", "-"}:
+            keep = [i for i in x.items if (i in y.items) == (op == "&")]
+            return m.new(SetObj(tuple(keep)))
+        return m.new(SetObj((), Unknown()))
+    return None
+
+
+def concatenated(x: ListObj, y: ListObj) -> ListObj:
+    if x.rest is None:
+        return ListObj((*x.items, *y.items), y.rest, x.kind)
+    tail = one_of(x.rest, *y.items, *((y.rest,) if y.rest is not None else ()))
+    return ListObj(x.items, tail, x.kind)
+
+
+def method(m: Machine, receiver: Value, name: str, args: list[Value]) -> Value | None:
+    """What a method of a program's own class gives; None if it has none."""
+    found = m.obj(receiver)
+    if not isinstance(found, Instance) or find_in_class(m, found.cls, name) is None:
+        return None
+    return call_method(m, receiver, name, Args(args, {}))
+
+
+def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
+    """`old op= value`: in place where the object can."""
+    from analyzers.machine.autograd.versions import write_hidden
+    from analyzers.machine.libraries.numpy.arrays import refuse_array
+    from analyzers.machine.libraries.torch.tensor_operators import refuse_none_gradient
+    from analyzers.machine.objects.iteration import stream_of
+    from analyzers.machine.observers.retained_graphs import note_kept
+    from analyzers.machine.operators.dispatch import call_torch
+
+    found = m.obj(old)
+    if isinstance(found, Tensor):
+        refuse_none_gradient(m, old, value)
+        refuse_array(m, op, old, value)
+        return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
+    if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
+        more = stream_of(m, value).drained(m)
+        note_kept(m, subject_name(m), found.items, more.items)
+        m.st.put(old.id, concatenated(found, ListObj(more.items, more.rest)))
+        return old
+    if isinstance(found, DictObj) and op == "|" and isinstance(old, Ref):
+        other = m.obj(value)
+        if isinstance(other, DictObj):
+            order = tuple(dict.fromkeys((*found.order, *other.order)))
+            m.st.put(
+                old.id,
+                DictObj(found.items.update(other.items), order, found.rest or other.rest, found.kind, found.factory),
+            )
+        return old
+    if isinstance(found, Instance):
+        result = method(m, old, f"__i{DUNDER[op]}__", [value])
+        if result is not None:
+            return result
+    if isinstance(found, Array) and isinstance(old, Ref):
+        write_hidden(m, found.storage, f"{op}=")
+        return old
+    if found is None and isinstance(old, Unknown) and old.type is None:
+        havoc_value(m, old)
+    return binary(m, op, old, value)

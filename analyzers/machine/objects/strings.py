@@ -1,0 +1,116 @@
+"""Attributes and methods of what is immutable: strings, numbers, tuples."""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from analyzers.domain.objects import DictObj, ListObj
+from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.record import none_used
+from analyzers.machine.objects.classes import bind, find_in_class
+from analyzers.machine.objects.comparisons import equal
+
+
+def constant_attribute(m: Machine, owner: Const, value: object, name: str) -> Value:
+    if value is None and name not in {"__class__", "__doc__", "__bool__", "__eq__", "__ne__", "__hash__", "__str__"}:
+        return none_attribute(m, owner, name)
+    if not hasattr(value, name):
+        kind = type(value).__name__
+        raise m.throw("AttributeError", f"'{kind}' object has no attribute '{name}'", lost(m, owner))
+    if isinstance(value, int | float | complex) and name in {"real", "imag", "numerator", "denominator"}:
+        return Const(getattr(value, name))
+    return BoundBuiltin(owner, name)
+
+
+def lost(m: Machine, owner: Const) -> Plain:
+    return Plain("number", m.lineage(owner))
+
+
+def none_attribute(m: Machine, owner: Const, name: str) -> Value:
+    """`None.name`: an AttributeError, which often tells of a gradient that is not there."""
+    raise none_used(m, owner, "AttributeError", f"'NoneType' object has no attribute '{name}'")
+
+
+STRING_PURE = frozenset(name for name in dir(str) if not name.startswith("_"))
+
+
+def constant_method(m: Machine, value: object, name: str, args: Args) -> Value:
+    if isinstance(value, str | bytes | int | float | complex):
+        if all(isinstance(a, Const) for a in args.all()) and not args.open:
+            try:
+                result = getattr(value, name)(*(a.value for a in args.pos), **{k: v.value for k, v in args.kw.items()})  # type: ignore[union-attr]
+            except Exception:
+                return Unknown()
+            return lift(m, result)
+        if isinstance(value, str):
+            return text_method(m, name)
+    return Unknown()
+
+
+_TEXT = {
+    **dict.fromkeys(("count", "find", "index", "rfind", "rindex"), "int"),
+    **dict.fromkeys(("endswith", "startswith"), "bool"),
+    **{name: "bool" for name in dir(str) if name.startswith("is")},
+    **dict.fromkeys(
+        ("capitalize", "casefold", "center", "expandtabs", "format", "format_map", "join", "ljust", "lower", "lstrip",
+         "removeprefix", "removesuffix", "replace", "rjust", "rstrip", "strip", "swapcase", "title", "translate",
+         "upper", "zfill"),
+        "str",
+    ),
+    "encode": "bytes",
+}  # fmt: skip
+"""The type of what the methods of a string give."""
+
+
+def text_method(m: Machine, name: str) -> Value:
+    """What a method of some string gives, on arguments that are not all known."""
+    if name in {"split", "rsplit", "splitlines"}:
+        return m.new(ListObj((), Unknown("str")))
+    if name in {"partition", "rpartition"}:
+        return Tup((Unknown("str"),) * 3)
+    return Unknown(_TEXT.get(name))
+
+
+def lift(m: Machine, result: object) -> Value:
+    """A Python value as one of ours."""
+    if isinstance(result, list):
+        return m.new(ListObj(tuple(lift(m, r) for r in result)))
+    if isinstance(result, tuple):
+        return Tup(tuple(lift(m, r) for r in result))
+    if result is None or isinstance(result, bool | int | float | complex | str | bytes):
+        return Const(result)
+    return Unknown()
+
+
+def tuple_method(m: Machine, receiver: Tup, items: tuple[Value, ...], name: str, args: Args) -> Value:
+    if name == "numel" and receiver.kind == "torch.Size":
+        total = 1
+        for item in items:
+            if not isinstance(item, Const) or not isinstance(item.value, int):
+                return Unknown("int")
+            total *= item.value
+        return Const(total)
+    if name in {"index", "count"}:
+        verdicts = [equal(m, item, args.get(0, "value")) for item in items]
+        if None not in verdicts:
+            return Const(
+                verdicts.index(True) if name == "index" and True in verdicts else sum(bool(v) for v in verdicts)
+            )
+        return Unknown("int")
+    if name == "_replace" and receiver.names:
+        return Tup(
+            tuple(args.kw.get(n, i) for n, i in zip(receiver.names, items, strict=True)),
+            receiver.kind, receiver.names, receiver.cls,
+        )  # fmt: skip
+    if name == "_asdict":
+        entries: dict[Value, Value] = {Const(n): i for n, i in zip(receiver.names, items, strict=True)}
+        return m.new(DictObj(Map(entries), tuple(entries)))
+    if receiver.cls is not None:
+        method = find_in_class(m, receiver.cls, name)
+        if method is not None:
+            return call(m, bind(m, method, receiver, Ref(receiver.cls)), args)
+    return Unknown()

@@ -1,0 +1,234 @@
+"""`x[i]`, `x[i] = v` and `del x[i]`, on containers and on tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.join import one_of, reach_of
+from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, Tensor
+from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, SliceValue, Tup, Unknown, Value
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ranges import python_slice, range_items, whole
+from analyzers.machine.core.record import PyRaise, none_used
+from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.classes import find_in_class
+
+
+def get_item(m: Machine, owner: Value, index: Value) -> Value:
+    from analyzers.machine.libraries.python.namespaces import module_named
+
+    match owner:
+        case Tup(items=items):
+            return _from_items(m, owner, items, None, index)
+        case RangeValue():
+            numbers = range_items(owner)
+            at = whole(index)
+            if numbers is not None and at is not None and 0 <= at < len(numbers):
+                return numbers[at]
+            return Unknown("int")
+        case Const(value=str() as text):
+            at = whole(index)
+            if at is not None and -len(text) <= at < len(text):
+                return Const(text[at])
+            cut = python_slice(index) if isinstance(index, SliceValue) else None
+            return Const(text[cut]) if cut is not None else Unknown("str")
+        case Const(value=None):
+            raise none_used(m, owner, "TypeError", "'NoneType' object is not subscriptable")
+        case Builtin(name="sys.modules"):
+            return module_named(m, index)
+        case Builtin():
+            return owner
+        case Unknown(type=t):
+            if t == "torch.Size":
+                return Unknown("torch.Size" if isinstance(index, SliceValue) else "int")
+            m.doubts += 1
+            return _unknown_item(owner, index)
+        case Ref():
+            return _object_item(m, owner, index)
+    return Unknown()
+
+
+def _unknown_item(owner: Unknown, index: Value) -> Unknown:
+    symbol = (owner.symbol, "[]", index) if owner.symbol is not None and isinstance(index, Const) else None
+    return Unknown(None, symbol, owner.lineage, owner.reach)
+
+
+def _object_item(m: Machine, owner: Ref, index: Value) -> Value:
+    from analyzers.machine.libraries.numpy.arrays import array_of
+    from analyzers.machine.operators.indexing import index_tensor
+
+    found = m.obj(owner)
+    match found:
+        case ListObj(items=items, rest=rest):
+            return _from_items(m, owner, items, rest, index)
+        case DictObj():
+            return dict_item(m, owner, found, index)
+        case Tensor():
+            return index_tensor(m, owner, found, index)
+        case Array():
+            return array_of(m, [owner], solid=found.solid and isinstance(index, SliceValue))
+        case Instance():
+            if find_in_class(m, found.cls, "__getitem__") is not None:
+                return call_method(m, owner, "__getitem__", Args([index]))
+            return Unknown(None, None, None, (owner.id,))
+        case ClassObj():
+            return owner if found.kind != "enum" else Unknown()
+    return Unknown()
+
+
+def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | None, index: Value) -> Value:
+    if isinstance(index, SliceValue):
+        cut = python_slice(index)
+        if cut is None or (rest is not None and (cut.start or 0) < 0):
+            return _some_of(m, owner, items, rest)
+        if isinstance(owner, Tup):
+            return Tup(items[cut], owner.kind if owner.kind == "torch.Size" else "tuple")
+        if rest is not None and (cut.stop is None or cut.stop < 0 or cut.stop > len(items)):
+            return m.new(ListObj(items[cut.start :], rest))
+        return m.new(ListObj(items[cut]))
+    at = whole(index)
+    if at is None:
+        return _element(m, items, rest)
+    if rest is None:
+        if -len(items) <= at < len(items):
+            return items[at]
+        raise PyRaise("IndexError")
+    if 0 <= at < len(items):
+        return items[at]
+    return rest if not items or at >= 0 else _element(m, (items[-1],), rest)
+
+
+def _some_of(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | None) -> Value:
+    if isinstance(owner, Tup) and owner.kind == "torch.Size":
+        return Unknown("torch.Size")
+    return m.new(ListObj((), _element(m, items, rest)))
+
+
+def _element(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
+    """One of the elements, it is not known which."""
+    m.doubts += 1
+    values: tuple[Value, ...] = (*items, *((rest,) if rest is not None else ()))
+    is_one = all(v == values[0] for v in values)
+    if not is_one and len(values) <= 3 and all(isinstance(v, Ref | Const) for v in values):
+        return values[m.choose(len(values))]
+    return one_of(*values)
+
+
+def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
+    value = found.items.get(index) if is_key(m, index) else None
+    if value is not None:
+        return value
+    if found.factory is not None and is_key(m, index) and found.rest is None:
+        made = call(m, found.factory, Args())
+        _store(m, owner, index, made)
+        return made
+    if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):
+        raise PyRaise("KeyError")
+    return _element(m, tuple(found.values), found.rest)
+
+
+def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:
+    found = m.st.get(owner.id)
+    assert isinstance(found, DictObj)
+    order = found.order if index in found.items else (*found.order, index)
+    m.st.put(owner.id, replace(found, items=found.items.set(index, value), order=order))
+
+
+def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
+    from analyzers.machine.autograd.versions import write_hidden
+    from analyzers.machine.operators.indexing import assign_index
+
+    found = m.obj(owner)
+    if not isinstance(owner, Ref):
+        if isinstance(owner, Unknown) and owner.type is None:
+            havoc_value(m, owner)
+        return
+    match found:
+        case ListObj(items=items, rest=rest):
+            _set_list_item(m, owner, found, items, rest, index, value)
+        case DictObj():
+            if is_key(m, index):
+                _store(m, owner, index, value)
+            else:
+                rest_ = value if found.rest is None else one_of(found.rest, value)
+                blurred = {k: one_of(v, value) for k, v in found.entries}
+                m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_, keys=None))
+        case Tensor():
+            assign_index(m, owner, found, index, value)
+        case Array(storage=storage):
+            write_hidden(m, storage, "[...] =")
+        case Instance():
+            if find_in_class(m, found.cls, "__setitem__") is not None:
+                call_method(m, owner, "__setitem__", Args([index, value]))
+
+
+def _set_list_item(
+    m: Machine, owner: Ref, found: ListObj, items: tuple[Value, ...], rest: Value | None, index: Value, value: Value
+) -> None:
+    at = whole(index)
+    if at is not None and at < 0 and rest is None:
+        at += len(items)
+    if at is not None and 0 <= at < len(items):
+        m.st.put(owner.id, replace(found, items=(*items[:at], value, *items[at + 1 :])))
+        return
+    values = reach_of(*items, value, *((rest,) if rest is not None else ()))
+    m.st.put(owner.id, replace(found, items=(), rest=Unknown(None, None, None, values)))
+
+
+def delete_item(m: Machine, owner: Value, index: Value) -> None:
+    found = m.obj(owner)
+    if not isinstance(owner, Ref):
+        return
+    match found:
+        case ListObj() if isinstance(index, SliceValue) and python_slice(index) == slice(None, None, None):
+            m.st.put(owner.id, replace(found, items=(), rest=None))
+        case ListObj(items=items, rest=None):
+            at = whole(index)
+            if at is not None and -len(items) <= at < len(items):
+                at %= len(items)
+                m.st.put(owner.id, replace(found, items=(*items[:at], *items[at + 1 :])))
+                return
+            cut = python_slice(index) if isinstance(index, SliceValue) else None
+            left = list(items)
+            if cut is not None:
+                del left[cut]
+                m.st.put(owner.id, replace(found, items=tuple(left)))
+                return
+            m.st.put(owner.id, replace(found, items=(), rest=_element(m, items, None)))
+        case DictObj():
+            if index in found.items:
+                order = tuple(k for k in found.order if k != index)
+                m.st.put(owner.id, replace(found, items=found.items.delete(index), order=order))
+            elif not is_key(m, index):
+                rest_ = one_of(*found.values, *((found.rest,) if found.rest is not None else ()))
+                m.st.put(owner.id, replace(found, rest=rest_, keys=None))
+        case Instance():
+            if find_in_class(m, found.cls, "__delitem__") is not None:
+                call_method(m, owner, "__delitem__", Args([index]))
+
+
+def is_key(m: Machine, key: Value) -> bool:
+    """Whether a dict's key is known well enough to be told from others."""
+    match key:
+        case Const() | Builtin() | Func():
+            return True
+        case Unknown(symbol=symbol):
+            return symbol is not None
+        case Tup(items=items):
+            return all(is_key(m, item) for item in items)
+        case Ref():
+            return isinstance(m.obj(key), Instance | ClassObj | Tensor)
+    return False
+
+
+def is_exact_key(key: Value) -> bool:
+    """Whether a key that is not found is surely not there: one that is only named may equal any other."""
+    match key:
+        case Unknown():
+            return False
+        case Tup(items=items):
+            return all(is_exact_key(item) for item in items)
+    return True

@@ -1,0 +1,55 @@
+"""Whether a value counts as true."""
+
+from __future__ import annotations
+
+from analyzers.domain import truth
+from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.values import BoundBuiltin, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ranges import range_items
+from analyzers.machine.objects.classes import find_in_class
+from analyzers.ops.infer import Shape, numel
+
+
+def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
+    """Whether a value counts as true, and what to remember the answer by where it is not known."""
+    match value:
+        case Const(value=v):
+            return bool(v), None
+        case Unknown(symbol=symbol):
+            return None, symbol
+        case Tup(items=items):
+            return bool(items), None
+        case RangeValue():
+            items_ = range_items(value)
+            return (None if items_ is None else bool(items_)), None
+        case Ref():
+            found = m.obj(value)
+            match found:
+                case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
+                    return (True if items else False if rest is None else None), None
+                case DictObj(order=order, rest=rest):
+                    return (True if order else False if rest is None else None), None
+                case Instance():
+                    for name in ("__bool__", "__len__"):
+                        if find_in_class(m, found.cls, name) is not None:
+                            return None, None
+                    return (None if found.open else True), None
+                case ClassObj():
+                    return True, None
+            if isinstance(found, Tensor):
+                _need_one_number(m, found.shape)
+            if isinstance(found, Tensor | Array):
+                return None, None
+            return True, None
+        case BoundBuiltin() | Builtin():
+            return True, None
+    return True, None
+
+
+def _need_one_number(m: Machine, shape: Shape) -> None:
+    """Only a tensor of one element counts as true or false."""
+    size = numel(shape)
+    if size is not None and size != 1:
+        many = "more than one value" if size else "no values"
+        raise m.throw("RuntimeError", f"Boolean value of Tensor with {many} is ambiguous")

@@ -1,0 +1,175 @@
+"""What a gradient holds: the backwards that filled it since it was last cleared, and the step that has used it.
+
+A gradient is known by the memory it lies in and how often that was written, so a write by way of `.data` counts too.
+Clipping or scaling leaves in it what it holds; `zero_()` clears it; a write by nobody knows whom makes it unknown.
+
+    loss.backward()               # holds (backward,)
+    opt.step()                    # used
+    loss.backward()               # holds (backward, backward), of which the step has used a part
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import Storage, Tensor
+from analyzers.domain.values import Ref
+from analyzers.machine.autograd.tensors import Moment
+from analyzers.machine.core.causes import Site
+from analyzers.machine.core.events import Cleared, ClearedUse, GradAccumulated, HandStep
+from analyzers.machine.core.machine import Machine
+
+REPLACING = frozenset({"zero", "fill", "copy", "set", "?", ".data =", "backward"})
+"""Writes after which nothing of a gradient is left, or nobody knows what."""
+
+
+MOST = 4
+
+
+NEAR = 16
+"""Steps of a trail that are looked at for a gradient."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one gradient holds. `stale`: the backward that added to what a step had used, and that step."""
+
+    backwards: tuple[Site, ...] = ()
+    used: Site | None = None
+    stale: tuple[Site, Site] | None = None
+    cleared: Site | None = None
+    before: Site | None = None
+    """The last backward before it was cleared, unless a step had used that."""
+
+
+def moment(m: Machine, grad: int) -> Moment | None:
+    """The memory of a gradient, as it is now."""
+    tensor = m.st.find(grad)
+    storage = m.st.find(tensor.storage) if isinstance(tensor, Tensor) else None
+    if not isinstance(tensor, Tensor) or not isinstance(storage, Storage):
+        return None
+    return (tensor.storage, storage.count)
+
+
+def held_by(m: Machine, grad: int) -> Held | None:
+    """What is known of a gradient."""
+    now = moment(m, grad)
+    return m.gathered.get(now) if now is not None else None
+
+
+def arrived(m: Machine, grad: int, before: Held | None, *, first: bool) -> None:
+    """A backward has made a gradient, or has added to what was there `before`."""
+    now = moment(m, grad)
+    if now is None:
+        return
+    site = m.site()
+    tensor = m.tensor(Ref(grad))
+    if tensor is not None and tensor.lineage is not None:
+        m.gradient_trails[id(tensor.lineage)] = (tensor.lineage, grad)
+    if first:
+        m.gathered[now] = Held((site,))
+    elif before is not None:
+        stale = (site, before.used) if before.used is not None else before.stale
+        m.gathered[now] = Held((*before.backwards, site)[-MOST:], None, stale)
+    else:
+        m.gathered.pop(now, None)
+
+
+def carry(m: Machine, storage: int, count: int, what: str) -> None:
+    """A write has raised the count of a storage: what a gradient holds stays, unless the write cleared it."""
+    before = m.gathered.get((storage, count))
+    if before is None:
+        return
+    if what not in REPLACING:
+        m.gathered[storage, count + 1] = before
+    elif what == "zero":
+        m.gathered[storage, count + 1] = _cleared(m, before)
+        if before.backwards and before.used is None:
+            _note_cleared(m, before)
+
+
+def dropped(m: Machine, grad: int) -> None:
+    """`.grad` is set to None."""
+    before = held_by(m, grad)
+    if before is not None and before.backwards and before.used is None:
+        _note_cleared(m, before)
+
+
+def _cleared(m: Machine, before: Held) -> Held:
+    if not before.backwards:
+        return before
+    return Held(cleared=m.site(), before=before.backwards[-1] if before.used is None else None)
+
+
+def _note_cleared(m: Machine, before: Held) -> None:
+    """Once for each place and visit, however many parameters there are."""
+    site = m.site()
+    last = m.events[-1] if m.events else None
+    if isinstance(last, Cleared) and last.site == site and last.backward == before.backwards[-1]:
+        return
+    m.note(Cleared(site, before.backwards[-1]))
+
+
+def forget(m: Machine, grad: int) -> None:
+    """A gradient is multiplied by zero, which clears what is finite."""
+    now = moment(m, grad)
+    if now is not None:
+        m.gathered.pop(now, None)
+
+
+def use(m: Machine, grad: int) -> Held | None:
+    """A step reads a gradient: note it when an earlier step has read a part of it."""
+    now = moment(m, grad)
+    found = m.gathered.get(now) if now is not None else None
+    if now is None or found is None:
+        return None
+    site = m.site()
+    if found.stale is not None:
+        m.note(GradAccumulated(found.stale[0], found.stale[1], site))
+    if found.cleared is not None and not found.backwards:
+        if found.before is not None:
+            m.note(ClearedUse(site, found.cleared, found.before))
+        return found
+    m.gathered[now] = replace(found, used=site, stale=None)
+    return found
+
+
+def look_at_write(m: Machine, ident: int, parents: tuple[Lineage, ...]) -> None:
+    """A tensor is written: if it is a leaf's memory, and its gradient is in what is written, that is a step by hand."""
+    if not m.gradient_trails:
+        return
+    tensor = m.st.find(ident)
+    if not isinstance(tensor, Tensor) or tensor.storage not in m.leaf_storages:
+        return
+    for grad, direct in _gradients_in(m, parents):
+        now = held_by(m, grad)
+        if not direct and now is not None and not now.backwards:
+            # What was computed of it before it was cleared.
+            continue
+        found = use(m, grad)
+        if found is not None:
+            m.note(HandStep(m.site(), tensor.storage, bool(found.backwards)))
+
+
+def _gradients_in(m: Machine, parents: tuple[Lineage, ...]) -> Iterator[tuple[int, bool]]:
+    """The gradients that a value was computed of in the few steps before it, and whether all in this statement."""
+    statement = m.site().statement
+    queue = [(step, True) for step in parents]
+    seen: set[int] = set()
+    for step, direct in queue:
+        if id(step) in seen or len(seen) >= NEAR:
+            continue
+        seen.add(id(step))
+        known = m.gradient_trails.get(id(step))
+        if known is not None:
+            yield known[1], direct
+            continue
+        inside = direct and step.loc is not None and _within(step.loc, statement)
+        queue.extend((parent, inside) for parent in step.parents)
+
+
+def _within(loc: Loc, statement: Loc) -> bool:
+    same = (loc.module, loc.chunk) == (statement.module, statement.chunk)
+    return same and statement.start <= loc.start and loc.end <= statement.end

@@ -1,0 +1,205 @@
+"""What a loss holds against what: a network's value against another of its own, or against one that nobody trains.
+
+Read off the graph when a backward runs. A *difference* is a node whose gradient goes to two sides: `a - b`, or a loss
+of a prediction and a target.
+
+    td = r + 0.9 * q(s2) - q(s1)      # the side r + 0.9 * q(s2) is a reward and a discounted value of the same q
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analyzers.domain.objects import Edge, Node, Tensor
+from analyzers.domain.values import Const
+from analyzers.machine.core.events import Compared
+from analyzers.machine.core.machine import Machine
+
+LOSSES = frozenset({"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "KlDivBackward0"})
+
+
+SUMS = frozenset({"AddBackward0", "SubBackward0", "RsubBackward0"})
+
+
+PRODUCTS = frozenset({"MulBackward0", "CosineSimilarityBackward0", "DotBackward0"})
+
+
+LINEAR = frozenset({"MulBackward0", "DivBackward0", "NegBackward0", "MeanBackward0", "MeanBackward1", "SumBackward0",
+                    "SumBackward1"})  # fmt: skip
+
+
+SHAPING = frozenset({"SqueezeBackward0", "SqueezeBackward1", "UnsqueezeBackward0", "ViewBackward0", "SelectBackward0",
+                     "ReshapeAliasBackward0", "UnsafeViewBackward0", "CloneBackward0", "ExpandBackward0"})  # fmt: skip
+
+
+WEIGHTED = frozenset({"AddmmBackward0", "MmBackward0", "MvBackward0", "ConvolutionBackward0", "BmmBackward0",
+                      "LinearBackward0", "AddmvBackward0", "EmbeddingBackward0"})  # fmt: skip
+
+
+NEAR = 40
+
+
+MOST = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """All that lies behind one edge."""
+
+    nodes: frozenset[int]
+    leaves: frozenset[int]
+    weighted: bool
+
+
+def look_at_losses(m: Machine, roots: Sequence[Edge]) -> None:
+    """Note the differences near the root of a backward that are worth a look."""
+    if m.looks_at_losses <= 0:
+        return
+    m.looks_at_losses -= 1
+    for node in list(_near(m, roots)):
+        if _name(node) in SUMS | LOSSES and len(node.edges) == 2 and None not in node.edges:
+            _look_at_difference(m, node)
+    _look_at_branches(m, roots)
+
+
+def _near(m: Machine, roots: Sequence[Edge]) -> Iterator[Node]:
+    queue = [edge.node for edge in roots if edge.node is not None]
+    seen: set[int] = set()
+    for ident in queue:
+        if ident in seen or len(seen) >= NEAR:
+            continue
+        seen.add(ident)
+        node = m.node(ident)
+        yield node
+        queue += [edge.node for edge in node.edges if edge is not None and edge.node is not None]
+
+
+def _name(node: Node) -> str:
+    return node.names[0] if len(node.names) == 1 else ""
+
+
+def _behind(m: Machine, edge: Edge | None) -> Side | None:
+    """What lies behind an edge; None where that is not all known."""
+    nodes: set[int] = set()
+    leaves: set[int] = set()
+    weighted = False
+    stack = [edge]
+    while stack:
+        step = stack.pop()
+        if step is None:
+            continue
+        if step.maybe or (step.node is None and step.leaf is None) or len(nodes) > MOST:
+            return None
+        if step.node is None:
+            assert step.leaf is not None
+            leaves.add(step.leaf)
+        elif step.node not in nodes:
+            nodes.add(step.node)
+            node = m.node(step.node)
+            weighted = weighted or _name(node) in WEIGHTED
+            stack += node.edges
+    return Side(frozenset(nodes), frozenset(leaves), weighted)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One part of a sum: its edge, its sign, and the node that scales it. `plain`: numbers are added besides."""
+
+    edge: Edge
+    sign: int
+    scale: Node | None
+    discounts: bool
+
+
+def _look_at_difference(m: Machine, node: Node) -> None:
+    plain: list[Node] = []
+    terms = [*_terms(m, node.edges[0], 1, plain)]
+    second = 1 if _name(node) == "AddBackward0" else -1
+    terms += _terms(m, node.edges[1], second, plain)
+    scaled = [term for term in terms if term.scale is not None]
+    bare = [term for term in terms if term.scale is None]
+    if _name(node) in LOSSES:
+        target = _behind(m, node.edges[1])
+        if target is not None and target.weighted and all(_is_parameter(m, leaf) for leaf in target.leaves):
+            m.note(Compared(m.site(), "target", node, target.leaves))
+    if len(scaled) != 1 or len(bare) != 1 or not scaled[0].discounts or scaled[0].sign == bare[0].sign or not plain:
+        return
+    value, other = _behind(m, bare[0].edge), _behind(m, scaled[0].edge)
+    if value is None or other is None or not value.weighted or not value.leaves <= other.leaves:
+        return
+    if value.nodes.isdisjoint(other.nodes):
+        m.note(Compared(m.site(), "discounted", plain[-1], other.leaves))
+
+
+def _terms(m: Machine, edge: Edge | None, sign: int, plain: list[Node], depth: int = 0) -> Iterator[Term]:
+    """The parts of a sum that have a graph; nodes that add something without graph go to `plain`."""
+    if edge is None:
+        return
+    node = m.node(edge.node) if edge.node is not None else None
+    if node is None or depth > 8:
+        yield Term(edge, sign, None, False)
+        return
+    name = _name(node)
+    if name in SHAPING and len(node.edges) == 1:
+        yield from _terms(m, node.edges[0], sign, plain, depth + 1)
+    elif name == "NegBackward0":
+        yield from _terms(m, node.edges[0], -sign, plain, depth + 1)
+    elif name in SUMS:
+        first, second = (*node.edges, None)[:2]
+        if first is None or second is None:
+            plain.append(node)
+        signs = (sign, sign) if name == "AddBackward0" else (sign, -sign) if name == "SubBackward0" else (-sign, sign)
+        yield from _terms(m, first, signs[0], plain, depth + 1)
+        yield from _terms(m, second, signs[1], plain, depth + 1)
+    elif name == "MulBackward0" and sum(e is not None for e in node.edges) == 1:
+        inner = next(e for e in node.edges if e is not None)
+        yield Term(inner, sign, node, _discounts(m, node))
+    else:
+        yield Term(edge, sign, None, False)
+
+
+def _discounts(m: Machine, node: Node) -> bool:
+    """Whether the factors are a number from a half to one, or data."""
+    for _ in range(4):
+        numbers = [v.value for _, v in node.scalars if isinstance(v, Const) and isinstance(v.value, float)]
+        if any(isinstance(number, float) and 0.5 <= number < 1 for number in numbers):
+            return True
+        inner = [m.node(e.node) for e in node.edges if e is not None and e.node is not None]
+        if len(inner) != 1 or _name(inner[0]) not in {"MulBackward0"} | SHAPING:
+            return not numbers and any(e is None for e in node.edges) and not node.scalars
+        node = inner[0]
+    return False
+
+
+def _look_at_branches(m: Machine, roots: Sequence[Edge]) -> None:
+    """Whether all of a loss holds a network's output against what another part has made of it."""
+    compared: list[Node] = []
+    for edge in _parts(m, list(roots)):
+        node = m.node(edge.node) if edge.node is not None else None
+        if node is None or _name(node) not in PRODUCTS | LOSSES or len(node.edges) != 2 or None in node.edges:
+            return
+        one, other = _behind(m, node.edges[0]), _behind(m, node.edges[1])
+        if one is None or other is None or not (one.leaves < other.leaves or other.leaves < one.leaves):
+            return
+        if not (one.weighted and other.weighted) or not one.nodes.isdisjoint(other.nodes):
+            return
+        compared.append(node)
+    if compared:
+        m.note(Compared(m.site(), "branches", compared[0], frozenset()))
+
+
+def _parts(m: Machine, queue: list[Edge]) -> Iterator[Edge]:
+    for count, edge in enumerate(queue):
+        node = m.node(edge.node) if edge.node is not None else None
+        there = [e for e in node.edges if e is not None] if node is not None else []
+        linear = node is not None and (_name(node) in LINEAR and len(there) == 1)
+        if count < NEAR and (linear or (node is not None and _name(node) in SUMS | SHAPING)):
+            queue += there
+        else:
+            yield edge
+
+
+def _is_parameter(m: Machine, leaf: int) -> bool:
+    found = m.st.find(leaf)
+    return isinstance(found, Tensor) and found.parameter

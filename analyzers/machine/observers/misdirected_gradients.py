@@ -1,0 +1,91 @@
+"""Networks that follow a trained one: deep copies of it, and those whose parameters are written with its parameters.
+
+A target network, a teacher that is a running mean: nobody trains them, so no gradient should come to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Storage, Tensor
+from analyzers.domain.values import Value
+from analyzers.machine.core.events import EndedAtCut, FollowerReached, StaleBackward
+from analyzers.machine.core.machine import Machine
+
+NEAR = 12
+
+
+def look_at_copy(m: Machine, ident: int, parents: Sequence[Lineage]) -> None:
+    """A tensor is written: if that is a parameter's memory, and a trained parameter is in it, the one follows."""
+    tensor = m.st.find(ident)
+    if not m.trained_trails or not isinstance(tensor, Tensor) or tensor.storage in m.followers:
+        return
+    queue = list(parents)
+    for step in queue:
+        if id(step) in m.trained_trails:
+            m.followers.add(tensor.storage)
+            return
+        if len(queue) < NEAR:
+            queue.extend(step.parents)
+
+
+def follow(m: Machine, target: Value, source: Value) -> None:
+    """A parameter is loaded from another."""
+    tensor, lineage = m.tensor(target), m.lineage(source)
+    if tensor is not None and lineage is not None and lineage is not tensor.lineage:
+        m.followers.add(tensor.storage)
+
+
+def note_followers(m: Machine, users: Mapping[int, int]) -> None:
+    """A backward has come to leaves, from the nodes `users`: tell of the followers among them."""
+    found: list[int] = []
+    for leaf in users:
+        tensor = m.st.find(leaf)
+        if isinstance(tensor, Tensor) and tensor.parameter:
+            copied = tensor.lineage is not None and tensor.lineage.what == "deepcopy"
+            if copied or tensor.storage in m.followers:
+                found.append(leaf)
+    if found:
+        m.note(FollowerReached(m.site(), tuple(found), m.node(users[found[-1]])))
+
+
+COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})
+"""Cuts after which a tensor says that it requires grad."""
+
+
+def note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
+    """A backward has come to `leaves`: tell of those that were cut off from leaves of their own."""
+    starts: dict[int, list[int]] = {}
+    for leaf in leaves:
+        tensor = m.st.find(leaf)
+        if isinstance(tensor, Tensor) and tensor.lineage is not None and tensor.lineage.cut in COPIES:
+            starts = starts or _leaves_by_trail(m)
+            lineage = tensor.lineage
+            steps = {id(step) for step in lineage.walk() if step is not lineage}
+            sources = sorted(ident for step in steps for ident in starts.get(step, ()))
+            if sources:
+                m.note(EndedAtCut(m.site(), leaf, lineage, tuple(sources)))
+
+
+def _leaves_by_trail(m: Machine) -> dict[int, list[int]]:
+    """The leaves with gradient, by the identity of the trail that each starts."""
+    found: dict[int, list[int]] = {}
+    for ident, tensor in m.st.heap.items():
+        if isinstance(tensor, Tensor) and tensor.requires_grad is True and tensor.edge is None:
+            found.setdefault(id(tensor.lineage), []).append(ident)
+    return found
+
+
+def met_again(m: Machine, node: int, leaf: int) -> None:
+    """A backward comes to a leaf from a node: note it when the leaf was written since an earlier one came so."""
+    tensor = m.st.find(leaf)
+    storage = m.st.find(tensor.storage) if isinstance(tensor, Tensor) else None
+    if not isinstance(tensor, Tensor) or not isinstance(storage, Storage):
+        return
+    now = (tensor.storage, storage.count)
+    before = m.met_leaves.get((node, leaf))
+    if before is None:
+        m.met_leaves[node, leaf] = (now, m.site())
+    elif before[0] != now and storage.last is not None:
+        m.note(StaleBackward(m.site(), before[1], storage.last, m.node(node)))

@@ -1,0 +1,98 @@
+"""The steps of a training loop, as the optimizers of the prelude report them."""
+
+from __future__ import annotations
+
+from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
+from analyzers.domain.values import NONE, Const, Ref, Value
+from analyzers.machine.autograd.trainables import all_known, parameters_of
+from analyzers.machine.core.causes import Site
+from analyzers.machine.core.events import ClipCall, OptimizerMade, ScalerCall, StepCall, ZeroCall
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.observers.gradient_accumulation import Held, held_by, use
+from analyzers.machine.observers.untrained_parameters import look
+
+SCALER = {"note_scale": "scale", "note_unscale": "unscale", "note_scaled_step": "step"}
+
+
+def note(m: Machine, what: str, subject: Value) -> None:
+    """What the prelude tells of an optimizer, or of the tensors that are clipped."""
+    if what == "note_clip":
+        _note_clip(m, subject)
+    if not isinstance(subject, Ref):
+        return
+    if what == "note_optimizer":
+        for ident in parameters_of(m, subject):
+            lineage = m.lineage(Ref(ident))
+            if lineage is not None:
+                m.trained_trails[id(lineage)] = lineage
+        m.note(OptimizerMade(m.site(), subject.id, tuple(parameters_of(m, subject)), all_known(m, subject)))
+    elif what == "note_step":
+        _note_step(m, subject)
+    elif what == "note_zero":
+        m.note(ZeroCall(m.site(), subject.id))
+    elif what in SCALER:
+        m.note(ScalerCall(m.site(), SCALER[what], subject.id))
+
+
+def _note_step(m: Machine, optimizer: Ref) -> None:
+    step = StepCall(m.site(), optimizer.id, still=_stands_still(m, optimizer))
+    mixtures: dict[tuple[Site, ...], int] = {}
+    for ident in parameters_of(m, optimizer):
+        grad = _grad(m, ident)
+        if grad == NONE:
+            step.without_grad += 1
+            continue
+        if not isinstance(grad, Ref):
+            step.unknown += 1
+            continue
+        found = use(m, grad.id)
+        if found is not None and found.cleared is not None and not found.backwards:
+            step.cleared += 1
+            continue
+        step.with_grad += 1
+        if found is not None:
+            mixtures.setdefault(found.backwards, ident)
+    step.mixtures = tuple((parameter, sites) for sites, parameter in mixtures.items())
+    m.note(step)
+    look(m, optimizer)
+
+
+def _stands_still(m: Machine, optimizer: Ref) -> bool:
+    """Whether the rate of every group is zero."""
+    found = m.obj(optimizer)
+    groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
+    if not isinstance(groups, ListObj) or groups.rest is not None or not groups.items:
+        return False
+    rates = [entries.items.get(Const("lr")) for g in groups.items if isinstance(entries := m.obj(g), DictObj)]
+    return len(rates) == len(groups.items) and all(isinstance(r, Const) and r.value == 0 for r in rates)
+
+
+def _note_clip(m: Machine, subject: Value) -> None:
+    clip = ClipCall(m.site())
+    stream = stream_of(m, subject)
+    clip.unknown = stream.rest is not None
+    for item in stream.items:
+        tensor = m.tensor(item)
+        if tensor is None or not isinstance(item, Ref):
+            clip.unknown = True
+            continue
+        clip.parameters += 1
+        found = _held(m, item.id)
+        if tensor.grad == NONE or (found is not None and not found.backwards):
+            clip.without_grad += 1
+        elif found is not None and found.used is not None:
+            clip.used = found.used
+        else:
+            clip.fresh += 1
+    m.note(clip)
+
+
+def _grad(m: Machine, ident: int) -> Value:
+    tensor = m.st.get(ident)
+    return tensor.grad if isinstance(tensor, Tensor) else NONE
+
+
+def _held(m: Machine, ident: int) -> Held | None:
+    grad = _grad(m, ident)
+    return held_by(m, grad.id) if isinstance(grad, Ref) else None

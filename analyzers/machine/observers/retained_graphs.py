@@ -1,0 +1,134 @@
+"""Graphs that outlive their iteration: running totals and lists that keep every step's graph alive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import DictObj, ListObj, Tensor
+from analyzers.domain.state import may_meet
+from analyzers.domain.values import Tup, Value
+from analyzers.machine.core.events import BackwardCall, GraphGrew
+from analyzers.machine.core.machine import Machine
+from analyzers.syntax import nodes as n
+
+NEAR = 60
+"""How many steps of a trail, or nodes of a graph, are looked at."""
+
+
+def note_accumulation(m: Machine, name: str, new: Value) -> None:
+    """`total += loss`: whether the total carries graphs that a backward is done with into the next iteration."""
+    tensor = m.tensor(new)
+    if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.iterations:
+        return
+    if _own_past(tensor.lineage) and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage)):
+        m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
+
+
+def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
+    """`losses.append(loss)` and the like: `repeated` when an earlier iteration's is among those kept already."""
+    if not m.loops or m.frame.library:
+        return
+    known: list[Lineage] | None = None
+    kept = list(_flat(m, earlier))
+    for value in _flat(m, new):
+        tensor = m.tensor(value)
+        if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
+            continue
+        if tensor.requires_grad is None and tensor.edge is not None and tensor.edge.maybe:
+            # With a graph on one way and without on another: where it has one, no backward need come.
+            continue
+        if known is None:
+            known = [step for step in map(m.lineage, kept) if step is not None]
+        repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
+        done = repeated and any(_is_walked(m, value, tensor.lineage.loc) for value in kept)
+        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, m.st.assumed, repeated, done))
+
+
+def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
+    """Whether a tensor that was made at `loc` has been sent backward since."""
+    tensor = m.tensor(value)
+    if tensor is None or tensor.lineage is None or tensor.lineage.loc != loc or tensor.edge is None:
+        return False
+    return _went_through(m, tensor.edge.node)
+
+
+def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
+    """Values, and those in tuples and dictionaries among them."""
+    for value in values:
+        held = m.obj(value)
+        if isinstance(held, DictObj):
+            yield from held.values
+        else:
+            yield from value.items if isinstance(value, Tup) else (value,)
+
+
+def graph_trail(lineage: Lineage) -> list[Lineage]:
+    """The nearest steps of a trail along which a graph goes on."""
+    seen: dict[int, Lineage] = {}
+    queue = [lineage]
+    for step in queue:
+        if id(step) in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
+            continue
+        seen[id(step)] = step
+        if len(seen) >= NEAR:
+            break
+        if step.what != "?":
+            # What an unknown function makes of its arguments need not hold their graph.
+            queue.extend(step.parents)
+    return list(seen.values())
+
+
+def _own_past(lineage: Lineage) -> bool:
+    """Whether a value is made of what the same expression gave before."""
+    loc: Loc | None = lineage.loc
+    return loc is not None and any(
+        step is not lineage and step.loc == loc and step.what == lineage.what for step in graph_trail(lineage)
+    )
+
+
+def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
+    queue = [tensor.edge.node] if tensor.edge is not None and tensor.edge.node is not None else []
+    seen: set[int] = set()
+    for ident in queue:
+        if ident in seen or len(seen) > NEAR:
+            continue
+        seen.add(ident)
+        if _went_through(m, ident):
+            return True
+        queue.extend(e.node for e in m.node(ident).edges if e is not None and e.node is not None)
+    return False
+
+
+def _went_through(m: Machine, node: int | None) -> bool:
+    """Whether a backward on the way here has gone through a node, and left nothing of it."""
+    return node is not None and any(may_meet(assumed, m.st.assumed) for assumed in m.walked.get(node, ()))
+
+
+def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
+    calls = [e for e in m.events[-400:] if isinstance(e, BackwardCall) and may_meet(e.assumed, m.st.assumed)]
+    roots = {id(call.lineage) for call in calls if call.lineage is not None}
+    return any(id(step) in roots for step in graph_trail(lineage))
+
+
+def note_growth(m: Machine, name: str, new: Value) -> None:
+    if m.loops and not m.frame.library:
+        note_accumulation(m, name, new)
+
+
+def note_stored(m: Machine, target: n.Expr, owner: Value, index: Value, value: Value) -> None:
+    """`by_epoch[k] = loss` beside what is kept under other keys."""
+    match m.obj(owner):
+        case DictObj(items=items, values=values, rest=rest) if index not in items:
+            note_kept(m, m.source(target), (*values, *((rest,) if rest is not None else ())), (value,))
+        case ListObj(items=items, rest=rest):
+            note_kept(m, m.source(target), (*items, *((rest,) if rest is not None else ())), (value,))
+
+
+def note_joined(m: Machine, s: n.Assign, value: Value) -> None:
+    """`losses = losses + [loss]`."""
+    found = m.obj(value)
+    items = value.items if isinstance(value, Tup) else found.items if isinstance(found, ListObj) else ()
+    if items and isinstance(s.value, n.BinOp):
+        m.frame.node = s
+        note_kept(m, m.source(s.targets[0]), items[:-1], items[-1:])

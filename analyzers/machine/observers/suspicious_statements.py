@@ -1,0 +1,137 @@
+"""Statements that compute something and let it go: `w.sub(lr * g)`, `h.detach()`, `loss.backward` without the call.
+
+What is let go is told together with what it was made from: a leaf, a gradient, or a tensor with a graph.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import Instance, Tensor
+from analyzers.domain.values import BoundBuiltin, Const, Method, Ref, Tup, Value
+from analyzers.machine.autograd.graph import leaves_behind, requires_grad_of
+from analyzers.machine.core.events import Dropped, Misspelt, NotCalled
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import subject_name
+from analyzers.machine.interpreter.dispatch import evaluate
+from analyzers.ops.resolve import python_names
+from analyzers.syntax import nodes as n
+
+SHARES = frozenset({"data", "detach"})
+
+
+def look_at_statement(m: Machine, node: n.Expr, value: Value) -> None:
+    """An expression stands alone, and its value goes nowhere."""
+    if m.frame.library or m.frame.module.endswith(".ipynb"):
+        return
+    match node, value:
+        case n.TupleExpr(elts=elts), Tup(items=items) if len(elts) == len(items):
+            for part, item in zip(elts, items, strict=True):
+                look_at_statement(m, part, item)
+        case n.Call(), Ref():
+            _look_at_call(m, node, value)
+        case n.BinOp(), Ref():
+            _look_at_arithmetic(m, node, value)
+        case n.Attribute(attr=attr), BoundBuiltin(receiver=Ref() as receiver) if m.tensor(receiver) is not None:
+            m.frame.node = node
+            m.note(NotCalled(m.site(), attr, "tensor", m.lineage(receiver), _behind(m, receiver)))
+        case n.Attribute(attr=attr), Method(receiver=Ref() as receiver, func=func) if func.module.startswith("<"):
+            kind = "module" if _is_module(m, receiver) else "object"
+            m.frame.node = node
+            m.note(NotCalled(m.site(), attr, kind))
+        case n.Compare(left=n.Attribute(value=n.Name() | n.Attribute() as owner, attr="requires_grad"), ops=("==",)), _:
+            _look_at_comparison(m, node, owner)
+
+
+def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
+    found = m.tensor(value)
+    name = node.func.attr if isinstance(node.func, n.Attribute) else ""
+    if found is None or found.lineage is None or name.endswith("_") or any(k.arg == "out" for k in node.keywords):
+        return
+    here = m.loc_of(m.frame, node)
+    trail = found.lineage
+    if trail.loc != here or not trail.parents:
+        return
+    source = _source(trail, here)
+    if source is None:
+        return
+    m.frame.node = node
+    in_place = trail.what != "detach" and f"Tensor.{trail.what}_" in python_names()
+    if not in_place and trail.what != "detach":
+        return
+    if id(source) in m.gradient_trails or source.what == "grad":
+        m.note(Dropped(m.site(), trail.what, "gradient", trail))
+        return
+    for ident, tensor in _holding(m, source):
+        learns = tensor.parameter or requires_grad_of(m, ident) or tensor.storage in m.leaf_storages
+        if in_place and tensor.edge is None and learns:
+            m.note(Dropped(m.site(), trail.what, "leaf", trail))
+        elif not in_place and requires_grad_of(m, ident):
+            m.note(Dropped(m.site(), trail.what, "graph", trail, _behind(m, Ref(ident))))
+        return
+
+
+def _look_at_arithmetic(m: Machine, node: n.BinOp, value: Ref) -> None:
+    found = m.tensor(value)
+    if found is None or found.lineage is None or (m.frame.func is None and not m.loops):
+        return
+    m.frame.node = node
+    here = m.loc_of(m.frame, node)
+    kind = "arithmetic"
+    source = _source(found.lineage, here)
+    for ident, tensor in _holding(m, source) if source is not None else ():
+        if tensor.edge is None and (requires_grad_of(m, ident) or tensor.storage in m.leaf_storages):
+            kind = "leaf"
+    m.note(Dropped(m.site(), node.op, kind, found.lineage))
+
+
+def _source(trail: Lineage, within: Loc) -> Lineage | None:
+    """What a chain of calls in one statement starts from."""
+    step: Lineage | None = trail
+    while step is not None and (_inside(step.loc, within) or step.what in SHARES):
+        step = step.parents[0] if step.parents else None
+    return step
+
+
+def _inside(loc: Loc | None, within: Loc) -> bool:
+    return (
+        loc is not None
+        and (loc.module, loc.chunk) == (within.module, within.chunk)
+        and within.start <= loc.start
+        and loc.end <= within.end
+    )
+
+
+def _holding(m: Machine, trail: Lineage) -> Iterator[tuple[int, Tensor]]:
+    for ident, found in m.st.heap.items():
+        if isinstance(found, Tensor) and found.lineage is trail:
+            yield ident, found
+
+
+def _behind(m: Machine, receiver: Ref) -> frozenset[int]:
+    """The leaves that get gradient by way of a tensor."""
+    return frozenset(leaves_behind(m, receiver.id) or ()) if requires_grad_of(m, receiver.id) else frozenset()
+
+
+def _is_module(m: Machine, value: Ref) -> bool:
+    found = m.obj(value)
+    return isinstance(found, Instance) and "_modules" in found.attrs
+
+
+def _look_at_comparison(m: Machine, node: n.Compare, owner: n.Expr) -> None:
+    value = evaluate(m, owner)
+    right = evaluate(m, node.comparators[0]) if isinstance(node.comparators[0], n.Constant) else None
+    if not isinstance(value, Ref) or not isinstance(right, Const) or not isinstance(right.value, bool):
+        return
+    if m.tensor(value) is not None or _is_module(m, value):
+        m.frame.node = node
+        m.note(Misspelt(m.site(), "", "requires_grad", m.tensor(value) is None, compared=True))
+
+
+def note_misspelt(m: Machine, attr: str, *, module: bool) -> None:
+    """`t.require_grad = True` and `net.requires_grad = False` make attributes that nobody reads."""
+    near = difflib.SequenceMatcher(None, attr, "requires_grad").ratio() > 0.85
+    if not m.frame.library and near and (module or attr != "requires_grad"):
+        m.note(Misspelt(m.site(), subject_name(m), attr, module))

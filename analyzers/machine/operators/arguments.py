@@ -1,0 +1,265 @@
+"""Operators that torch makes of parts: taken apart here as torch does, so that names and saved tensors are right.
+
+A handler gets the operator's arguments by the schema's names and gives its result, or None to leave the call to the
+general treatment, in which the graph of a composite is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analyzers.domain.join import NUMBERS
+from analyzers.domain.objects import Array, Instance, ListObj, Shape, Tensor
+from analyzers.domain.values import Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ranges import length_of, range_items
+from analyzers.ops import infer as shapes
+from analyzers.ops.infer import OpenList, TensorType
+from analyzers.ops.table import Row
+
+Bound = dict[str, Value]
+
+
+def shape_of(m: Machine, value: Value | None) -> tuple[int | None, ...] | None:
+    tensor = m.tensor(value) if value is not None else None
+    return tensor.shape if tensor is not None else None
+
+
+def rank_of(m: Machine, value: Value | None) -> int | None:
+    shape = shape_of(m, value)
+    return None if shape is None else len(shape)
+
+
+def size_value(size: int | None) -> Value:
+    """A size as an argument of an operator."""
+    return Unknown("int") if size is None else Const(size)
+
+
+def sizes_value(shape: tuple[int | None, ...] | None) -> Value:
+    """A shape as an argument of an operator."""
+    return Unknown() if shape is None else Tup(tuple(size_value(s) for s in shape))
+
+
+def ints(values: tuple[int, ...] | list[int]) -> Tup:
+    return Tup(tuple(Const(v) for v in values))
+
+
+DTYPES = {
+    "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32", "short": "int16",
+    "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32",
+}  # fmt: skip
+
+
+DTYPE_NAMES = frozenset(
+    [
+        "float16",
+        "float32",
+        "float64",
+        "bfloat16",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "bool",
+        "complex32",
+        "complex64",
+        "complex128",
+        "float8_e4m3fn",
+        "float8_e5m2",
+    ]
+) | frozenset(DTYPES)
+
+
+def dtype_of(value: Value) -> str | None:
+    """`torch.float` -> `float32`."""
+    if isinstance(value, Builtin):
+        last = value.name.rsplit(".", 1)[-1]
+        if value.name.startswith("torch.") and last in DTYPE_NAMES:
+            return DTYPES.get(last, last)
+        return {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool"}.get(value.name)
+    return None
+
+
+def kind_of(m: Machine, value: Value) -> str:
+    """What the overload choice needs to know of an argument."""
+    match value:
+        case Const(value=v):
+            if v is None:
+                return "none"
+            kind = type(v).__name__
+            return kind if kind in {"int", "float", "bool", "complex", "str"} else "object"
+        case Unknown(type=t):
+            return t if t in {"int", "float", "bool", "complex", "str"} else "unknown"
+        case Tup(items=items):
+            return _list_kind(m, items)
+        case RangeValue():
+            return "list:int"
+        case Builtin(name=name):
+            if dtype_of(value) is not None:
+                return "dtype"
+            if "memory_format" in name or name in {
+                "torch.contiguous_format",
+                "torch.channels_last",
+                "torch.preserve_format",
+            }:
+                return "memory_format"
+            return "layout" if name in {"torch.strided", "torch.sparse_coo"} else "object"
+        case Ref():
+            found = m.obj(value)
+            if isinstance(found, Tensor):
+                return "tensor"
+            if isinstance(found, ListObj):
+                if found.rest is not None:
+                    first = found.items[0] if found.items else found.rest
+                    inner = kind_of(m, first)
+                    return "list:" + (inner if inner in {"tensor", "int", "float", "bool"} else "unknown")
+                return _list_kind(m, found.items)
+            if isinstance(found, Instance) and found.cls == "torch.device":
+                return "device"
+            if isinstance(found, Instance) and found.cls == "torch.Generator":
+                return "generator"
+            return "object"
+    return "object"
+
+
+def _list_kind(m: Machine, items: Sequence[Value]) -> str:
+    if not items:
+        return "list:empty"
+    kinds = {kind_of(m, item) for item in items}
+    if len(kinds) == 1:
+        return "list:" + kinds.pop()
+    if kinds <= {"int", "bool"}:
+        return "list:int"
+    if kinds <= {"int", "float", "bool"}:
+        return "list:float"
+    if "tensor" in kinds and kinds <= {"tensor", "none"}:
+        return "list:tensor"
+    return "list:unknown"
+
+
+def type_of_argument(m: Machine, value: Value) -> object:
+    """An argument as shape inference wants it."""
+    match value:
+        case Const(value=v):
+            return v
+        case Unknown(type=kind) if kind in shapes.NUMBERS:
+            return shapes.NUMBERS[kind]
+        case Tup(items=items):
+            return [type_of_argument(m, i) for i in items]
+        case Builtin():
+            name = dtype_of(value)
+            return name if name is not None else shapes.UNKNOWN
+        case RangeValue():
+            numbers = range_items(value)
+            return [type_of_argument(m, i) for i in numbers] if numbers is not None else shapes.UNKNOWN
+        case Ref():
+            found = m.obj(value)
+            if isinstance(found, Tensor):
+                return TensorType(found.shape, found.dtype)
+            if isinstance(found, ListObj):
+                known = [type_of_argument(m, i) for i in found.items]
+                if found.rest is None:
+                    return known
+                rest = type_of_argument(m, found.rest)
+                return OpenList(tuple(known), rest) if isinstance(rest, TensorType) else shapes.UNKNOWN
+    return shapes.UNKNOWN
+
+
+def tensors_in(m: Machine, value: Value) -> tuple[int, ...]:
+    """The tensors that one argument holds."""
+    if isinstance(value, Tup):
+        return tuple(i for item in value.items for i in tensors_in(m, item))
+    if isinstance(value, Ref):
+        found = m.obj(value)
+        if isinstance(found, Tensor):
+            return (value.id,)
+        if isinstance(found, ListObj):
+            rest = (found.rest,) if found.rest is not None else ()
+            return tuple(i for item in (*found.items, *rest) for i in tensors_in(m, item))
+    return ()
+
+
+def unknown_operand(m: Machine, value: Value) -> bool:
+    """Whether an argument may be, or hold, a tensor that the machine does not see."""
+    match value:
+        case Unknown(type=t):
+            return t is None or t == "tensor"
+        case Tup(items=items):
+            return any(unknown_operand(m, i) for i in items)
+        case Ref():
+            found = m.obj(value)
+            if isinstance(found, ListObj):
+                return any(unknown_operand(m, i) for i in found.items) or (
+                    found.rest is not None and unknown_operand(m, found.rest)
+                )
+            return isinstance(found, Instance)
+    return False
+
+
+def types_of(m: Machine, bound: Mapping[str, Value]) -> dict[str, object]:
+    return {name: type_of_argument(m, value) for name, value in bound.items()}
+
+
+def infer(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType, ...] | None:
+    try:
+        return shapes.infer(row.base, types_of(m, bound), default_dtype=m.default_dtype)
+    except shapes.ShapeError as refused:
+        refuse(m, refused)
+        return None
+
+
+def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType, ...] | None:
+    try:
+        return shapes.infer_list(row.base, types_of(m, bound))
+    except shapes.ShapeError as refused:
+        refuse(m, refused)
+        return None
+
+
+def refuse(m: Machine, error: shapes.ShapeError) -> None:
+    """Torch raises for these sizes. Where the prelude asked, it may have asked for what torch does not do itself."""
+    if not m.frame.library and not m.within:
+        raise m.throw(error.exception, str(error))
+
+
+def data_type(m: Machine, value: Value) -> tuple[Shape, str | None]:
+    """The shape and dtype that `torch.tensor` gives to Python data."""
+    match value:
+        case Const(value=v):
+            return (), _number_type(m, type(v).__name__)
+        case Unknown(type=t):
+            return ((), _number_type(m, t)) if t in NUMBERS else (None, None)
+        case RangeValue():
+            return (length_of(m, value),), "int64"
+        case Tup(items=items):
+            return _sequence_type(m, items, None)
+        case Ref():
+            found = m.obj(value)
+            if isinstance(found, ListObj):
+                return _sequence_type(m, found.items, found.rest)
+            if isinstance(found, Tensor | Array):
+                return found.shape, found.dtype
+    return None, None
+
+
+def _number_type(m: Machine, name: str | None) -> str | None:
+    return {"int": "int64", "bool": "bool", "float": m.default_dtype, "complex": "complex64"}.get(name or "")
+
+
+def _sequence_type(m: Machine, items: tuple[Value, ...], rest: Value | None) -> tuple[Shape, str | None]:
+    if not items and rest is None:
+        return (0,), m.default_dtype
+    parts = [data_type(m, item) for item in (*items[:64], *((rest,) if rest is not None else ()))]
+    shapes = {shape for shape, _ in parts}
+    dtypes = {dtype for _, dtype in parts}
+    size = len(items) if rest is None else None
+    inner = shapes.pop() if len(shapes) == 1 else None
+    order = ["bool", "int64", "float32", "float64", "complex64"]
+    dtype: str | None = None
+    if None not in dtypes and dtypes <= set(order):
+        dtype = max((d for d in dtypes if d is not None), key=order.index)
+    return (None if inner is None else (size, *inner)), dtype

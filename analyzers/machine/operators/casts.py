@@ -1,0 +1,118 @@
+"""Casts: `to`, `type` and their kin, which may give the tensor itself; and numbers read from tensors."""
+
+from __future__ import annotations
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Edge, Storage, Tensor
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Ref, Unknown, Value
+from analyzers.machine.autograd.graph import make_node, refreshed
+from analyzers.machine.autograd.results import new_result
+from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
+from analyzers.machine.autograd.versions import version_kept
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import Bound, dtype_of
+from analyzers.machine.operators.dispatch import composite, op
+from analyzers.machine.operators.recording import step_of
+from analyzers.ops import table
+from analyzers.ops.table import Row
+
+
+@composite("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
+def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    form = bound.get("memory_format", NONE)
+    return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, bound.get("copy", FALSE), form)
+
+
+def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
+    """The dtype asked for; "" when none is, None when it is not known."""
+    if "other" in bound:
+        other = m.tensor(bound["other"])
+        return other.dtype if other is not None else None
+    if "dtype" in bound:
+        if bound["dtype"] == NONE:
+            return ""
+        return dtype_of(bound["dtype"])
+    return ""
+
+
+def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = FALSE, form: Value = NONE) -> Value:
+    """`.to(dtype)`: the same tensor if nothing changes, else a copy. The device is taken to stay."""
+    tensor = m.tensor(value)
+    if tensor is None or not isinstance(value, Ref):
+        return m.unknown_tensor(m.lineage(value))
+    if copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}:
+        return value
+    moves = form == NONE or _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
+    moves = moves or _changes_order(tensor, form)
+    if dtype is not None and tensor.dtype is not None and moves:
+        wanted = dtype or tensor.dtype
+        return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
+    # A copy, or the same tensor: what is surely so for both.
+    row = table.row("_to_copy")
+    assert row is not None
+    step = step_of(m, row, {"self": value}, what)
+    source = refreshed(m, value.id)
+    step.requires = source.requires_grad
+    step.kind, step.names = "unknown", ()
+    requires = truth.both(m.st.grad, source.requires_grad)
+    able = can_require_grad(dtype or None) if dtype else can_require_grad(tensor.dtype)
+    if able is False:
+        requires = False
+    elif requires is not False and (able is None or m.st.grad is not True):
+        requires = None
+    if m.st.grad is False and source.requires_grad is not False:
+        requires = None
+    node = make_node(m, step, ()) if requires is not False else None
+    result = new_result(m, step, tensor.shape, dtype or tensor.dtype, node, requires=requires, contiguous=None)
+    made = tensor_at(m, result.id)
+    if requires is not False:
+        made.edge = Edge()
+        made.aliases = (value.id,)
+    return result
+
+
+def _keeps_order(tensor: Tensor, form: Value) -> bool:
+    """Whether a memory format asks for no other order of the elements."""
+    if form == Builtin("torch.contiguous_format"):
+        return tensor.contiguous is True
+    return form in (NONE, Builtin("torch.preserve_format"))
+
+
+def _changes_order(tensor: Tensor, form: Value) -> bool:
+    """Whether elements that lie row by row must move to lie channel by channel."""
+    shape = tensor.shape
+    if tensor.contiguous is not True or shape is None or None in shape or form != Builtin("torch.channels_last"):
+        return False
+    return len(shape) == 4 and shape[1] != 1 and shape[2:] != (1, 1) and 0 not in shape
+
+
+@composite("item")
+def _item(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    return number_from(m, bound["self"], what)
+
+
+def number_from(m: Machine, value: Value, what: str) -> Value:
+    """A Python number taken out of a tensor: its trail goes on, its graph does not."""
+    tensor = m.tensor(value)
+    if tensor is None:
+        return Unknown(None, None, m.lineage(value))
+    kind = "number"
+    if tensor.dtype is not None:
+        kind = "bool" if tensor.dtype == "bool" else "int" if "int" in tensor.dtype else "float"
+        if tensor.dtype.startswith("complex"):
+            kind = "complex"
+    had = refreshed(m, value.id).requires_grad if isinstance(value, Ref) else None
+    if had and kind == "number":
+        kind = "float"
+    trail = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), "left-torch" if had else None, m.via())
+    return Unknown(kind, content_symbol(m, tensor, what), trail)
+
+
+def content_symbol(m: Machine, tensor: Tensor, what: object) -> object:
+    """A name for what a tensor holds now: equal as long as nobody writes to it."""
+    version = version_kept(m, tensor)
+    storage = m.st.get(tensor.storage)
+    if version is None or not isinstance(storage, Storage):
+        return None
+    return ("content", tensor.storage, tensor.counter, version, storage.count, tensor.view_op, tensor.base, what)

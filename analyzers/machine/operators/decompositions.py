@@ -1,0 +1,100 @@
+"""Operators that torch makes of parts, written as Python over the parts.
+
+The prelude's folder `aten-composites` holds a function for such an operator, with the operator's base name and the
+schema's parameter names. Running it leaves the graph that torch's own parts leave:
+
+    def square(self):
+        return torch.pow(self, 2)     # a PowBackward0, told as a step of `square`
+
+Its form with `out=` may be another function, `square_out`. A function that asks for shapes or dtypes is run only where
+those of its operands are known; elsewhere the operator's graph stays unknown.
+"""
+
+from __future__ import annotations
+
+from analyzers.domain.values import Func, Ref, Tup, Value
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import infer, tensors_in, unknown_operand
+from analyzers.ops.table import Row
+from analyzers.syntax import nodes as n
+
+FOLDER = "aten-composites"
+
+
+_ASKS_SHAPE = frozenset({"dim", "ndim", "shape", "size", "numel"})
+
+
+_ASKS_DTYPE = frozenset({"dtype", "is_complex", "is_floating_point"})
+
+
+_ASKS_SIZES = frozenset({"cdist", "chain_matmul", "einsum", "kron", "linalg_multi_dot", "tensordot"})
+"""Operators whose parts are others for a size of one, or for other sizes: run only where all sizes are known."""
+
+
+_asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}
+
+
+def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value | None:
+    """The operator's result as its parts make it; None if they are not written down, or too little is known."""
+    from analyzers.machine.interpreter.calls import call_function
+    from analyzers.machine.interpreter.linking import library_value
+
+    bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
+    place = m.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
+    func = library_value(m, place) if place is not None else None
+    if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):
+        return None
+    before = m.within
+    m.within = before or what
+    try:
+        return _as_declared(m, row, bound, call_function(m, func, Args([], dict(bound))))
+    finally:
+        m.within = before
+
+
+def _as_declared(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> Value:
+    """The result with the schema's names for its parts, and with what the operator's own shape rule knows."""
+    parts = result.items if isinstance(result, Tup) else (result,)
+    types = infer(m, row, bound) or ()
+    operands = {i for value in bound.values() for i in tensors_in(m, value)}
+    for part, known in zip(parts, types, strict=False):
+        tensor = m.tensor(part)
+        if tensor is None or not isinstance(part, Ref) or part.id in operands:
+            continue
+        if tensor.shape is None or None in tensor.shape:
+            tensor.shape = known.shape if known.shape is not None else tensor.shape
+        tensor.dtype = tensor.dtype or known.dtype
+    named = isinstance(result, Tup) and len(row.returns) == len(parts) > 1 and row.returns[0].name
+    return Tup(parts, "torch.return_types", tuple(r.name or "" for r in row.returns)) if named else result
+
+
+def _takes(func: Func, bound: dict[str, Value]) -> bool:
+    names = {p.name for p in (*func.node.args.args, *func.node.args.kwonly)}
+    required = {p.name for p in func.node.args.args} - {name for name, _ in func.defaults}
+    return required <= bound.keys() <= names
+
+
+def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
+    shape, dtype = _asked(m, func)
+    if not shape and not dtype:
+        return True
+    if any(unknown_operand(m, value) for value in bound.values()):
+        return False
+    operands = [tensor_at(m, i) for value in bound.values() for i in tensors_in(m, value)]
+    if func.node_name in _ASKS_SIZES and any(t.shape is None or None in t.shape for t in operands):
+        return False
+    return all((t.shape is not None or not shape) and (t.dtype is not None or not dtype) for t in operands)
+
+
+def _asked(m: Machine, func: Func) -> tuple[bool, bool]:
+    """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
+    key = (func.module, func.qualname, id(func.node))
+    if key not in _asks:
+        nodes = list(n.walk([m.whole(func).body]))
+        attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
+        names = {node.id for node in nodes if isinstance(node, n.Name)}
+        helped = any(name.startswith("_") for name in names)
+        _asks[key] = (helped or bool(attributes & _ASKS_SHAPE), helped or bool(attributes & _ASKS_DTYPE))
+    return _asks[key]

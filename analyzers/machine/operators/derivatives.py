@@ -1,0 +1,223 @@
+"""Gradients that have a graph themselves: what each node's backward computes, as torch's own formulas say it.
+
+With `create_graph=True` a backward is recorded like any other computation: `exp` keeps its result, and its gradient is
+`grad * result`, a multiplication whose node leads to what `grad` and `result` came from. A formula here is one edge's
+gradient, written with operators; the machine runs it as it runs the program's own. A node without a formula gives
+gradients of which only shape and dtype are known.
+
+    (g,) = torch.autograd.grad(x.exp().sum(), x, create_graph=True)   # `g` has MulBackward0 for a graph
+"""
+
+from __future__ import annotations
+
+import math
+
+from analyzers.domain.values import Unknown
+from analyzers.machine.operators.tensor_arithmetic import Derivative, Formula, Term
+
+
+def _pow(d: Derivative) -> Term:
+    exponent = d.scalar("exponent")
+    if not isinstance(exponent, int | float):
+        return Term(d.m, Unknown())
+    return _zeros(d) if exponent == 0 else d.grad * (exponent * d.saved("self").method("pow", exponent - 1))
+
+
+def _pow_self(d: Derivative) -> Term:
+    base, exponent = d.saved("self"), d.saved("exponent")
+    return d.where(exponent.method("eq", 0), 0.0, d.grad * (exponent * base.method("pow", exponent - 1)))
+
+
+def _pow_exponent(d: Derivative) -> Term:
+    base, result = d.saved("self"), d.saved("result")
+    return d.grad * d.where(base.method("eq", 0), 0.0, result * base.method("log"))
+
+
+def _zeros(d: Derivative) -> Term:
+    return (
+        d.grad.method("mul", 0) if d.grad.shape is None else Term(d.m, d.m.new_tensor(d.operand.shape, d.operand.dtype))
+    )
+
+
+def _unsqueezed(d: Derivative) -> Term:
+    """The gradient of a reduction, with the sizes that the reduction took away."""
+    grad = d.grad
+    if d.scalar("keepdim", False) is True:
+        return grad
+    rank = len(d.shape)
+    for dim in sorted(n % rank for n in d.sizes("dim")) if rank else ():
+        grad = grad.method("unsqueeze", dim)
+    return grad
+
+
+def _sum_dims(d: Derivative) -> Term:
+    return _unsqueezed(d).method("expand", d.shape)
+
+
+def _mean_dims(d: Derivative) -> Term:
+    return _sum_dims(d) / 2
+
+
+def _mean(d: Derivative) -> Term:
+    return d.grad.method("expand", d.shape) / 2
+
+
+def _times(d: Derivative, factor: object) -> Term:
+    return d.grad if factor in {1, None} else d.grad * (factor if isinstance(factor, int | float) else 2)
+
+
+def _mat1(d: Derivative, other: str) -> Term:
+    if d.operand.contiguous is not True:
+        return Term(d.m, Unknown())
+    return d.grad.method("mm", d.saved(other).method("t"))
+
+
+def _mat2(d: Derivative, other: str) -> Term:
+    saved = d.saved(other)
+    if d.operand.contiguous is True:
+        return saved.method("t").method("mm", d.grad)
+    if d.operand.contiguous is False:
+        return d.grad.method("t").method("mm", saved).method("t")
+    return Term(d.m, Unknown())
+
+
+def _clamp(d: Derivative) -> Term:
+    x, low, high = d.saved("self"), d.scalar("min"), d.scalar("max")
+    inside = x >= 0 if low is not None else x <= 0
+    return d.where(inside, d.grad, 0.0) if low is not None or high is not None else d.grad
+
+
+def _extreme(d: Derivative) -> Term:
+    """Of a maximum over all elements: shared by those that are it."""
+    mask = d.saved("self").method("eq", d.saved("result"))
+    zeros = Term(d.m, d.m.new_tensor(d.operand.shape, d.operand.dtype))
+    return zeros.method("masked_fill", mask, d.grad / mask.method("sum"))
+
+
+def _picked(d: Derivative) -> Term:
+    """Of a maximum along a dimension: scattered to where it was."""
+    dims = d.sizes("dim")
+    grad, index = d.grad, d.saved("indices")
+    if d.scalar("keepdim", False) is not True and d.shape and dims:
+        grad, index = grad.method("unsqueeze", dims[0]), index.method("unsqueeze", dims[0])
+    dim = dims[0] if dims else 0
+    zeros = Term(d.m, d.m.new_tensor(d.operand.shape, d.operand.dtype))
+    return zeros.method("scatter", dim, index, grad)
+
+
+def _silu(d: Derivative) -> Term:
+    x = d.saved("self")
+    sigmoid = x.method("sigmoid")
+    return d.grad * sigmoid * (1.0 + x * (sigmoid * -1.0 + 1.0))
+
+
+def _norm(d: Derivative) -> Term:
+    if d.scalar("ord", 2) != 2 or d.sizes("dim"):
+        return Term(d.m, Unknown())
+    norm = d.saved("result")
+    return d.grad * (d.saved("self") / norm).method("masked_fill_", norm.method("eq", 0), 0)
+
+
+def _larger(d: Derivative) -> Term:
+    x, y = d.saved("self"), d.saved("other")
+    return d.where(x.method("eq", y), d.grad / 2, d.grad).method("masked_fill_", x < y, 0)
+
+
+def _cumsum(d: Derivative) -> Term:
+    dim = (d.sizes("dim") or [0])[0]
+    return d.grad.method("flip", [dim]).method("cumsum", dim).method("flip", [dim]) if d.shape else d.grad
+
+
+def _squeeze_back(d: Derivative) -> Term:
+    grad = d.grad
+    dims = d.sizes("dim") if any(n == "dim" for n, _ in d.node.scalars) else range(len(d.shape))
+    for dim in sorted(n % max(1, len(d.shape)) for n in dims):
+        if d.shape and d.shape[dim] == 1:
+            grad = grad.method("unsqueeze", dim)
+    return grad
+
+
+def _by(base: str, *names: str) -> tuple[Formula]:
+    """An operator of the gradient and what was saved, that torch has for this very purpose."""
+    return (lambda d: d.op(base, d.grad, *[d.saved(n) for n in names]),)
+
+
+_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+
+
+FORMULAS: dict[str, tuple[Formula, ...]] = {
+    "AbsBackward0": (lambda d: d.grad * d.saved("self").method("sgn"),),
+    "AddBackward0": (lambda d: d.grad, lambda d: _times(d, d.scalar("alpha", 1))),
+    "AddmmBackward0": (
+        lambda d: _times(d, d.scalar("beta", 1)), lambda d: _mat1(d, "mat2"), lambda d: _mat2(d, "mat1")
+    ),
+    "CeilBackward0": (_zeros,),
+    "ClampBackward1": (_clamp,),
+    "ClampMinBackward0": (lambda d: d.where(d.saved("self") >= 0, d.grad, 0.0),),
+    "CloneBackward0": (lambda d: d.grad,),
+    "CosBackward0": (lambda d: d.grad * -d.saved("self").method("sin"),),
+    "CumsumBackward0": (_cumsum,),
+    "DivBackward0": (
+        lambda d: d.grad / d.saved("other"),
+        lambda d: -d.grad * ((d.saved("self") / d.saved("other")) / d.saved("other")),
+    ),
+    "DotBackward0": (lambda d: d.grad * d.saved("tensor"), lambda d: d.grad * d.saved("self")),
+    "EluBackward0": (lambda d: d.op("elu_backward", d.grad, 1, 1, 1, False, d.saved("self")),),
+    "ErfBackward0": (
+        lambda d: _TWO_OVER_ROOT_PI * (-d.saved("self").method("pow", 2)).method("exp") * d.grad,
+    ),
+    "ExpBackward0": (lambda d: d.grad * d.saved("result"),),
+    "ExpandBackward0": (lambda d: d.grad,),
+    "Expm1Backward0": (lambda d: d.grad * (d.saved("result") + 1),),
+    "FloorBackward0": (_zeros,),
+    "GeluBackward0": _by("gelu_backward", "self"),
+    "LeakyReluBackward0": _by("leaky_relu_backward", "self"),
+    "LinalgVectorNormBackward0": (_norm,),
+    "LogBackward0": (lambda d: d.grad.method("div", d.saved("self")),),
+    "Log1PBackward0": (lambda d: d.grad / (d.saved("self") + 1),),
+    "LogSoftmaxBackward0": _by("_log_softmax_backward_data", "result"),
+    "MaxBackward0": (_picked,),
+    "MaxBackward1": (_extreme,),
+    "MaximumBackward0": (_larger, _larger),
+    "MeanBackward0": (_mean,),
+    "MeanBackward1": (_mean_dims,),
+    "MinBackward0": (_picked,),
+    "MinBackward1": (_extreme,),
+    "MinimumBackward0": (_larger, _larger),
+    "MmBackward0": (lambda d: _mat1(d, "mat2"), lambda d: _mat2(d, "self")),
+    "MseLossBackward0": (
+        lambda d: d.op("mse_loss_backward", d.grad, d.saved("self"), d.saved("target")),
+        lambda d: d.op("mse_loss_backward", d.grad, d.saved("target"), d.saved("self")),
+    ),
+    "MulBackward0": (lambda d: d.grad * d.saved("other"), lambda d: d.grad * d.saved("self")),
+    "MvBackward0": (
+        lambda d: d.grad.method("ger", d.saved("vec")), lambda d: d.saved("self").method("t").method("mv", d.grad)
+    ),
+    "NegBackward0": (lambda d: d.grad.method("neg"),),
+    "PowBackward0": (_pow,),
+    "PowBackward1": (_pow_self, _pow_exponent),
+    "ReciprocalBackward0": (lambda d: -d.grad * (d.saved("result") * d.saved("result")),),
+    "ReluBackward0": (lambda d: d.op("threshold_backward", d.grad, d.saved("result"), 0),),
+    "RoundBackward0": (_zeros,),
+    "RsqrtBackward0": (lambda d: -0.5 * d.grad * d.saved("result").method("pow", 3),),
+    "SigmoidBackward0": _by("sigmoid_backward", "result"),
+    "SignBackward0": (_zeros,),
+    "SiluBackward0": (_silu,),
+    "SinBackward0": (lambda d: d.grad * d.saved("self").method("cos"),),
+    "SoftmaxBackward0": _by("_softmax_backward_data", "result"),
+    "SoftplusBackward0": _by("softplus_backward", "self"),
+    "SqrtBackward0": (lambda d: d.grad / (2 * d.saved("result")),),
+    "SqueezeBackward0": (_squeeze_back,),
+    "SqueezeBackward1": (_squeeze_back,),
+    "SubBackward0": (
+        lambda d: d.grad, lambda d: _times(Derivative(d.m, d.node, [(-d.grad).value], d.operand), d.scalar("alpha", 1))
+    ),
+    "SumBackward0": (lambda d: d.grad.method("expand", d.shape),),
+    "SumBackward1": (_sum_dims,),
+    "TBackward0": (lambda d: d.grad.method("t"),),
+    "TanhBackward0": _by("tanh_backward", "result"),
+    "UnsafeViewBackward0": (lambda d: d.grad.method("reshape", d.shape),),
+    "UnsqueezeBackward0": (lambda d: d.grad.method("squeeze", (d.sizes("dim") or [0])[0]),),
+    "ViewBackward0": (lambda d: d.grad.method("reshape", d.shape),),
+}  # fmt: skip
+"""By the node's name: the gradient along each of its edges, in order."""

@@ -1,0 +1,137 @@
+"""A call of an operator of torch: the overload is picked, and then the composite or the row runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from analyzers.domain.values import NONE, Ref, Tup, Value
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.requires_grad import flag_new
+from analyzers.machine.core.causes import NumberWanted
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import Bound, kind_of
+from analyzers.machine.operators.autocast import converts, run_converted
+from analyzers.machine.operators.decompositions import composed
+from analyzers.machine.operators.opaque import decomposed, unresolved
+from analyzers.machine.operators.rows import run_row
+from analyzers.ops import table
+from analyzers.ops.resolve import resolve
+from analyzers.ops.table import Row
+
+_FUNCTIONAL = ("<prelude>/torch.nn.functional/", "<prelude>/torch.nn.init/")
+"""Descriptions of Python functions that hand on to operators what they are given."""
+
+
+def call_torch(
+    m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], count: int | None = None
+) -> Value:
+    """Call an operator by its Python name; `count` is the number of pieces wanted of one that returns a list."""
+    kinds = [kind_of(m, a) for a in args]
+    named = {k: kind_of(m, v) for k, v in kwargs.items() if k not in {"requires_grad", "pin_memory", "generator"}}
+    found = resolve(name, kinds, named)
+    if found is None:
+        return unresolved(m, name, args, kwargs)
+    bound: dict[str, Value] = {}
+    for parameter, (where, key) in found.binding.items():
+        if where == "arg":
+            bound[parameter] = args[int(key)]
+        elif where == "rest":
+            bound[parameter] = Tup(tuple(args[int(key) :]))
+        else:
+            bound[parameter] = kwargs[str(key)]
+    if found.coerced and not m.within and (not m.frame.library or m.frame.module.startswith(_FUNCTIONAL)):
+        _refuse_number(m, name, found.candidates, bound)
+    row = _as_cpp_calls(m, found.row, bound)
+    others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
+    what = m.within or name.rsplit(".", 1)[-1].strip("_")
+    result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
+    wants = kwargs.get("requires_grad")
+    if wants is not None and isinstance(result, Ref):
+        flag_new(m, result, wants)
+    return result
+
+
+def _refuse_number(m: Machine, name: str, candidates: Sequence[Row], bound: Mapping[str, Value]) -> None:
+    """Where torch takes a number, a tensor of one element will do, unless it requires grad."""
+    for parameter, value in bound.items():
+        if not isinstance(value, Ref) or m.tensor(value) is None:
+            continue
+        tensor = refreshed(m, value.id)
+        if tensor.requires_grad and all(_takes_number(row, parameter) for row in candidates):
+            *_, space, short = name.split(".")
+            called = f"{space}_{short}" if space in {"linalg", "special", "fft"} else short
+            raise m.throw("TypeError", f"{called}()", NumberWanted(parameter, tensor.lineage))
+
+
+def _takes_number(row: Row, parameter: str) -> bool:
+    return any(arg.name == parameter and arg.type.removesuffix("?") in {"Scalar", "float"} for arg in row.args)
+
+
+def _as_cpp_calls(m: Machine, row: Row, bound: Mapping[str, Value]) -> Row:
+    """In a composition, arithmetic with a number is what C++ calls; from Python the number becomes a tensor first."""
+    number = kind_of(m, bound.get("other", NONE)) in {"int", "float", "bool", "complex"}
+    if m.within and number and row.overload == "Tensor":
+        return table.row(f"{row.base}.Scalar") or row
+    return row
+
+
+def apply(
+    m: Machine,
+    row: Row,
+    bound: dict[str, Value],
+    *,
+    what: str = "",
+    doubtful: bool = False,
+    count: int | None = None,
+) -> Value:
+    """Run one operator."""
+    from analyzers.machine.operators.out_variants import write_out
+
+    what = what or row.base
+    if converts(m, row):
+        return run_converted(m, row, bound, lambda b: apply(m, row, b, what=what, doubtful=doubtful, count=count))
+    if row.out:
+        return write_out(m, row, bound, what)
+    if row.alias_of is not None:
+        target = table.row(row.alias_of)
+        if target is not None and not doubtful:
+            renamed = {
+                theirs.name: bound[ours.name]
+                for ours, theirs in zip(row.args, target.args, strict=False)
+                if ours.name in bound
+            }
+            return apply(m, target, renamed, what=what, count=count)
+    handler = COMPOSITES.get(row.base)
+    if handler is not None:
+        result = handler(m, row, bound, what)
+        if result is not None:
+            return result
+    if row.kind == "composite":
+        result = composed(m, row, bound, what)
+        if result is not None:
+            return result
+        if not row.inplace:
+            return decomposed(m, row, bound, what, count)
+    return run_row(m, row, bound, what=what, doubtful=doubtful, count=count)
+
+
+Handler = Callable[[Machine, Row, Bound, str], "Value | None"]
+
+
+COMPOSITES: dict[str, Handler] = {}
+
+
+def composite(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            COMPOSITES[name] = handler
+        return handler
+
+    return register
+
+
+def op(m: Machine, name: str, what: str, **bound: Value) -> Value:
+    """Run the row `name` (with its overload) as part of the operator that the user called."""
+    row = table.row(name) or table.row(name + ".default")
+    assert row is not None, name
+    return apply(m, row, bound, what=what)

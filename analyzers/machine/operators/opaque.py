@@ -1,0 +1,147 @@
+"""Operators of which no row is known: a result of which little can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analyzers.domain import truth
+from analyzers.domain.objects import Edge, ListObj
+from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node
+from analyzers.machine.autograd.reachability import may_lead_on
+from analyzers.machine.autograd.results import lost_graph, new_result, result_requires_grad
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.versions import blur_tensor
+from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import Bound, infer, infer_list, tensors_in, unknown_operand
+from analyzers.machine.operators.layouts import note_layouts
+from analyzers.machine.operators.recording import cut_of
+from analyzers.ops.infer import TensorType
+from analyzers.ops.table import Row
+
+
+def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """An operator that the table does not know, or a call that fits none of its overloads."""
+    m.unmodelled[name] = m.unmodelled.get(name, 0) + 1
+    m.doubts += 1
+    values = [*args, *kwargs.values()]
+    if name.endswith("_") and not name.endswith("__") and args and isinstance(args[0], Ref):
+        havoc_value(m, args[0])
+        return args[0]
+    return opaque_result(m, name, values)
+
+
+def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
+    """A tensor computed from `values` in a way that the machine does not know."""
+    operands = tuple(i for v in values for i in tensors_in(m, v))
+    hidden = any(unknown_operand(m, v) for v in values)
+    step = Step(name, name, {"all": operands}, (), ("all",), "unknown", m.parents(values))
+    requires = truth.both(m.st.grad, inputs_require_grad(m, step))
+    if m.presumes and requires:
+        return _presumed_result(m, step)
+    if hidden and requires is False and m.st.grad is not False:
+        requires = None
+    if requires is not False:
+        requires = None
+    node = make_node(m, step, ()) if requires is not False else None
+    cut = lost_graph(m, operands, None) if m.st.grad is False else None
+    result = new_result(m, step, None, None, node, requires=requires, cut=cut, contiguous=None)
+    if hidden:
+        tensor = tensor_at(m, result.id)
+        tensor.edge = Edge() if requires is not False else None
+    if hidden or any(tensor_at(m, i).sparse is not False for i in operands):
+        tensor_at(m, result.id).sparse = None
+    return result
+
+
+def _presumed_result(m: Machine, step: Step) -> Ref:
+    """An operator that the machine does not know is taken for one with a derivative."""
+    step.kind = "op"
+    return new_result(m, step, None, None, make_node(m, step, ()), requires=True, contiguous=None)
+
+
+def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: int | None) -> Value:
+    """An operator made of parts that the machine does not take apart: its graph is unknown, its flags often not."""
+    operands = {name: tensors_in(m, value) for name, value in bound.items()}
+    step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
+    step.requires = inputs_require_grad(m, step)
+    step.hidden = may_lead_on(m, bound.values())
+    if m.presumes and step.requires:
+        step.kind = "op"
+    if any(unknown_operand(m, v) for v in bound.values()) and not step.requires:
+        step.requires = None
+    types = infer(m, row, bound)
+    tensor_returns = [r for r in row.returns if r.type == "Tensor"]
+    if not tensor_returns:
+        if row.returns and row.returns[0].type == "Tensor[]":
+            return _opaque_list(m, row, bound, step, count)
+        return Unknown(
+            {"bool": "bool", "int": "int", "SymInt": "int", "Scalar": "float"}.get(
+                row.returns[0].type if row.returns else ""
+            )
+        )
+    if row.returns[0].alias is not None:
+        return maybe_view(m, row, bound, step, types)
+    out = []
+    for order in range(len(tensor_returns)):
+        t = types[order] if types is not None and order < len(types) else None
+        requires = result_requires_grad(m, step, t.dtype if t else None)
+        if requires and (t is None or t.dtype is None) and not m.presumes:
+            requires = None
+        cut = cut_of(m, row, step, t.dtype if t else None)
+        node = make_node(m, step, ()) if requires is not False else None
+        out.append(
+            new_result(
+                m, step, t.shape if t else None, t.dtype if t else None, node, requires=requires, cut=cut,
+                contiguous=None,
+            )
+        )  # fmt: skip
+    note_layouts(m, row, bound, [i for ids in operands.values() for i in ids], out)
+    return out[0] if len(out) == 1 else Tup(tuple(out), "torch.return_types", tuple(r.name or "" for r in row.returns))
+
+
+def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: int | None) -> Value:
+    listed = infer_list(m, row, bound)
+    number = len(listed) if listed is not None else count
+    requires = result_requires_grad(m, step, None)
+    requires = None if requires else requires
+    node = make_node(m, step, ()) if requires is not False else None
+    if number is None:
+        return m.new(ListObj((), new_result(m, step, None, None, node, requires=requires, contiguous=None)))
+    return Tup(
+        tuple(
+            new_result(
+                m, step, listed[i].shape if listed else None, listed[i].dtype if listed else None, node, i,
+                requires=requires, contiguous=None,
+            )
+            for i in range(number)
+        )
+    )  # fmt: skip
+
+
+def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:
+    """A composite that may return a view of `self`: its place in the graph is unknown, its memory perhaps shared."""
+    source = bound.get("self", NONE)
+    if not isinstance(source, Ref) or m.tensor(source) is None:
+        return opaque_result(m, row.base, list(bound.values()))
+    t = types[0] if types else None
+    requires = truth.both(m.st.grad, step.requires)
+    if m.st.grad is False and step.requires is not False:
+        requires = None
+    node = make_node(m, step, ()) if requires is not False else None
+    result = new_result(
+        m, step, t.shape if t else None, t.dtype if t else None, node, requires=requires, contiguous=None
+    )
+    tensor = tensor_at(m, result.id)
+    of = tensor_at(m, source.id)
+    # Writes to the one are perhaps writes to the other.
+    tensor.counter = of.counter
+    tensor.storage = of.storage
+    tensor.inference = None if of.inference is not False else False
+    tensor.perhaps_of = of.base if of.base is not None else source.id
+    if tensor.counter == of.counter and row.base not in {"T", "mT", "H", "mH"}:
+        tensor.counter = m.fresh()
+        m.st.put(tensor.counter, m.st.get(of.counter))
+        blur_tensor(m, result.id)
+    return result

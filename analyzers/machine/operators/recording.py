@@ -1,0 +1,100 @@
+"""A step enters the graph: its node, with what it saves and from where it gets gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from analyzers.domain import truth
+from analyzers.domain.lineage import Cut
+from analyzers.domain.objects import Saved
+from analyzers.domain.values import NONE, Const, Ref, Tup, Value
+from analyzers.machine.autograd.graph import Step, make_node, refreshed
+from analyzers.machine.autograd.reachability import may_lead_on
+from analyzers.machine.autograd.results import lost_graph
+from analyzers.machine.autograd.saved_tensors import PRIVATE, check_savable, packed, perhaps_packed, save
+from analyzers.machine.autograd.tensors import can_require_grad
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import tensors_in, unknown_operand
+from analyzers.ops.table import Row
+from analyzers.ops.table import Saved as SavedRow
+
+
+def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step:
+    inputs = {name: tensors_in(m, value) for name, value in bound.items()}
+    differentiable = tuple(n for n in row.differentiable if inputs.get(n))
+    names = (row.grad_fn,) if row.grad_fn else ()
+    kind = "unimplemented" if row.kind == "not-implemented" else "op"
+    step = Step(row.base, what, inputs, names, differentiable, kind, m.parents(list(bound.values())))
+    step.payload = Const(row.base)
+    step.scalars = tuple((n, v) for n, v in bound.items() if isinstance(v, Const | Tup) and not inputs.get(n))
+    step.hidden = may_lead_on(m, bound.values())
+    return step
+
+
+def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) -> list[object]:
+    """What the node keeps of its inputs: `Saved`s; outputs come later, as their table rows."""
+    out: list[object] = []
+    for entry in row.saves:
+        maybe = False
+        if entry.for_inputs is not None:
+            needed = truth.any_of(
+                refreshed(m, i).requires_grad for name in entry.for_inputs for i in step.inputs.get(name, ())
+            )
+            if needed is False and not any(unknown_operand(m, bound[n]) for n in entry.for_inputs if n in bound):
+                continue
+            maybe = needed is not True
+        if entry.is_output:
+            out.append(entry)
+            continue
+        if entry.is_private or entry.name not in bound:
+            if entry.is_private or row.arg(entry.name) is None:
+                out.append(packed(m, Saved(entry.name or "", None, None)))
+            continue
+        ids = step.inputs.get(entry.name, ())
+        if not ids:
+            if bound[entry.name] != NONE:
+                out.append(perhaps_packed(m, bound[entry.name]))
+            continue
+        for ident in ids:
+            check_savable(m, ident)
+            out.append(packed(m, save(m, ident, entry.name, maybe=maybe)))
+    return out
+
+
+def record_call(m: Machine, step: Step) -> truth.Truth:
+    """Whether a node is made."""
+    if m.st.inference:
+        return False
+    return truth.both(m.st.grad, step.requires)
+
+
+def cut_of(m: Machine, row: Row, step: Step, dtype: str | None) -> Cut | None:
+    operands = [i for ids in step.inputs.values() for i in ids]
+    if row.kind == "no-grad":
+        return lost_graph(m, operands, "no-derivative")
+    if can_require_grad(dtype) is False:
+        return lost_graph(m, operands, "integer")
+    if m.st.grad is False or m.st.inference:
+        return lost_graph(m, operands, None)
+    return None
+
+
+def record_node(m: Machine, step: Step, kept: list[object], recorded: truth.Truth) -> int | None:
+    if recorded is False:
+        return None
+    return make_node(m, step, [k for k in kept if isinstance(k, Saved)])
+
+
+def save_outputs(m: Machine, row: Row, node: int, kept: list[object], results: Sequence[Ref]) -> None:
+    """Results that the node keeps: known only once they are there."""
+    saved: list[Saved] = []
+    for entry in kept:
+        if isinstance(entry, SavedRow):
+            if 0 <= entry.index < len(results):
+                saved.append(packed(m, save(m, results[entry.index].id, entry.name or "result", is_output=True)))
+            else:
+                saved.append(packed(m, PRIVATE))
+        elif isinstance(entry, Saved):
+            saved.append(entry)
+    m.st.put(node, replace(m.node(node), saved=tuple(saved)))
