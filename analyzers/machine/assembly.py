@@ -42,13 +42,24 @@ from analyzers.machine.libraries.torch import (
     tensor_methods,
 )
 from analyzers.machine.libraries.torch import intrinsics as torch_intrinsics
+from analyzers.machine.observers import (
+    gradient_accumulation,
+    graph_liveness,
+    loss_targets,
+    misdirected_gradients,
+    optimizer_steps,
+    retained_graphs,
+    suspicious_statements,
+    untrained_parameters,
+)
 from analyzers.machine.operators import casts, composite_shapes, composites
 
 TABLES_OF: Final = (
     classes, comprehensions, conditions, expressions, handlers, imports, loops, names, patterns, statements, targets,
     with_blocks, casts, composite_shapes, composites, builtin_functions, builtin_objects, copying, intrinsics,
     namespaces, standard, autograd_entries, fast_paths, functions, grad_modes, modules, tensor_hooks, tensor_methods,
-    torch_intrinsics, frameworks, likely_values,
+    torch_intrinsics, gradient_accumulation, graph_liveness, loss_targets, misdirected_gradients, optimizer_steps,
+    retained_graphs, suspicious_statements, untrained_parameters, frameworks, likely_values,
 )  # fmt: skip
 """The modules whose import fills a table."""
 

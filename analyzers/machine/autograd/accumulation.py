@@ -18,6 +18,7 @@ from analyzers.machine.core.causes import NoneGrad, Plain
 from analyzers.machine.core.events import GradRead, GradTaken
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, tell
 
 
 def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
@@ -52,7 +53,6 @@ def take(m: Machine, leaf: int) -> None:
 
 def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
     """Add to a leaf's `.grad`; with `create`, out of place and with the gradient's graph."""
-    from analyzers.machine.observers.gradient_accumulation import arrived, held_by
     from analyzers.machine.operators.tensor_arithmetic import Term
 
     tensor = tensor_at(m, leaf)
@@ -74,7 +74,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             made.edge = Edge()
         m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
         m.leaf_storages.add(tensor.storage)
-        arrived(m, grad.id, None, first=True)
+        tell(m, GradientArrived(grad.id, first=True))
         return
     if create and certain and isinstance(gradient, Ref) and m.tensor(tensor.grad) is not None:
         total = m.in_mode(True, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
@@ -89,9 +89,8 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
                     Plain("inference", held.lineage),
                 )  # fmt: skip
             m.leaf_storages.add(tensor.storage)
-            before = held_by(m, tensor.grad.id)
             bump(m, tensor.grad.id, "backward")
-            arrived(m, tensor.grad.id, before, first=False)
+            tell(m, GradientArrived(tensor.grad.id, first=False))
 
 
 def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:
@@ -148,10 +147,8 @@ def perhaps_filled(m: Machine) -> None:
 
 def blur_after_unknown(m: Machine) -> None:
     """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
-    from analyzers.machine.observers.graph_liveness import all_met
-
     perhaps_filled(m)
-    all_met(m)
+    tell(m, BackwardUnseen())
     for ident, found in m.st.since(m.st.freed):
         if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))

@@ -28,6 +28,7 @@ from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
 from analyzers.machine.core.events import BackwardCall
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import BackwardBegins, GraphRetained, LeavesReached, tell
 from analyzers.ops.infer import numel
 
 NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
@@ -79,10 +80,6 @@ def run_backward(
     name: str,
 ) -> None:
     """`roots` are tensors with the gradients given for them (None: none given)."""
-    from analyzers.machine.observers.graph_liveness import kept
-    from analyzers.machine.observers.loss_targets import look_at_losses
-    from analyzers.machine.observers.misdirected_gradients import note_cut_leaves, note_followers
-
     m.trains = True
     if inputs is not None and not inputs:
         raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
@@ -98,7 +95,7 @@ def run_backward(
         wanted, _ = nodes_toward(m, edges, targets, leaves)
         aim = Aim(frozenset(wanted | targets), frozenset(targets), frozenset(leaves))
     if inputs is None:
-        look_at_losses(m, edges)
+        tell(m, BackwardBegins(edges))
     walk = Walk(m, retain, name, create, aim)
     walk.run(rooted(m, walk, edges, known, roots))
     for leaf, certain in walk.leaves.items():
@@ -111,13 +108,12 @@ def run_backward(
     retained(m, walk)
     if retain is True and create is False and all(tensor.requires_grad is True for _, tensor in known):
         # Of a graph that may lie below an unknown value nobody sees who else goes through it.
-        kept(m, walk.reached)
+        tell(m, GraphRetained(walk.reached))
     if walk.unknown:
         blur_after_unknown(m)
     elif m.presumes:
         perhaps_filled(m)
-    note_cut_leaves(m, walk.leaves)
-    note_followers(m, walk.users)
+    tell(m, LeavesReached(walk.leaves, walk.users))
     lineage = known[0][1].lineage if known else None
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
     m.note(

@@ -19,6 +19,7 @@ from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
 from analyzers.machine.core.causes import Freed, Modified, Plain
 from analyzers.machine.core.events import HiddenWrite
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import LeafReached, NodeReached, tell
 
 TWICE = "Trying to backward through the graph a second time"
 
@@ -94,8 +95,6 @@ class Walk:
 
     def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         from analyzers.machine.libraries.torch.custom_functions import run_user_backward
-        from analyzers.machine.observers.graph_liveness import met
-        from analyzers.machine.observers.misdirected_gradients import met_again
 
         queue: list[tuple[int, int]] = []
         sure = self.sure
@@ -134,7 +133,7 @@ class Walk:
                 self.check(node, certain)
                 flowing = self.computed(node, grads)
             self.reached[ident] = certain
-            met(self.m, ident, node)
+            tell(self.m, NodeReached(ident, node))
             self.unknown = self.unknown or node.hidden
             if self.retain is False and certain:
                 self.m.walked.setdefault(ident, []).append(self.m.st.assumed)
@@ -144,7 +143,7 @@ class Walk:
             for onward, gradient in zip(node.edges, flowing, strict=True):
                 if onward is not None and onward.leaf is not None and certain:
                     self.users.setdefault(onward.leaf, ident)
-                    met_again(self.m, ident, onward.leaf)
+                    tell(self.m, LeafReached(ident, onward.leaf))
                 follow(onward, certain, gradient, gradient_is_sparse(node, self.sparse[ident, None]))
 
     def _meet_hooks(self, ident: int, node: Node, certain: bool) -> None:

@@ -9,6 +9,7 @@ from analyzers.domain.values import NONE, Unknown, Value
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import NodeReached, tell
 
 
 def havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None:
@@ -33,8 +34,6 @@ def havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None
 
 def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
     """The callee may have run a backward through the graph."""
-    from analyzers.machine.observers.graph_liveness import met
-
     stack = [start]
     while stack:
         ident = stack.pop()
@@ -44,7 +43,7 @@ def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
         node = m.st.get(ident)
         if not isinstance(node, Node):
             continue
-        met(m, ident, node)
+        tell(m, NodeReached(ident, node))
         if node.freed is False and (node.saved or node.kind != "op"):
             m.st.put(ident, replace(node, freed=None, freed_at=m.here(), freed_via=m.via()))
         for edge in node.edges:

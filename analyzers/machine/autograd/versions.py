@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers.domain.objects import VERSION_BASE, Counter, Storage, Tensor, Write
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import Written, tell
 
 
 def version_of(m: Machine, tensor: Tensor) -> int | None:
@@ -24,8 +25,6 @@ def version_kept(m: Machine, tensor: Tensor) -> int | None:
 
 def bump(m: Machine, ident: int, what: str) -> None:
     """Count a write."""
-    from analyzers.machine.observers.gradient_accumulation import carry
-
     tensor = tensor_at(m, ident)
     counter = m.st.get(tensor.counter)
     assert isinstance(counter, Counter)
@@ -35,7 +34,7 @@ def bump(m: Machine, ident: int, what: str) -> None:
     storage = m.st.get(tensor.storage)
     assert isinstance(storage, Storage)
     m.st.put(tensor.storage, Storage(write, storage.count + 1))
-    carry(m, tensor.storage, storage.count, what)
+    tell(m, Written(tensor.storage, storage.count, what))
     for alias in tensor.aliases:
         blur_tensor(m, alias)
 
@@ -52,13 +51,11 @@ def _short(write: Write | None, keep: int = 24) -> Write | None:
 
 def write_hidden(m: Machine, storage: int, what: str) -> None:
     """A write that no version counter sees."""
-    from analyzers.machine.observers.gradient_accumulation import carry
-
     found = m.st.get(storage)
     if isinstance(found, Storage):
         write = Write(found.count + 1, m.here(), what, True, None, m.via())
         m.st.put(storage, Storage(write, found.count + 1))
-        carry(m, storage, found.count, what)
+        tell(m, Written(storage, found.count, what))
 
 
 def blur_tensor(m: Machine, ident: int) -> None:

@@ -16,6 +16,7 @@ from analyzers.machine.core.causes import ViewWritten
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.signals import GraphDropped, tell
 from analyzers.ops.layout import Layout
 
 
@@ -197,11 +198,9 @@ def detach(m: Machine, owner: Ref) -> Ref:
 
 
 def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], counter: int) -> Ref:
-    from analyzers.machine.observers.graph_liveness import let_go
-
     tensor = refreshed(m, owner.id)
     if tensor.edge is not None:
-        let_go(m, tensor)
+        tell(m, GraphDropped(tensor))
     cut: Cut | None = what if tensor.requires_grad else None
     lineage = Lineage(what, m.here(), (tensor.lineage,) if tensor.lineage else (), cut, m.via())
     return m.new(

@@ -14,11 +14,11 @@ from analyzers.machine.core.record import PyRaise
 
 def call(m: Machine, func: Value, args: Args) -> Value:
     from analyzers.machine.interpreter.calls import call_function
+    from analyzers.machine.libraries.torch.custom_functions import call_of_forward
     from analyzers.machine.libraries.torch.modules import MARKED, marked
     from analyzers.machine.objects.attributes import call_bound
     from analyzers.machine.objects.construction import instantiate
     from analyzers.machine.objects.instances import call_instance
-    from analyzers.machine.observers.graph_liveness import call_of_forward
 
     match func:
         case Func(node_name="forward"):

@@ -8,6 +8,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Array, DictObj, HeapObject, Instance, Iterator, ListObj, SetObj, Tensor, by_name
 from analyzers.domain.values import BoundBuiltin, Func, Method, Partial, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import Escaped, tell
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
@@ -35,7 +36,6 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     from analyzers.machine.autograd.havoc import havoc_tensor
     from analyzers.machine.autograd.versions import write_hidden
     from analyzers.machine.objects.havoc import TABLES, havoc_instance, replaceable, some
-    from analyzers.machine.observers.graph_liveness import met_from
 
     if ident in seen or len(seen) > 4000:
         return
@@ -44,7 +44,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     match found:
         case Tensor():
             if m.forgets == "state" if found.parameter else m.presumes:
-                met_from(m, [found])
+                tell(m, Escaped([found]))
             else:
                 havoc_tensor(m, ident, found, seen)
         case ListObj(items=items, rest=rest):

@@ -10,6 +10,7 @@ from analyzers.domain.state import State
 from analyzers.domain.values import NONE
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.signals import Assigned, LeftAlone, tell
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
 from analyzers.machine.interpreter.targets import assign, delete, note_annotation
@@ -24,19 +25,15 @@ def _pass(m: Machine, s: n.Node) -> None:
 
 @runs(n.ExprStmt)
 def _expr_stmt(m: Machine, s: n.ExprStmt) -> None:
-    from analyzers.machine.observers.suspicious_statements import look_at_statement
-
-    look_at_statement(m, s.value, evaluate(m, s.value))
+    tell(m, LeftAlone(s.value, evaluate(m, s.value)))
 
 
 @runs(n.Assign)
 def _assign(m: Machine, s: n.Assign) -> None:
-    from analyzers.machine.observers.retained_graphs import note_joined
-
     value = evaluate(m, s.value)
     for target in s.targets:
         assign(m, target, value, s)
-    note_joined(m, s, value)
+    tell(m, Assigned(s, value))
 
 
 @runs(n.AnnAssign)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers.domain.objects import DictObj, Env, ListObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import Bound, ItemStored, tell
 from analyzers.machine.interpreter.dispatch import evaluate, runs
 from analyzers.machine.interpreter.names import lookup_env, module_env
 from analyzers.machine.objects.attributes import set_attribute
@@ -17,14 +18,12 @@ from analyzers.syntax import nodes as n
 
 def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -> None:
     """Bind `value`; `statement` is where facts are noted (None: nowhere)."""
-    from analyzers.machine.observers.retained_graphs import note_growth, note_stored
-
     match target:
         case n.Name(id=name):
             value = _presumed(m, target, value)
             store_name(m, name, value)
             if isinstance(statement, n.Assign):
-                note_growth(m, name, value)
+                tell(m, Bound(name, value))
             _fact(m, target, statement, value)
         case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
             _unpack(m, elts, value, statement)
@@ -37,17 +36,17 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
             set_attribute(m, owner, attr, value)
             if isinstance(statement, n.Assign):
                 m.frame.node = statement
-                note_growth(m, m.source(target), value)
+                tell(m, Bound(m.source(target), value))
             if not isinstance(owner_node, n.Call):
                 _fact(m, target, statement, value)
         case n.Subscript(value=owner_node, index=index_node):
             owner = evaluate(m, owner_node)
             index = evaluate(m, index_node)
             m.frame.node = target
-            note_stored(m, target, owner, index, value)
+            tell(m, ItemStored(target, owner, index, value))
             set_item(m, owner, index, value)
             if m.tensor(owner) is not None:
-                note_growth(m, m.source(owner_node), owner)
+                tell(m, Bound(m.source(owner_node), owner))
             if isinstance(m.obj(owner), ListObj | DictObj):
                 _fact(m, target, statement, value)
 
@@ -128,8 +127,6 @@ def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Nod
 
 @runs(n.AugAssign)
 def augmented_assign(m: Machine, s: n.AugAssign) -> None:
-    from analyzers.machine.observers.retained_graphs import note_growth
-
     old = evaluate(m, s.target)
     value = evaluate(m, s.value)
     m.frame.node = s
@@ -137,13 +134,13 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
     match s.target:
         case n.Name(id=name):
             store_name(m, name, result)
-            note_growth(m, name, result)
+            tell(m, Bound(name, result))
             _fact(m, s.target, s, result)
         case n.Attribute(value=owner_node, attr=attr):
             owner = evaluate(m, owner_node)
             m.frame.node = s
             set_attribute(m, owner, attr, result)
-            note_growth(m, m.source(s.target), result)
+            tell(m, Bound(m.source(s.target), result))
             _fact(m, s.target, s, result)
         case n.Subscript(value=owner_node, index=index_node):
             owner = evaluate(m, owner_node)
@@ -151,7 +148,7 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
             m.frame.node = s
             set_item(m, owner, index, result)
             if isinstance(m.obj(owner), ListObj | DictObj):
-                note_growth(m, m.source(s.target), result)
+                tell(m, Bound(m.source(s.target), result))
                 _fact(m, s.target, s, result)
 
 

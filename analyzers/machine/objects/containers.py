@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from immutables import Map
@@ -14,6 +14,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.comparisons import contains, equal
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import concatenated
@@ -96,15 +97,9 @@ def _any(items: tuple[Value, ...], rest: Value | None) -> Value | None:
     return one_of(*values) if values else None
 
 
-def _note_kept(m: Machine, found: ListObj, new: Iterable[Value]) -> None:
-    from analyzers.machine.observers.retained_graphs import note_kept
-
+def _note_kept(m: Machine, found: ListObj, new: Sequence[Value]) -> None:
     if not m.frame.library:
-        note_kept(m, _owner_name(m), (*found.items, *((found.rest,) if found.rest is not None else ())), new)
-
-
-def _owner_name(m: Machine) -> str:
-    return subject_name(m)
+        tell(m, Kept(subject_name(m), (*found.items, *_some(found.rest)), new))
 
 
 def _pop(m: Machine, items: tuple[Value, ...], rest: Value | None, index: Value, put: Callable[..., Value]) -> Value:

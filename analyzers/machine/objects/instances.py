@@ -129,8 +129,7 @@ def object_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
 def call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
     from analyzers.machine.interpreter.decorators import decorate
     from analyzers.machine.libraries.torch.grad_modes import mode_of
-    from analyzers.machine.libraries.torch.modules import is_layer
-    from analyzers.machine.observers.graph_liveness import watched
+    from analyzers.machine.libraries.torch.modules import is_layer, watched
 
     if isinstance(found.cls, str):
         if mode_of(m, func) is not None or found.cls == "transparent":

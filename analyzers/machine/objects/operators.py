@@ -14,6 +14,7 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 
@@ -219,7 +220,6 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
     from analyzers.machine.libraries.numpy.arrays import refuse_array
     from analyzers.machine.libraries.torch.tensor_operators import refuse_none_gradient
     from analyzers.machine.objects.iteration import stream_of
-    from analyzers.machine.observers.retained_graphs import note_kept
     from analyzers.machine.operators.dispatch import call_torch
 
     found = m.obj(old)
@@ -229,7 +229,7 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
         return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         more = stream_of(m, value).drained(m)
-        note_kept(m, subject_name(m), found.items, more.items)
+        tell(m, Kept(subject_name(m), found.items, more.items))
         m.st.put(old.id, concatenated(found, ListObj(more.items, more.rest)))
         return old
     if isinstance(found, DictObj) and op == "|" and isinstance(old, Ref):

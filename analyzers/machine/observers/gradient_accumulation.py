@@ -20,6 +20,15 @@ from analyzers.machine.autograd.tensors import Moment
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import Cleared, ClearedUse, GradAccumulated, HandStep
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import (
+    DataReplaced,
+    GradientArrived,
+    GradientDropped,
+    MultipliedByZero,
+    WriteBegins,
+    Written,
+    hears,
+)
 
 REPLACING = frozenset({"zero", "fill", "copy", "set", "?", ".data =", "backward"})
 """Writes after which nothing of a gradient is left, or nobody knows what."""
@@ -59,16 +68,17 @@ def held_by(m: Machine, grad: int) -> Held | None:
     return m.gathered.get(now) if now is not None else None
 
 
-def arrived(m: Machine, grad: int, before: Held | None, *, first: bool) -> None:
-    """A backward has made a gradient, or has added to what was there `before`."""
-    now = moment(m, grad)
+@hears(GradientArrived)
+def _arrived(m: Machine, signal: GradientArrived) -> None:
+    now = moment(m, grad := signal.grad)
     if now is None:
         return
+    before = m.gathered.get((now[0], now[1] - 1))
     site = m.site()
     tensor = m.tensor(Ref(grad))
     if tensor is not None and tensor.lineage is not None:
         m.gradient_trails[id(tensor.lineage)] = (tensor.lineage, grad)
-    if first:
+    if signal.first:
         m.gathered[now] = Held((site,))
     elif before is not None:
         stale = (site, before.used) if before.used is not None else before.stale
@@ -77,8 +87,10 @@ def arrived(m: Machine, grad: int, before: Held | None, *, first: bool) -> None:
         m.gathered.pop(now, None)
 
 
-def carry(m: Machine, storage: int, count: int, what: str) -> None:
+@hears(Written)
+def _carry(m: Machine, signal: Written) -> None:
     """A write has raised the count of a storage: what a gradient holds stays, unless the write cleared it."""
+    storage, count, what = signal.storage, signal.count, signal.what
     before = m.gathered.get((storage, count))
     if before is None:
         return
@@ -90,9 +102,9 @@ def carry(m: Machine, storage: int, count: int, what: str) -> None:
             _note_cleared(m, before)
 
 
-def dropped(m: Machine, grad: int) -> None:
-    """`.grad` is set to None."""
-    before = held_by(m, grad)
+@hears(GradientDropped)
+def _dropped(m: Machine, signal: GradientDropped) -> None:
+    before = held_by(m, signal.grad)
     if before is not None and before.backwards and before.used is None:
         _note_cleared(m, before)
 
@@ -112,9 +124,10 @@ def _note_cleared(m: Machine, before: Held) -> None:
     m.note(Cleared(site, before.backwards[-1]))
 
 
-def forget(m: Machine, grad: int) -> None:
-    """A gradient is multiplied by zero, which clears what is finite."""
-    now = moment(m, grad)
+@hears(MultipliedByZero)
+def _forget(m: Machine, signal: MultipliedByZero) -> None:
+    """That clears what is finite of a gradient."""
+    now = moment(m, signal.ident)
     if now is not None:
         m.gathered.pop(now, None)
 
@@ -136,14 +149,16 @@ def use(m: Machine, grad: int) -> Held | None:
     return found
 
 
-def look_at_write(m: Machine, ident: int, parents: tuple[Lineage, ...]) -> None:
+@hears(WriteBegins)
+@hears(DataReplaced)
+def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
     """A tensor is written: if it is a leaf's memory, and its gradient is in what is written, that is a step by hand."""
     if not m.gradient_trails:
         return
-    tensor = m.st.find(ident)
+    tensor = m.st.find(signal.ident)
     if not isinstance(tensor, Tensor) or tensor.storage not in m.leaf_storages:
         return
-    for grad, direct in _gradients_in(m, parents):
+    for grad, direct in _gradients_in(m, signal.parents):
         now = held_by(m, grad)
         if not direct and now is not None and not now.backwards:
             # What was computed of it before it was cleared.

@@ -11,17 +11,26 @@ when code that the machine does not see may do so.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Node, Tensor
-from analyzers.domain.values import Func, Value
+from analyzers.domain.values import Value
 from analyzers.machine.autograd.reachability import MOST_MEMBERS, tensors
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import CustomBypassed, GraphUnused, RetainedInVain
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.objects.classes import find_in_class, is_a
+from analyzers.machine.core.signals import (
+    BackwardUnseen,
+    CallBegins,
+    CallEnded,
+    Escaped,
+    GraphDropped,
+    GraphRetained,
+    NodeReached,
+    hears,
+)
 
 NEAR = 60
 """Nodes behind a tensor that is detached."""
@@ -44,6 +53,8 @@ class Uses:
 
     stretches: list[Stretch] = field(default_factory=list)
     inside: bool = False
+    calls: list[tuple[bool, int, CallBegins] | None] = field(default_factory=list)
+    """The calls under way: what `inside` was before, and the last node; None for those that do not count."""
     met: set[int] = field(default_factory=set)
     met_below: int = 0
     """Nodes up to this number may all have been met."""
@@ -61,33 +72,30 @@ def uses_of(m: Machine) -> Uses:
     return m.uses
 
 
-def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_context: bool = False) -> Value:
-    """What a call returns; its nodes are a stretch, unless it is a module's part."""
+@hears(CallBegins)
+def _begin(m: Machine, signal: CallBegins) -> None:
+    """The nodes that a call makes are a stretch, unless it is a module's part."""
     uses = uses_of(m)
-    inside = uses.inside
-    if (inside and not custom) or m.st.grad is not True:
-        return run()
-    low = m.sequence
-    uses.inside = inside or not custom
-    try:
-        result = run()
-    finally:
-        uses.inside = inside
-    made = [t for t in tensors(m, [result]) if t.requires_grad is True]
+    before = uses.inside
+    if (before and not signal.custom) or m.st.grad is not True:
+        uses.calls.append(None)
+        return
+    uses.calls.append((before, m.sequence, signal))
+    uses.inside = before or not signal.custom
+
+
+@hears(CallEnded)
+def _end(m: Machine, signal: CallEnded) -> None:
+    uses = uses_of(m)
+    call = uses.calls.pop()
+    if call is None:
+        return
+    uses.inside, low, begun = call
+    if signal.result is None:
+        return
+    made = [t for t in tensors(m, [signal.result]) if t.requires_grad is True]
     if any(low < number for t in made if (number := _number(m, t)) is not None):
-        uses.stretches.append(Stretch(m.site(), low, m.sequence, custom, takes_context))
-    return result
-
-
-def call_of_forward(m: Machine, func: Func, run: Callable[[], Value]) -> Value:
-    """A function named `forward` is called; that of a custom function is meant for `apply`."""
-    owner = func.owner
-    if owner is None or m.frame.library or not is_a(m, owner, "torch.autograd.Function"):
-        return run()
-    if find_in_class(m, owner, "backward") is None:
-        return run()
-    takes_context = find_in_class(m, owner, "setup_context") is None
-    return watched(m, run, func.qualname.rpartition(".")[0], takes_context=takes_context)
+        uses.stretches.append(Stretch(m.site(), low, m.sequence, begun.custom, begun.takes_context))
 
 
 def _number(m: Machine, tensor: Tensor) -> int | None:
@@ -96,7 +104,12 @@ def _number(m: Machine, tensor: Tensor) -> int | None:
     return found.seq if isinstance(found, Node) else None
 
 
-def met(m: Machine, ident: int, node: Node) -> None:
+@hears(NodeReached)
+def _reached(m: Machine, signal: NodeReached) -> None:
+    _meet(m, signal.ident, signal.node)
+
+
+def _meet(m: Machine, ident: int, node: Node) -> None:
     """A backward goes through a node, or may."""
     uses = uses_of(m)
     uses.met.add(node.seq)
@@ -105,23 +118,29 @@ def met(m: Machine, ident: int, node: Node) -> None:
         uses.needed.update(loc for loc, number in uses.kept.get(ident, ()) if (loc, number) != visit)
 
 
-def kept(m: Machine, nodes: Iterable[int]) -> None:
-    """A backward has kept the graph that it went through."""
+@hears(GraphRetained)
+def _kept(m: Machine, signal: GraphRetained) -> None:
     uses = uses_of(m)
     site = m.site()
     uses.keepers.setdefault(site.loc, site)
-    for ident in nodes:
+    for ident in signal.nodes:
         uses.kept.setdefault(ident, set()).add((site.loc, site.visit))
 
 
-def all_met(m: Machine) -> None:
-    """A backward went where the machine does not see."""
+@hears(BackwardUnseen)
+def _all_met(m: Machine, signal: BackwardUnseen) -> None:
+    del signal
     uses = uses_of(m)
     uses.met_below = m.sequence
     uses.needed.update(uses.keepers)
 
 
-def met_from(m: Machine, tensors: Iterable[Tensor]) -> None:
+@hears(Escaped)
+def _escaped(m: Machine, signal: Escaped) -> None:
+    _meet_from(m, signal.tensors)
+
+
+def _meet_from(m: Machine, tensors: Iterable[Tensor]) -> None:
     """Code that the machine does not see has these tensors, and may send them backward."""
     if m.uses is None or not (m.uses.stretches or m.uses.kept or m.uses.inside):
         return
@@ -134,16 +153,17 @@ def met_from(m: Machine, tensors: Iterable[Tensor]) -> None:
         seen.add(ident)
         node = m.st.find(ident)
         if isinstance(node, Node):
-            met(m, ident, node)
+            _meet(m, ident, node)
             stack += [edge.node for edge in node.edges if edge is not None and edge.node is not None]
 
 
-def let_go(m: Machine, tensor: Tensor) -> None:
-    """The program itself lets go of a tensor's graph, and so knows that there was one."""
+@hears(GraphDropped)
+def _let_go(m: Machine, signal: GraphDropped) -> None:
+    """The program itself lets go of a graph, and so knows that there was one."""
     uses = m.uses
     if uses is None or not (uses.stretches or uses.inside):
         return
-    queue = [tensor.edge]
+    queue = [signal.tensor.edge]
     for edge in queue:
         node = m.st.find(edge.node) if edge is not None and edge.node is not None else None
         if isinstance(node, Node) and node.seq not in uses.met and len(queue) < NEAR:
@@ -153,7 +173,7 @@ def let_go(m: Machine, tensor: Tensor) -> None:
 
 def leave(m: Machine, values: Iterable[Value]) -> None:
     """Values leave the run, and whoever gets them may do what he likes."""
-    met_from(m, tensors(m, values))
+    _meet_from(m, tensors(m, values))
 
 
 def tell(m: Machine) -> None:

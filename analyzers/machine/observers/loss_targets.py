@@ -15,6 +15,7 @@ from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import Const
 from analyzers.machine.core.events import Compared
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import BackwardBegins, hears
 
 LOSSES = frozenset({"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "KlDivBackward0"})
 
@@ -52,8 +53,10 @@ class Side:
     weighted: bool
 
 
-def look_at_losses(m: Machine, roots: Sequence[Edge]) -> None:
+@hears(BackwardBegins)
+def _look_at_losses(m: Machine, signal: BackwardBegins) -> None:
     """Note the differences near the root of a backward that are worth a look."""
+    roots = signal.roots
     if m.looks_at_losses <= 0:
         return
     m.looks_at_losses -= 1

@@ -5,23 +5,23 @@ A target network, a teacher that is a running mean: nobody trains them, so no gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Storage, Tensor
-from analyzers.domain.values import Value
 from analyzers.machine.core.events import EndedAtCut, FollowerReached, StaleBackward
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import LeafReached, LeavesReached, Loaded, WriteBegins, hears
 
 NEAR = 12
 
 
-def look_at_copy(m: Machine, ident: int, parents: Sequence[Lineage]) -> None:
+@hears(WriteBegins)
+def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
     """A tensor is written: if that is a parameter's memory, and a trained parameter is in it, the one follows."""
-    tensor = m.st.find(ident)
+    tensor = m.st.find(signal.ident)
     if not m.trained_trails or not isinstance(tensor, Tensor) or tensor.storage in m.followers:
         return
-    queue = list(parents)
+    queue = list(signal.parents)
     for step in queue:
         if id(step) in m.trained_trails:
             m.followers.add(tensor.storage)
@@ -30,14 +30,20 @@ def look_at_copy(m: Machine, ident: int, parents: Sequence[Lineage]) -> None:
             queue.extend(step.parents)
 
 
-def follow(m: Machine, target: Value, source: Value) -> None:
-    """A parameter is loaded from another."""
-    tensor, lineage = m.tensor(target), m.lineage(source)
+@hears(Loaded)
+def _follow(m: Machine, signal: Loaded) -> None:
+    tensor, lineage = m.tensor(signal.target), m.lineage(signal.source)
     if tensor is not None and lineage is not None and lineage is not tensor.lineage:
         m.followers.add(tensor.storage)
 
 
-def note_followers(m: Machine, users: Mapping[int, int]) -> None:
+@hears(LeavesReached)
+def _leaves_reached(m: Machine, signal: LeavesReached) -> None:
+    _note_cut_leaves(m, signal.leaves)
+    _note_followers(m, signal.users)
+
+
+def _note_followers(m: Machine, users: Mapping[int, int]) -> None:
     """A backward has come to leaves, from the nodes `users`: tell of the followers among them."""
     found: list[int] = []
     for leaf in users:
@@ -54,7 +60,7 @@ COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})
 """Cuts after which a tensor says that it requires grad."""
 
 
-def note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
+def _note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
     """A backward has come to `leaves`: tell of those that were cut off from leaves of their own."""
     starts: dict[int, list[int]] = {}
     for leaf in leaves:
@@ -77,8 +83,10 @@ def _leaves_by_trail(m: Machine) -> dict[int, list[int]]:
     return found
 
 
-def met_again(m: Machine, node: int, leaf: int) -> None:
-    """A backward comes to a leaf from a node: note it when the leaf was written since an earlier one came so."""
+@hears(LeafReached)
+def _met_again(m: Machine, signal: LeafReached) -> None:
+    """Note it when the leaf was written since an earlier backward came to it from there."""
+    node, leaf = signal.node, signal.leaf
     tensor = m.st.find(leaf)
     storage = m.st.find(tensor.storage) if isinstance(tensor, Tensor) else None
     if not isinstance(tensor, Tensor) or not isinstance(storage, Storage):

@@ -8,6 +8,7 @@ from analyzers.machine.autograd.trainables import all_known, parameters_of
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import ClipCall, OptimizerMade, ScalerCall, StepCall, ZeroCall
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import OptimizerDid, hears
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.observers.gradient_accumulation import Held, held_by, use
 from analyzers.machine.observers.untrained_parameters import look
@@ -15,8 +16,9 @@ from analyzers.machine.observers.untrained_parameters import look
 SCALER = {"note_scale": "scale", "note_unscale": "unscale", "note_scaled_step": "step"}
 
 
-def note(m: Machine, what: str, subject: Value) -> None:
-    """What the prelude tells of an optimizer, or of the tensors that are clipped."""
+@hears(OptimizerDid)
+def _note(m: Machine, signal: OptimizerDid) -> None:
+    what, subject = signal.what, signal.subject
     if what == "note_clip":
         _note_clip(m, subject)
     if not isinstance(subject, Ref):

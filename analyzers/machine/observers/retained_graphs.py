@@ -10,13 +10,14 @@ from analyzers.domain.state import may_meet
 from analyzers.domain.values import Tup, Value
 from analyzers.machine.core.events import BackwardCall, GraphGrew
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import Assigned, Bound, ItemStored, Kept, hears
 from analyzers.syntax import nodes as n
 
 NEAR = 60
 """How many steps of a trail, or nodes of a graph, are looked at."""
 
 
-def note_accumulation(m: Machine, name: str, new: Value) -> None:
+def _note_accumulation(m: Machine, name: str, new: Value) -> None:
     """`total += loss`: whether the total carries graphs that a backward is done with into the next iteration."""
     tensor = m.tensor(new)
     if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.iterations:
@@ -25,7 +26,12 @@ def note_accumulation(m: Machine, name: str, new: Value) -> None:
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
 
 
-def note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
+@hears(Kept)
+def _kept(m: Machine, signal: Kept) -> None:
+    _note_kept(m, signal.name, signal.earlier, signal.new)
+
+
+def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
     """`losses.append(loss)` and the like: `repeated` when an earlier iteration's is among those kept already."""
     if not m.loops or m.frame.library:
         return
@@ -111,24 +117,29 @@ def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
     return any(id(step) in roots for step in graph_trail(lineage))
 
 
-def note_growth(m: Machine, name: str, new: Value) -> None:
+@hears(Bound)
+def _bound(m: Machine, signal: Bound) -> None:
     if m.loops and not m.frame.library:
-        note_accumulation(m, name, new)
+        _note_accumulation(m, signal.name, signal.value)
 
 
-def note_stored(m: Machine, target: n.Expr, owner: Value, index: Value, value: Value) -> None:
+@hears(ItemStored)
+def _stored(m: Machine, signal: ItemStored) -> None:
     """`by_epoch[k] = loss` beside what is kept under other keys."""
-    match m.obj(owner):
+    target, index, value = signal.target, signal.index, signal.value
+    match m.obj(signal.owner):
         case DictObj(items=items, values=values, rest=rest) if index not in items:
-            note_kept(m, m.source(target), (*values, *((rest,) if rest is not None else ())), (value,))
+            _note_kept(m, m.source(target), (*values, *((rest,) if rest is not None else ())), (value,))
         case ListObj(items=items, rest=rest):
-            note_kept(m, m.source(target), (*items, *((rest,) if rest is not None else ())), (value,))
+            _note_kept(m, m.source(target), (*items, *((rest,) if rest is not None else ())), (value,))
 
 
-def note_joined(m: Machine, s: n.Assign, value: Value) -> None:
+@hears(Assigned)
+def _joined(m: Machine, signal: Assigned) -> None:
     """`losses = losses + [loss]`."""
+    s, value = signal.statement, signal.value
     found = m.obj(value)
     items = value.items if isinstance(value, Tup) else found.items if isinstance(found, ListObj) else ()
     if items and isinstance(s.value, n.BinOp):
         m.frame.node = s
-        note_kept(m, m.source(s.targets[0]), items[:-1], items[-1:])
+        _note_kept(m, m.source(s.targets[0]), items[:-1], items[-1:])

@@ -15,6 +15,7 @@ from analyzers.machine.autograd.graph import leaves_behind, requires_grad_of
 from analyzers.machine.core.events import Dropped, Misspelt, NotCalled
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.signals import LeftAlone, OwnAttributeSet, hears
 from analyzers.machine.interpreter.dispatch import evaluate
 from analyzers.ops.resolve import python_names
 from analyzers.syntax import nodes as n
@@ -22,14 +23,18 @@ from analyzers.syntax import nodes as n
 SHARES = frozenset({"data", "detach"})
 
 
-def look_at_statement(m: Machine, node: n.Expr, value: Value) -> None:
-    """An expression stands alone, and its value goes nowhere."""
+@hears(LeftAlone)
+def _left_alone(m: Machine, signal: LeftAlone) -> None:
+    _look_at_statement(m, signal.node, signal.value)
+
+
+def _look_at_statement(m: Machine, node: n.Expr, value: Value) -> None:
     if m.frame.library or m.frame.module.endswith(".ipynb"):
         return
     match node, value:
         case n.TupleExpr(elts=elts), Tup(items=items) if len(elts) == len(items):
             for part, item in zip(elts, items, strict=True):
-                look_at_statement(m, part, item)
+                _look_at_statement(m, part, item)
         case n.Call(), Ref():
             _look_at_call(m, node, value)
         case n.BinOp(), Ref():
@@ -130,8 +135,10 @@ def _look_at_comparison(m: Machine, node: n.Compare, owner: n.Expr) -> None:
         m.note(Misspelt(m.site(), "", "requires_grad", m.tensor(value) is None, compared=True))
 
 
-def note_misspelt(m: Machine, attr: str, *, module: bool) -> None:
+@hears(OwnAttributeSet)
+def _note_misspelt(m: Machine, signal: OwnAttributeSet) -> None:
     """`t.require_grad = True` and `net.requires_grad = False` make attributes that nobody reads."""
+    attr, module = signal.name, signal.module
     near = difflib.SequenceMatcher(None, attr, "requires_grad").ratio() > 0.85
     if not m.frame.library and near and (module or attr != "requires_grad"):
         m.note(Misspelt(m.site(), subject_name(m), attr, module))

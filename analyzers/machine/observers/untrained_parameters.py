@@ -16,6 +16,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import all_known, parameters_of
 from analyzers.machine.core.events import BackwardCall, LeftOut, ParameterLost
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import TensorStored, hears
 
 MOST = 16
 """Steps that are looked at in one run: one that is left out is left out in the first rounds."""
@@ -142,10 +143,12 @@ def _class_name(m: Machine, owner: Instance) -> str:
     return cls.name if isinstance(cls, ClassObj) else "module"
 
 
-def look_at_attribute(m: Machine, owner: Instance, name: str, value: Ref) -> None:
+@hears(TensorStored)
+def _look_at_attribute(m: Machine, signal: TensorStored) -> None:
     """Note an attribute that was computed of a parameter which nobody registers: `Parameter(...) * 0.02`."""
     if not any(frame.qualname.endswith("__init__") and not frame.library for frame in m.frames):
         return
+    owner, name, value = signal.owner, signal.name, signal.value
     tensor = tensor_at(m, value.id)
     if not m.frame.library and tensor.requires_grad is False and _made_as_parameter(m, tensor.lineage):
         m.note(ParameterLost(m.site(), _class_name(m, owner), name, tensor.lineage))

@@ -15,6 +15,7 @@ from analyzers.machine.autograd.views import check_usable
 from analyzers.machine.autograd.writes import RESHAPING, check_write, rebase
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import MultipliedByZero, WriteBegins, tell
 from analyzers.machine.operators.arguments import infer, types_of
 from analyzers.machine.operators.layouts import change_layout, check_memory
 from analyzers.machine.operators.recording import record_call, saved_tensors
@@ -22,9 +23,6 @@ from analyzers.ops.table import Row
 
 
 def run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> Value:
-    from analyzers.machine.observers.gradient_accumulation import forget, look_at_write
-    from analyzers.machine.observers.misdirected_gradients import look_at_copy
-
     target_value = bound.get("self", NONE)
     if not isinstance(target_value, Ref) or m.tensor(target_value) is None:
         for value in bound.values():
@@ -32,10 +30,9 @@ def run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> V
                 havoc_value(m, value)
         return target_value
     ident = target_value.id
-    look_at_write(m, ident, step.parents)
-    look_at_copy(m, ident, step.parents)
+    tell(m, WriteBegins(ident, step.parents))
     if row.base == "mul_" and bound.get("other") in {Const(0), Const(0.0)}:
-        forget(m, ident)
+        tell(m, MultipliedByZero(ident))
     if row.kind == "composite":
         step.differentiable = tuple(n for n, ids in step.inputs.items() if ids)
         step.requires = inputs_require_grad(m, step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from immutables import Map
@@ -24,7 +24,8 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
 from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, UNMATERIALIZED, slot
-from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.libraries.torch.modules import watched
+from analyzers.machine.objects.classes import find_in_class, is_a
 from analyzers.machine.operators.tensor_arithmetic import Term, summed_to
 from analyzers.syntax import nodes as n
 
@@ -350,3 +351,14 @@ def _expandable(shape: tuple[int | None, ...], to: tuple[int | None, ...]) -> bo
 
 def _sizes(shape: tuple[int | None, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]"
+
+
+def call_of_forward(m: Machine, func: Func, run: Callable[[], Value]) -> Value:
+    """A function named `forward` is called; that of a custom function is meant for `apply`."""
+    owner = func.owner
+    if owner is None or m.frame.library or not is_a(m, owner, "torch.autograd.Function"):
+        return run()
+    if find_in_class(m, owner, "backward") is None:
+        return run()
+    takes_context = find_in_class(m, owner, "setup_context") is None
+    return watched(m, run, func.qualname.rpartition(".")[0], takes_context=takes_context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from analyzers.domain.lineage import Lineage
@@ -12,6 +13,15 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.events import OutputReplaced
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import called, native
+from analyzers.machine.core.signals import (
+    CallBegins,
+    CallEnded,
+    Loaded,
+    OptimizerDid,
+    OwnAttributeSet,
+    TensorStored,
+    tell,
+)
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class, is_a
 
@@ -30,9 +40,6 @@ def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
 
 def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
     """`object.__setattr__`, and what `nn.Module` adds to it."""
-    from analyzers.machine.observers.suspicious_statements import note_misspelt
-    from analyzers.machine.observers.untrained_parameters import look_at_attribute
-
     parametrized = parametrization(m, found, name)
     if isinstance(parametrized, Ref):
         call_method(m, parametrized, "right_inverse", Args([value]))
@@ -68,9 +75,9 @@ def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: V
         if isinstance(buffers, DictObj) and Const(name) in buffers.items:
             register(m, owner, "_buffers", name, value)
             return
-        note_misspelt(m, name, module=True)
+        tell(m, OwnAttributeSet(name, module=True))
         if tensor is not None and isinstance(value, Ref):
-            look_at_attribute(m, found, name, value)
+            tell(m, TensorStored(found, name, value))
     if found.cls == "torch.autograd.FunctionCtx" and not m.frame.library:
         m.kept_on_context[owner.id, name] = m.site()
     m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
@@ -161,9 +168,7 @@ def _named_modules(m: Machine, args: Args) -> Value:
 
 @native("autograd_machine.follow")
 def _follow(m: Machine, args: Args) -> Value:
-    from analyzers.machine.observers.misdirected_gradients import follow
-
-    follow(m, args.get(0, "target"), args.get(1, "source"))
+    tell(m, Loaded(args.get(0, "target"), args.get(1, "source")))
     return NONE
 
 
@@ -187,7 +192,16 @@ def _note_replaced(m: Machine, args: Args) -> Value:
     "autograd_machine.note_scheduler",
 )
 def _note(m: Machine, args: Args) -> Value:
-    from analyzers.machine.observers.optimizer_steps import note
-
-    note(m, called(m), args.get(0, "what"))
+    tell(m, OptimizerDid(called(m), args.get(0, "what")))
     return NONE
+
+
+def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_context: bool = False) -> Value:
+    """What a call gives that observers look at: of a module, or of `forward` of the custom function `custom`."""
+    tell(m, CallBegins(custom, takes_context))
+    result: Value | None = None
+    try:
+        result = run()
+    finally:
+        tell(m, CallEnded(result))
+    return result

@@ -19,6 +19,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import DataReplaced, GradientDropped, OwnAttributeSet, tell
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.operators.dispatch import call_torch
@@ -133,30 +134,25 @@ def _check_gradient(m: Machine, tensor: Tensor, value: Value) -> None:
 
 
 def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, value: Value) -> None:
-    from analyzers.machine.observers.gradient_accumulation import dropped
-    from analyzers.machine.observers.suspicious_statements import note_misspelt
-
     match name:
         case "requires_grad":
             set_flag(m, owner, value, method=False)
         case "grad":
             if value == NONE and isinstance(tensor.grad, Ref):
-                dropped(m, tensor.grad.id)
+                tell(m, GradientDropped(tensor.grad.id))
             _check_gradient(m, tensor, value)
             m.st.put(owner.id, replace(tensor, grad=value))
         case "data":
             _set_data(m, owner, tensor, value)
         case _:
-            note_misspelt(m, name, module=False)
+            tell(m, OwnAttributeSet(name, module=False))
             m.st.put(owner.id, replace(tensor, attrs=tensor.attrs.set(name, value)))
 
 
 def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
     """`t.data = v`: `t` gets the memory of `v`; what was saved of `t` as an input now reads the new memory."""
-    from analyzers.machine.observers.gradient_accumulation import look_at_write
-
     given = m.tensor(value)
-    look_at_write(m, owner.id, m.parents([value]))
+    tell(m, DataReplaced(owner.id, m.parents([value])))
     write_hidden(m, tensor.storage, ".data =")
     if given is None:
         m.st.put(
