@@ -18,7 +18,7 @@ from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.trainables import all_known, members, parameters_of
 from analyzers.machine.core.events import BackwardCall, OptimizerMade
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.libraries.torch.grad_modes import mode_of
+from analyzers.machine.core.registries import mode_of
 from analyzers.report import Card, Change, Fact, Graph, Held, Place, Remark
 from analyzers.syntax import nodes as n
 

@@ -11,19 +11,26 @@ from analyzers.machine.entries import frameworks, likely_values
 from analyzers.machine.entries.functions import Made, make_instance, run_unknown
 from analyzers.machine.entries.modules import run_module
 from analyzers.machine.interpreter import (
+    calls,
     classes,
     comprehensions,
     conditions,
+    decorators,
     expressions,
+    generators,
     handlers,
     imports,
+    linking,
     loops,
     names,
     patterns,
+    port,
     statements,
     targets,
     with_blocks,
 )
+from analyzers.machine.libraries import known_names, matplotlib
+from analyzers.machine.libraries.numpy import arrays, functions
 from analyzers.machine.libraries.python import (
     builtin_functions,
     builtin_objects,
@@ -34,14 +41,20 @@ from analyzers.machine.libraries.python import (
 )
 from analyzers.machine.libraries.torch import (
     autograd_entries,
+    custom_functions,
     fast_paths,
-    functions,
+    function_context,
     grad_modes,
     modules,
+    tensor_attributes,
     tensor_hooks,
     tensor_methods,
+    tensors,
+    unknown_tensors,
 )
+from analyzers.machine.libraries.torch import functions as torch_functions
 from analyzers.machine.libraries.torch import intrinsics as torch_intrinsics
+from analyzers.machine.objects import attributes, containers, instances, strings, unknown_values
 from analyzers.machine.observers import (
     gradient_accumulation,
     graph_liveness,
@@ -55,11 +68,14 @@ from analyzers.machine.observers import (
 from analyzers.machine.operators import casts, composite_shapes, composites
 
 TABLES_OF: Final = (
-    classes, comprehensions, conditions, expressions, handlers, imports, loops, names, patterns, statements, targets,
-    with_blocks, casts, composite_shapes, composites, builtin_functions, builtin_objects, copying, intrinsics,
-    namespaces, standard, autograd_entries, fast_paths, functions, grad_modes, modules, tensor_hooks, tensor_methods,
-    torch_intrinsics, gradient_accumulation, graph_liveness, loss_targets, misdirected_gradients, optimizer_steps,
-    retained_graphs, suspicious_statements, untrained_parameters, frameworks, likely_values,
+    frameworks, likely_values, calls, classes, comprehensions, conditions, decorators, expressions, generators,
+    handlers, imports, linking, loops, names, patterns, port, statements, targets, with_blocks, known_names,
+    matplotlib, arrays, functions, builtin_functions, builtin_objects, copying, intrinsics, namespaces, standard,
+    autograd_entries, custom_functions, fast_paths, function_context, torch_functions, grad_modes, torch_intrinsics,
+    modules, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors, attributes, containers,
+    instances, strings, unknown_values, gradient_accumulation, graph_liveness, loss_targets, misdirected_gradients,
+    optimizer_steps, retained_graphs, suspicious_statements, untrained_parameters, casts, composite_shapes,
+    composites,
 )  # fmt: skip
 """The modules whose import fills a table."""
 

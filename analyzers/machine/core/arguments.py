@@ -15,6 +15,8 @@ class Args:
     kw: dict[str, Value] = field(default_factory=dict)
     open: bool = False
     more: frozenset[Value] | None = None
+    called: str = ""
+    """The dotted name of the library's function that is called."""
 
     def get(self, index: int, name: str, default: Value | None = None) -> Value:
         """A builtin's parameter, by position or name."""

@@ -3,55 +3,58 @@
 from __future__ import annotations
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import ClassObj, Instance
-from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
+from analyzers.domain.values import Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.havoc import havoc_value
-from analyzers.machine.core.library_names import call_library
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
 
 
 def call(m: Machine, func: Value, args: Args) -> Value:
-    from analyzers.machine.interpreter.calls import call_function
-    from analyzers.machine.libraries.torch.custom_functions import call_of_forward
-    from analyzers.machine.libraries.torch.modules import MARKED, marked
-    from analyzers.machine.objects.attributes import call_bound
-    from analyzers.machine.objects.construction import instantiate
-    from analyzers.machine.objects.instances import call_instance
-
     match func:
-        case Func(node_name="forward"):
-            return call_of_forward(m, func, lambda: call_function(m, func, args))
-        case Func():
-            return call_function(m, func, args)
+        case Func(node_name=name):
+            run = CALLS[Func]
+            looks_on = NAMED_FUNCTIONS.get(name)
+            return run(m, func, args) if looks_on is None else looks_on(m, func, lambda: run(m, func, args))
         case Method(receiver=receiver, func=inner):
-            result = call_function(m, inner, args.prepend(receiver))
-            return marked(m, inner, result, args) if inner.node_name in MARKED and not m.frame.library else result
+            result = CALLS[Func](m, inner, args.prepend(receiver))
+            mark = NAMED_METHODS.get(inner.node_name)
+            return result if mark is None or m.frame.library else mark(m, inner, result, args)
         case Builtin(name=name):
             return call_library(m, name, args)
-        case BoundBuiltin(receiver=receiver, name=name):
-            return call_bound(m, receiver, name, args)
         case Partial(func=inner_func, args=first, kwargs=named):
             return call(m, inner_func, Args([*first, *args.pos], {**dict(named), **args.kw}, args.open))
         case Native(call=native):
             return native(m, args)
         case Ref():
-            found = m.obj(func)
-            if isinstance(found, ClassObj):
-                return instantiate(m, func, found, args)
-            if isinstance(found, Instance):
-                return call_instance(m, func, found, args)
+            found = m.st.get(func.id)
+            made = model_of(found).call(m, func, found, args)
+            return made if made is not None else unknown_call(m, func, args)
         case Const(value=value) if value is not None:
             raise PyRaise("TypeError", f"'{type(value).__name__}' object is not callable")
-    return unknown_call(m, func, args)
+    handler = CALLS.get(type(func))
+    return unknown_call(m, func, args) if handler is None else handler(m, func, args)
+
+
+def call_library(m: Machine, name: str, args: Args) -> Value:
+    """A call of a dotted name from outside the program."""
+    args.called = name
+    answer = ANSWERS.get(name)
+    if answer is not None:
+        return answer(m, args)
+    top, _, rest = name.partition(".")
+    fallback = FALLBACKS.get(top)
+    if fallback is not None:
+        return fallback(m, rest, args)
+    m.doubts += 1
+    return unknown_call(m, Builtin(name), args)
 
 
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call of something unknown: what it was handed may have changed, and the result may be any of it."""
-    from analyzers.machine.entries.likely_values import made_outside
-
-    made = made_outside(m, func, args)
+    made = PORTS.likely.called(m, func, args)
     if made is not None:
         return made
     m.doubts += 1

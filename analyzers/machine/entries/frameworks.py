@@ -19,7 +19,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import NoGraph, Raised
 from analyzers.machine.core.events import StepWithoutLoss
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.classes import find_in_class, is_a
 from analyzers.syntax import nodes as n
@@ -76,7 +76,7 @@ def _end_of(m: Machine, func: Func) -> n.Node:
     return body[-1] if last is None else last.value or last
 
 
-@native("autograd_machine.call_fitting")
+@answers("autograd_machine.call_fitting")
 def _call_fitting(m: Machine, args: Args) -> Value:
     """Call a method with as many of the arguments as it takes."""
     func, given = args.pos[0], args.pos[1:]
@@ -89,7 +89,7 @@ def _call_fitting(m: Machine, args: Args) -> Value:
     return call(m, func, Args(given))
 
 
-@native("autograd_machine.loss_of")
+@answers("autograd_machine.loss_of")
 def _loss_of(m: Machine, args: Args) -> Value:
     """The loss in what `training_step` returned; none where the step is left out."""
     value, step = args.pos

@@ -24,15 +24,16 @@ from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.roles import roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, dotted, same_part
 
 
-def presumed(m: Machine, target: n.Expr, value: Value) -> Value:
+def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     """What `target` most likely holds, if `value` says nothing and the uses of the name do."""
     if not says_nothing(value) or m.frame.library:
         return value
@@ -45,7 +46,7 @@ def presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     return value if role is None else _stand_in(m, name, role, value)
 
 
-def presume_arguments(m: Machine, func: Func, env: int) -> None:
+def _presume_arguments(m: Machine, func: Func, env: int) -> None:
     """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
     if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
@@ -79,7 +80,7 @@ def _model(m: Machine) -> Value:
     return model
 
 
-def made_outside(m: Machine, func: Value, args: Args) -> Value | None:
+def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     """What a class or a function of an installed library makes, where it is known what kind of thing that is."""
     name = outside_name(func)
     if not m.presumes:
@@ -153,7 +154,7 @@ def _is_model(m: Machine, value: Value) -> bool:
     return is_module(m, value) is True
 
 
-@native("autograd_machine.presumed_output")
+@answers("autograd_machine.presumed_output")
 def _presumed_output(m: Machine, args: Args) -> Value:
     """What a presumed model returns: it may be one tensor, or anything that holds some."""
     operands = [v for v in args.pos if isinstance(v, Ref) and m.tensor(v) is not None]
@@ -169,7 +170,7 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     return made
 
 
-@native("autograd_machine.presumed_data")
+@answers("autograd_machine.presumed_data")
 def _presumed_data(m: Machine, args: Args) -> Value:
     """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
     del args
@@ -180,3 +181,17 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     made = m.new_tensor(None, None, lineage=m.trail("?", ()))
     m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
     return made
+
+
+class ByRole(LikelyValues):
+    def bound(self, m: Machine, target: n.Expr, value: Value) -> Value:
+        return _presumed(m, target, value)
+
+    def arguments(self, m: Machine, func: Func, env: int) -> None:
+        _presume_arguments(m, func, env)
+
+    def called(self, m: Machine, func: Value, args: Args) -> Value | None:
+        return _made_outside(m, func, args)
+
+
+PORTS.likely = ByRole()

@@ -17,7 +17,9 @@ from analyzers.machine.core.events import doubt
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
 from analyzers.machine.core.places import Frame
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.registries import CALLS
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished
 from analyzers.machine.interpreter.dispatch import evaluate, run_block
@@ -36,12 +38,10 @@ def call_function(m: Machine, func: Func, args: Args) -> Value:
 
 
 def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
-    from analyzers.machine.entries.likely_values import presume_arguments
-
     try:
         env = bind_arguments(m, func, args)
         if any(isinstance(value, Unknown) for value in m.env(env).vars.values()):
-            presume_arguments(m, func, env)
+            PORTS.likely.arguments(m, func, env)
     except PyRaise as raised:
         return [Outcome(m.st, NONE, raised)]
     if any(frame.func is not None for frame in m.frames):
@@ -209,3 +209,11 @@ def run_statements(m: Machine, body: Sequence[n.Stmt]) -> None:
         raise raised
     else:
         raise Infeasible
+
+
+def _call(m: Machine, func: Value, args: Args) -> Value:
+    assert isinstance(func, Func)
+    return call_function(m, func, args)
+
+
+CALLS[Func] = _call

@@ -10,11 +10,10 @@ from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Val
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine, Modes, apply_mode, restore_modes
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.registries import EXPECTING, MODES, mode_of, packing_of
 from analyzers.machine.interpreter.flow import Flow
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
-
-EXPECTING = frozenset({"pytest.raises", "unittest.assertRaises"})
 
 
 @dataclass(slots=True)
@@ -32,8 +31,6 @@ class Guard:
 
 
 def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
-    from analyzers.machine.libraries.torch.grad_modes import mode_of
-
     mode = mode_of(m, manager)
     found = m.obj(manager)
     if mode is not None and isinstance(found, Instance):
@@ -52,7 +49,7 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
             value = call_method(m, manager, "__enter__", Args([], {}))
             return Guard(manager=manager), value
         return Guard(), manager
-    if isinstance(manager, Builtin) and manager.name in {"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}:
+    if isinstance(manager, Builtin) and manager.name in MODES:
         raise m.throw("TypeError", "'type' object does not support the context manager protocol")
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
 
@@ -69,10 +66,11 @@ def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
         return Guard(expects=True, swallows=True), Unknown()
     if cls == "contextlib.suppress":
         return Guard(swallows=True), NONE
-    if cls == "torch.saved_tensors_hooks":
+    packing = packing_of(found)
+    if packing is not None:
         outside = (m.st.saved_hooks, m.st.packing)
         m.st.saved_hooks = True
-        pack, unpack = found.attrs.get("pack"), found.attrs.get("unpack")
+        pack, unpack = packing
         m.st.packing = None if pack is None or unpack is None else (pack, unpack)
         return Guard(hooks=outside), NONE
     return Guard(), Unknown()

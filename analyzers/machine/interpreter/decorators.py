@@ -5,41 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import ClassObj, Instance
-from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, GradMode, Partial, Ref, Tup, Unknown, Value
+from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Partial, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import CLASSES, MODES, TRANSPARENT, ClassModel, mode_of
 
-TRANSPARENT = frozenset(
-    {
-        "functools.wraps", "functools.cache", "functools.lru_cache", "functools.cached_property", "torch.jit.script",
-        "torch.jit.export", "torch.jit.ignore", "torch.jit.unused", "torch.compile", "abc.abstractmethod",
-        "typing.overload", "typing.no_type_check", "typing.final", "typing.override", "typing_extensions.override",
-        "typing.runtime_checkable", "functools.singledispatch", "torch.amp.custom_fwd", "torch.amp.custom_bwd",
-        "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd", "atexit.register", "pytest.fixture",
-        "pytest.mark.parametrize", "functools.total_ordering", "enum.unique", "torch._dynamo.disable",
-        "torch.compiler.disable", "torch.no_type_check", "torch.jit.script_if_tracing", "typing.dataclass_transform",
-    }
-)  # fmt: skip
-"""Decorators that leave what the function does with tensors as it is."""
-
-
-DECORATED_MODES = {
-    "torch.no_grad": GradMode(grad=False),
-    "torch.enable_grad": GradMode(grad=True),
-    "torch.inference_mode": GradMode(grad=False, inference=True),
-}
+TRANSPARENT.update({
+    "functools.wraps", "functools.cache", "functools.lru_cache", "functools.cached_property", "abc.abstractmethod",
+    "typing.overload", "typing.no_type_check", "typing.final", "typing.override", "typing_extensions.override",
+    "typing.runtime_checkable", "functools.singledispatch", "atexit.register", "functools.total_ordering",
+    "enum.unique", "typing.dataclass_transform",
+})  # fmt: skip
 
 
 def decorate(m: Machine, decorator: Value, func: Value) -> Value:
     """What `@decorator` makes of `func`."""
-    from analyzers.machine.libraries.torch.grad_modes import mode_of
-
     name = decorator.name if isinstance(decorator, Builtin) else None
     found = m.obj(decorator)
     if isinstance(func, Func):
-        if name is not None and name in DECORATED_MODES:
-            return replace(func, modes=(DECORATED_MODES[name], *func.modes))
+        if name is not None and name in MODES:
+            return replace(func, modes=(MODES[name], *func.modes))
         mode = mode_of(m, decorator)
         if mode is not None:
             # `set_grad_enabled(False)` acts when it is made, and is undone once it decorates.
@@ -90,10 +76,20 @@ def decorate_class(m: Machine, decorator: Value, value: Value) -> Value:
                     inherited[field[0]] = field
         m.st.put(value.id, replace(found, kind="dataclass", fields=tuple(inherited.values())))
         return value
-    if name is not None and (name in TRANSPARENT or name in DECORATED_MODES):
+    if name is not None and (name in TRANSPARENT or name in MODES):
         return value
     if isinstance(made, Instance) and made.cls == "transparent":
         return value
     if isinstance(decorator, Unknown):
         return value
     return call(m, decorator, Args([value], {}))
+
+
+class Transparent(ClassModel):
+    """What is left of a decorator that changes nothing of what a function does with tensors."""
+
+    def call(self, m: Machine, owner: Ref, found: Instance, args: Args) -> Value | None:
+        return decorate(m, owner, args.get(0, "func"))
+
+
+CLASSES["transparent"] = Transparent()

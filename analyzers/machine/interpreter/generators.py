@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from analyzers.domain.objects import Generator, Iterator, ListObj
+from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Ref, Unknown, Value
+from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.choices import Outcome
+from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.registries import MODELS, ObjectModel
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.calls import run_body
 from analyzers.machine.interpreter.contexts import Guard
 from analyzers.machine.interpreter.flow import Flow, join_all
 from analyzers.machine.interpreter.targets import assign
-from analyzers.machine.objects.iteration import Stream, any_of, stream_of
+from analyzers.machine.objects.iteration import any_of, stream_of
 from analyzers.syntax import nodes as n
 
 MOST = 64
@@ -204,3 +208,24 @@ def advance(m: Machine, ref: Ref, default: Value | None) -> Value:
             return default
         raise PyRaise("StopIteration")
     return Unknown()
+
+
+class IteratorModel(ObjectModel):
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
+        return advance(m, owner, None) if name in {"__next__", "send"} else NONE
+
+
+class HalfUsedModel(IteratorModel):
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, Iterator)
+        put(m, ident, found, Iterator(found.source, None, found.items, found.rest))
+
+
+class GeneratorModel(IteratorModel):
+    def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
+        assert isinstance(found, Generator)
+        return Stream(generator=found, drain=lambda m: collect(m, found))
+
+
+MODELS[Iterator] = HalfUsedModel()
+MODELS[Generator] = GeneratorModel()

@@ -10,6 +10,7 @@ from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.library_names import m_star, outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.registries import MODELLED
 from analyzers.machine.interpreter.dispatch import runs
 from analyzers.machine.interpreter.linking import import_path, late, member, package_without_file
 from analyzers.machine.interpreter.targets import store_name
@@ -34,8 +35,6 @@ def run_import(m: Machine, s: n.Import) -> None:
 
 def _check_installed(m: Machine, top: str) -> None:
     """Where a handler waits, a package may well be missing; elsewhere the program counts on it."""
-    from analyzers.machine.libraries.known_names import MODELLED
-
     if top in MODELLED or top in sys.stdlib_module_names or not any(frame.handlers for frame in m.frames):
         return
     if not m.frame.library and m.program.outside_kind(top) == "missing":

@@ -28,6 +28,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import ModuleRun
+from analyzers.machine.core.registries import MODELS, ObjectModel
 
 
 def attach(m: Machine, run: ModuleRun) -> None:
@@ -187,3 +188,20 @@ def library_call(m: Machine, dotted: str, args: Args) -> Value:
     """Call a function or class of the prelude."""
     place = m.program.library(dotted)
     return Unknown() if place is None else call(m, library_value(m, place), args)
+
+
+class WorkspaceModule(ObjectModel):
+    def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
+        assert isinstance(found, ModuleObj)
+        if name == "__dict__":
+            return namespace(m, found.env)
+        if name in {"__name__", "__file__"}:
+            return Const(found.name if name == "__name__" else found.path)
+        return member(m, owner, name) or Unknown()
+
+    def set_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        assert isinstance(found, ModuleObj)
+        m.bind(found.env, name, value)
+
+
+MODELS[ModuleObj] = WorkspaceModule()

@@ -19,12 +19,13 @@ from analyzers.domain.objects import Counter, Env, Instance, Tensor
 from analyzers.domain.state import State, touched
 from analyzers.domain.values import Tup, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.conditions import condition
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, blurred_element, join_all, reduce_states, run_choices
 from analyzers.machine.interpreter.generators import run_pushed
 from analyzers.machine.interpreter.targets import assign
-from analyzers.machine.objects.iteration import Stream, stream_of
+from analyzers.machine.objects.iteration import stream_of
 from analyzers.syntax import nodes as n
 
 LIBRARY_ROUNDS = 4_000

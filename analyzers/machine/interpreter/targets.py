@@ -5,6 +5,8 @@ from __future__ import annotations
 from analyzers.domain.objects import DictObj, Env, ListObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
+from analyzers.machine.core.registries import misused
 from analyzers.machine.core.signals import Bound, ItemStored, tell
 from analyzers.machine.interpreter.dispatch import evaluate, runs
 from analyzers.machine.interpreter.names import lookup_env, module_env
@@ -52,11 +54,9 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
-    from analyzers.machine.entries.likely_values import presumed
-
     if not isinstance(value, Unknown):
         return value
-    return presumed(m, target, value)
+    return PORTS.likely.bound(m, target, value)
 
 
 def _fact(m: Machine, target: n.Expr, statement: n.Node | None, value: Value) -> None:
@@ -97,8 +97,6 @@ def _nonlocals(node: n.FunctionDef | n.Lambda) -> frozenset[str]:
 
 
 def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Node | None) -> None:
-    from analyzers.machine.libraries.torch.function_context import misused
-
     stream = stream_of(m, value, unpack=len(elts)).drained(m)
     star = next((i for i, e in enumerate(elts) if isinstance(e, n.Starred)), None)
     items = list(stream.items)

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import math
 
-from analyzers.domain.objects import Instance
-from analyzers.domain.values import FALSE, NONE, Const, Ref, Unknown, Value
+from analyzers.domain.join import reach_of
+from analyzers.domain.values import FALSE, NONE, Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import unknown_call
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.libraries.matplotlib import AXES, FIGURE, call_axes, call_figure
-from analyzers.machine.libraries.torch.function_context import context_method
+from analyzers.machine.core.registries import CONSTANTS, EXPECTING, FALLBACKS, MODELLED, STAR, TRANSPARENT
+from analyzers.machine.libraries.matplotlib import call_pyplot
 
-CONSTANTS: dict[str, Value] = {
+CONSTANTS.update({
     "math.pi": Const(math.pi), "math.e": Const(math.e), "math.inf": Const(math.inf), "math.nan": Unknown("float"),
     "math.tau": Const(math.tau), "torch.pi": Const(math.pi), "torch.e": Const(math.e), "torch.inf": Const(math.inf),
     "torch.nan": Unknown("float"), "numpy.pi": Const(math.pi), "numpy.e": Const(math.e), "numpy.inf": Const(math.inf),
     "numpy.newaxis": NONE, "torch.newaxis": NONE, "typing.TYPE_CHECKING": FALSE, "sys.argv": Unknown(),
     "os.environ": Unknown(), "sys.maxsize": Const((1 << 63) - 1), "torch.__version__": Unknown("str"),
     "os.sep": Const("/"), "sys.version_info": Unknown(), "sys.platform": Unknown("str"), "os.name": Unknown("str"),
-}  # fmt: skip
+})  # fmt: skip
 
 
-STAR: dict[str, tuple[str, ...]] = {
-    "torch.nn": ("Module", "Linear", "ReLU", "Sequential", "Parameter", "ModuleList", "functional"),
-    "math": tuple(name for name in dir(math) if not name.startswith("_")),
-}
+STAR.update(
+    {
+        "torch.nn": ("Module", "Linear", "ReLU", "Sequential", "Parameter", "ModuleList", "functional"),
+        "math": tuple(name for name in dir(math) if not name.startswith("_")),
+    }
+)
 
 
 QUIET = frozenset([
@@ -39,22 +40,7 @@ QUIET = frozenset([
 """Modules whose functions leave tensors as they are."""
 
 
-def call_instance_method(m: Machine, receiver: Value, found: Instance, name: str, args: Args) -> Value:
-    """A method of an object whose class lies outside."""
-    if found.cls == "torch.autograd.FunctionCtx" and isinstance(receiver, Ref):
-        return context_method(m, receiver, found, name, args)
-    if found.cls in {AXES, FIGURE}:
-        return call_axes(m, name, args) if found.cls == AXES else call_figure(m, name)
-    if isinstance(found.cls, str) and (
-        found.cls.startswith("builtins.") or found.cls in {"torch.device", "torch.Generator"}
-    ):
-        return receiver if name in {"manual_seed", "with_traceback"} else Unknown()
-    if isinstance(found.cls, str) and found.cls.startswith("torch.") and name in {"__enter__", "__exit__"}:
-        return NONE
-    return unknown_call(m, receiver, args)
-
-
-MODELLED = frozenset(
+MODELLED.update(
     {
         "torch", "numpy", "math", "random", "copy", "functools", "itertools", "operator", "collections", "contextlib",
         "dataclasses", "typing", "abc", "enum", "time", "os", "sys", "json", "logging", "warnings", "pathlib", "re",
@@ -66,4 +52,39 @@ MODELLED = frozenset(
         "accelerate", "transformers",
     }
 )  # fmt: skip
-"""Top-level modules that change nothing of the program's tensors except where the machine says how."""
+
+
+WITHOUT_DOUBT = frozenset({"time", "logging", "warnings"})
+"""Those that surely raise nothing."""
+
+
+def _quiet(m: Machine, rest: str, args: Args) -> Value:
+    m.doubts += args.called.partition(".")[0] not in WITHOUT_DOUBT
+    return Unknown(None, None, None, reach_of(*args.all()))
+
+
+for _name in QUIET - {"matplotlib", "random"}:
+    FALLBACKS[_name] = _quiet
+
+
+def _tqdm(m: Machine, rest: str, args: Args) -> Value:
+    m.doubts += 1
+    return args.get(0, "iterable", Unknown())
+
+
+def _matplotlib(m: Machine, rest: str, args: Args) -> Value:
+    if rest.startswith("pyplot."):
+        return call_pyplot(m, rest.removeprefix("pyplot."), args)
+    return _quiet(m, rest, args)
+
+
+FALLBACKS["tqdm"] = _tqdm
+FALLBACKS["matplotlib"] = _matplotlib
+
+TRANSPARENT.update({
+    "torch.jit.script", "torch.jit.export", "torch.jit.ignore", "torch.jit.unused", "torch.compile",
+    "torch.amp.custom_fwd", "torch.amp.custom_bwd", "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd",
+    "pytest.fixture", "pytest.mark.parametrize", "torch._dynamo.disable", "torch.compiler.disable",
+    "torch.no_type_check", "torch.jit.script_if_tracing",
+})  # fmt: skip
+EXPECTING.update({"pytest.raises", "unittest.assertRaises"})

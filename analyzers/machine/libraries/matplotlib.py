@@ -5,9 +5,10 @@ from __future__ import annotations
 from immutables import Map
 
 from analyzers.domain.objects import Instance
-from analyzers.domain.values import Tup, Unknown, Value
+from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import CLASSES, ClassModel
 from analyzers.machine.libraries.numpy.arrays import check_convertible
 
 FIGURE, AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
@@ -45,3 +46,17 @@ def call_axes(m: Machine, name: str, args: Args) -> Value:
 
 def call_figure(m: Machine, name: str) -> Value:
     return m.new(Instance(AXES, Map())) if name in {"add_subplot", "add_axes", "gca"} else Unknown()
+
+
+class AxesModel(ClassModel):
+    def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value:
+        return call_axes(m, name, args)
+
+
+class FigureModel(ClassModel):
+    def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value:
+        return call_figure(m, name)
+
+
+CLASSES[AXES] = AxesModel()
+CLASSES[FIGURE] = FigureModel()

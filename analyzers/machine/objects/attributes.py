@@ -1,22 +1,7 @@
-"""Attributes: of objects by their classes, of modules by registration, of tensors by torch."""
+"""Attributes and methods: whoever is asked, the model of its kind answers."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from analyzers.domain.objects import (
-    Array,
-    ClassObj,
-    DictObj,
-    Generator,
-    HeapObject,
-    Instance,
-    Iterator,
-    ListObj,
-    ModuleObj,
-    SetObj,
-    Tensor,
-)
 from analyzers.domain.values import (
     NONE,
     BoundBuiltin,
@@ -27,7 +12,6 @@ from analyzers.domain.values import (
     Native,
     Partial,
     Ref,
-    SuperValue,
     Tup,
     Unknown,
     Value,
@@ -38,36 +22,21 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.record import none_used
-from analyzers.machine.objects.classes import PRELUDE, find_in_class
+from analyzers.machine.core.registries import CALLS, PLAIN_VALUE, VALUES, model_of
 
 
 def get_attribute(m: Machine, owner: Value, name: str) -> Value:
-    from analyzers.machine.libraries.torch.function_context import misused
-    from analyzers.machine.objects.instances import super_attribute
-    from analyzers.machine.objects.strings import constant_attribute
-    from analyzers.machine.objects.unknown_values import unknown_attribute
-
     match owner:
         case Ref():
-            return _object_attribute(m, owner, m.st.get(owner.id), name)
+            found = m.st.get(owner.id)
+            return model_of(found).get_attribute(m, owner, found, name)
         case Builtin(name=dotted):
-            return _builtin_attribute(m, dotted, name)
-        case Unknown():
-            return unknown_attribute(m, owner, name)
-        case Tup(items=items, names=names) if name in names:
-            return items[names.index(name)]
-        case Tup(kind=kind) if kind == "saved_tensors" and not hasattr((), name):
-            misused(m, owner, "AttributeError", f"'tuple' object has no attribute '{name}'")
-        case Const(value=value):
-            return constant_attribute(m, owner, value, name)
-        case SuperValue(owner=cls, receiver=receiver):
-            return super_attribute(m, cls, receiver, name)
+            return Const(dotted.rsplit(".", 1)[-1]) if name == "__name__" else outside(m, f"{dotted}.{name}")
         case Func():
             if name in {"__name__", "__qualname__"}:
                 return Const(owner.node_name)
             if name == "__wrapped__":
                 return owner
-            return BoundBuiltin(owner, name)
         case Method():
             if name == "__self__":
                 return owner.receiver
@@ -79,114 +48,51 @@ def get_attribute(m: Machine, owner: Value, name: str) -> Value:
             return func if name == "func" else Tup(args)
         case BoundBuiltin() | Native():
             return Unknown()
-    return BoundBuiltin(owner, name)
-
-
-def _builtin_attribute(m: Machine, dotted: str, name: str) -> Value:
-    if name == "__name__":
-        return Const(dotted.rsplit(".", 1)[-1])
-    return outside(m, f"{dotted}.{name}")
-
-
-def _object_attribute(m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
-    from analyzers.machine.interpreter.linking import member, namespace
-    from analyzers.machine.libraries.numpy.arrays import array_attribute
-    from analyzers.machine.libraries.torch.tensor_attributes import tensor_attribute
-    from analyzers.machine.objects.instances import class_attribute, instance_attribute
-
-    match found:
-        case Tensor():
-            return tensor_attribute(m, owner, found, name)
-        case Instance():
-            return instance_attribute(m, owner, found, name)
-        case ModuleObj():
-            if name == "__dict__":
-                return namespace(m, found.env)
-            if name in {"__name__", "__file__"}:
-                return Const(found.name if name == "__name__" else found.path)
-            return member(m, owner, name) or Unknown()
-        case ClassObj():
-            return class_attribute(m, owner, found, name)
-        case Array():
-            return array_attribute(m, owner, found, name)
-    return BoundBuiltin(owner, name)
+    return VALUES.get(type(owner), PLAIN_VALUE).get_attribute(m, owner, name)
 
 
 def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
-    from analyzers.machine.interpreter.calls import call_function
-    from analyzers.machine.libraries.torch.modules import store_attribute
-    from analyzers.machine.libraries.torch.tensor_attributes import set_tensor_attribute
-
-    found = m.obj(owner)
-    if not isinstance(owner, Ref):
-        if isinstance(owner, Unknown) and owner.type is None:
-            havoc_value(m, owner)
-        if owner == NONE:
-            raise none_used(m, NONE, "AttributeError", f"'NoneType' object has no attribute '{name}'")
+    if isinstance(owner, Ref):
+        found = m.st.get(owner.id)
+        model_of(found).set_attribute(m, owner, found, name, value)
         return
-    match found:
-        case Tensor():
-            set_tensor_attribute(m, owner, found, name, value)
-        case Instance():
-            setter = find_in_class(m, found.cls, "__setattr__")
-            if isinstance(setter, Func) and not setter.module.startswith(PRELUDE):
-                if not any(f.func is not None and f.func.node is setter.node for f in m.frames):
-                    call_function(m, setter, Args([owner, Const(name), value]))
-                    return
-            store_attribute(m, owner, found, name, value)
-        case ClassObj():
-            m.st.put(owner.id, replace(found, attrs=found.attrs.set(name, value)))
-        case ModuleObj(env=env):
-            m.bind(env, name, value)
-        case Array():
-            pass
+    if isinstance(owner, Unknown) and owner.type is None:
+        havoc_value(m, owner)
+    if owner == NONE:
+        raise none_used(m, NONE, "AttributeError", f"'NoneType' object has no attribute '{name}'")
 
 
 def call_bound(m: Machine, receiver: Value, name: str, args: Args) -> Value:
-    from analyzers.machine.interpreter.generators import advance
-    from analyzers.machine.libraries.known_names import call_instance_method
-    from analyzers.machine.libraries.numpy.arrays import call_array_method
-    from analyzers.machine.libraries.torch.custom_functions import apply_function
-    from analyzers.machine.libraries.torch.tensor_attributes import call_tensor_method
-    from analyzers.machine.objects.containers import dict_method, list_method, set_method
-    from analyzers.machine.objects.instances import object_method
-    from analyzers.machine.objects.strings import constant_method, tuple_method
-    from analyzers.machine.objects.unknown_values import unknown_method
-
-    found = m.obj(receiver)
     if name.startswith("object."):
-        return object_method(m, receiver, name[7:], args)
-    match found:
-        case Tensor():
-            assert isinstance(receiver, Ref)
-            return call_tensor_method(m, receiver, name, args)
-        case ListObj():
-            return list_method(m, receiver, found, name, args)
-        case DictObj():
-            return dict_method(m, receiver, found, name, args)
-        case SetObj():
-            return set_method(m, receiver, found, name, args)
-        case Array():
-            assert isinstance(receiver, Ref)
-            return call_array_method(m, receiver, found, name, args)
-        case Iterator() | Generator():
-            assert isinstance(receiver, Ref)
-            return advance(m, receiver, None) if name in {"__next__", "send"} else NONE
-        case Instance():
-            return call_instance_method(m, receiver, found, name, args)
-    if name == "Function.apply":
-        return apply_function(m, receiver, args)
-    match receiver:
-        case Const(value=value):
-            return constant_method(m, value, name, args)
-        case Tup(items=items):
-            return tuple_method(m, receiver, items, name, args)
-        case Unknown():
-            return unknown_method(m, receiver, name, args)
-        case Func():
-            return Unknown()
-    return unknown_call(m, receiver, args)
+        return _object_method(m, receiver, name[7:], args)
+    if isinstance(receiver, Ref):
+        found = m.st.get(receiver.id)
+        result = model_of(found).call_method(m, receiver, found, name, args)
+    elif isinstance(receiver, Func):
+        return Unknown()
+    else:
+        result = VALUES.get(type(receiver), PLAIN_VALUE).call_method(m, receiver, name, args)
+    return result if result is not None else unknown_call(m, receiver, args)
+
+
+def _object_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
+    """A method of `object` itself, as `super()` finds it."""
+    if name == "__setattr__" and isinstance(receiver, Ref):
+        key, value = args.get(0, "name"), args.get(1, "value")
+        if isinstance(key, Const) and isinstance(key.value, str):
+            found = m.st.get(receiver.id)
+            model_of(found).store(m, receiver, found, key.value, value)
+        return NONE
+    return Unknown() if name == "__getattribute__" else NONE
 
 
 def call_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
     return call(m, get_attribute(m, receiver, name), args)
+
+
+def _call_bound(m: Machine, func: Value, args: Args) -> Value:
+    assert isinstance(func, BoundBuiltin)
+    return call_bound(m, func.receiver, func.name, args)
+
+
+CALLS[BoundBuiltin] = _call_bound

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers.domain.objects import ClassObj
 from analyzers.domain.values import Builtin, Func, Method, Ref, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
 
 PRELUDE = "<prelude>/"
@@ -52,15 +53,13 @@ def find_in_class(m: Machine, cls: int | str, name: str, after: int | None = Non
 
 def bind(m: Machine, value: Value, receiver: Value, cls: Ref | None) -> Value:
     """What looking a class attribute up on an instance gives."""
-    from analyzers.machine.interpreter.calls import call_function
-
     if isinstance(value, Func):
         if value.kind == "static":
             return value
         if value.kind == "classmethod":
             return Method(cls if cls is not None else receiver, value)
         if value.kind in {"property", "cached_property"}:
-            return call_function(m, value, Args([receiver]))
+            return call(m, value, Args([receiver]))
         return Method(receiver, value)
     return value
 

@@ -6,10 +6,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from analyzers.domain.objects import Array, DictObj, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.objects.operators import method, type_name
+from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
+from analyzers.machine.objects.operators import method
+from analyzers.machine.objects.subscripts import is_exact_key, is_key
 
 COMPARE: dict[str, Callable[[Any, Any], object]] = {
     "==": operator.eq,
@@ -32,10 +34,6 @@ def _bool(value: bool) -> Const:
 
 
 def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
-    from analyzers.machine.libraries.numpy.arrays import array_of
-    from analyzers.machine.libraries.torch.tensor_operators import is_tensor
-    from analyzers.machine.operators.dispatch import call_torch
-
     if op in {"is", "is not"}:
         same = identical(m, left, right)
         if same is None:
@@ -46,12 +44,9 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
         if found is None:
             return Unknown("bool")
         return _bool(found == (op == "in"))
-    if is_tensor(m, left) or is_tensor(m, right):
-        if left is NONE or right is NONE or type_name(left) == "str" or type_name(right) == "str":
-            return _bool(op == "!=")
-        if is_tensor(m, left):
-            return call_torch(m, f"Tensor.__{COMPARE_DUNDER[op]}__", [left, right], {})
-        return call_torch(m, f"Tensor.__{COMPARE_DUNDER[SWAPPED[op]]}__", [right, left], {})
+    model = stronger(m, left, right)
+    if model.rank > OF_INSTANCES and (result := model.compare(m, op, left, right)) is not None:
+        return result
     if isinstance(left, Const) and isinstance(right, Const):
         try:
             return _bool(bool(COMPARE[op](left.value, right.value)))
@@ -59,11 +54,13 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
             return Unknown("bool")
     for receiver, other, name in ((left, right, COMPARE_DUNDER[op]), (right, left, COMPARE_DUNDER[SWAPPED[op]])):
         if isinstance(m.obj(receiver), Instance):
-            result = method(m, receiver, f"__{name}__", [other])
-            if result is not None:
-                return result
-    if isinstance(m.obj(left), Array) or isinstance(m.obj(right), Array):
-        return array_of(m, [])
+            answer = method(m, receiver, f"__{name}__", [other])
+            if answer is not None:
+                return answer
+    for side in (left, right):
+        model = model_of(m.obj(side))
+        if 0 < model.rank < OF_INSTANCES and (result := model.compare(m, op, left, right)) is not None:
+            return result
     if op in {"==", "!="}:
         same = equal(m, left, right)
         if same is not None:
@@ -93,9 +90,7 @@ def identical(m: Machine, a: Value, b: Value) -> bool | None:
         if a.id == b.id:
             return True
         here, there = m.obj(a), m.obj(b)
-        if isinstance(here, Tensor) and isinstance(there, Tensor):
-            return None if (here.aliases or there.aliases) else False
-        return False
+        return False if here is None or there is None else model_of(here).identical(here, there)
     return False if type(a) is not type(b) else a == b
 
 
@@ -127,8 +122,6 @@ def equal(m: Machine, a: Value, b: Value) -> bool | None:
 
 
 def contains(m: Machine, container: Value, item: Value) -> bool | None:
-    from analyzers.machine.objects.subscripts import is_exact_key, is_key
-
     found = m.obj(container)
     if isinstance(found, Instance):
         result = method(m, container, "__contains__", [item])

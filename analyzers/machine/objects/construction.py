@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from immutables import Map
 
-from analyzers.domain.objects import ClassObj, Instance, Tensor
+from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.values import Func, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import CLASSES
 from analyzers.machine.objects.attributes import call_method
-from analyzers.machine.objects.classes import class_name, find_in_class
+from analyzers.machine.objects.classes import find_in_class
 
 
 def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
-    from analyzers.machine.interpreter.calls import call_function
-
     if cls.kind == "namedtuple":
         names = tuple(f[0] for f in cls.fields)
         defaults = {f[0]: f[1] for f in cls.fields}
@@ -24,19 +23,18 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
     if cls.kind == "enum":
         return Unknown(None, None, None, (ref.id,))
     outside = [a for a in cls.ancestry if isinstance(a, str)]
-    if any(a in {"torch.Tensor", "torch.nn.Parameter"} for a in outside):
-        for value in args.all():
-            if isinstance(m.obj(value), Tensor):
-                return m.unknown_tensor(m.lineage(value))
-        return m.unknown_tensor()
+    for ancestor in outside:
+        own = CLASSES[ancestor].make(m, ref, cls, args) if ancestor in CLASSES else None
+        if own is not None:
+            return own
     new = find_in_class(m, ref.id, "__new__")
     if isinstance(new, Func) and not new.module.startswith("<"):
-        made = call_function(m, new, args.prepend(ref))
+        made = call(m, new, args.prepend(ref))
         if not isinstance(m.obj(made), Instance):
             return made
         result: Value = made
     else:
-        is_open = not cls.known or any(a not in PLAIN_BASES for a in outside)
+        is_open = not cls.known or any(not _is_stateless(a) for a in outside)
         result = m.new(Instance(ref.id, Map(), is_open))
     init = find_in_class(m, ref.id, "__init__")
     if cls.kind == "dataclass" and (init is None or not _own_init(m, cls)):
@@ -50,15 +48,15 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
         found = m.st.get(result.id)
         if isinstance(found, Instance):
             m.st.put(result.id, Instance(found.cls, found.attrs.set("args", Tup(tuple(args.pos))), found.open))
-    if class_name(m, ref.id) == "torch.nn.Module" and not cls.known:
-        return result
     return result
 
 
-PLAIN_BASES = frozenset(
-    {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "torch.autograd.Function", "enum.Enum"}
-)
+PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "enum.Enum"})
 """Outside classes that give their instances no state of their own."""
+
+
+def _is_stateless(dotted: str) -> bool:
+    return dotted in PLAIN_BASES or (dotted in CLASSES and CLASSES[dotted].stateless)
 
 
 def _own_init(m: Machine, cls: ClassObj) -> bool:

@@ -8,14 +8,17 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain.join import one_of, reach_of, united
-from analyzers.domain.objects import DictObj, Iterator, ListObj, SetObj
+from analyzers.domain.objects import DictObj, HeapObject, Iterator, ListObj, SetObj
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.havoc import havoc_value, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
 from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.comparisons import contains, equal
+from analyzers.machine.objects.havoc import replaceable
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import concatenated
 from analyzers.machine.objects.ordering import in_order
@@ -236,3 +239,48 @@ def set_method(m: Machine, receiver: Value, found: SetObj, name: str, args: Args
         case "pop":
             return _any(found.items, found.rest) or Unknown()
     return m.new(SetObj((), Unknown()))
+
+
+class ListModel(ObjectModel):
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
+        assert isinstance(found, ListObj)
+        return list_method(m, owner, found, name, args)
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, ListObj)
+        for item in (*found.items, *_some(found.rest)):
+            havoc_value(m, item, seen)
+        if found.kind != "fixed":
+            anything = Unknown(None, None, None, reach_of(*found.items, *_some(found.rest)))
+            put(m, ident, found, ListObj((), anything, found.kind))
+
+
+class DictModel(ObjectModel):
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
+        assert isinstance(found, DictObj)
+        return dict_method(m, owner, found, name, args)
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, DictObj)
+        values = found.values
+        for item in values:
+            havoc_value(m, item, seen)
+        everything = Unknown(None, None, None, reach_of(*values, *_some(found.rest)))
+        kept = found.items.update(replaceable(m, found.items))
+        put(m, ident, found, replace(found, items=kept, rest=everything, keys=None))
+
+
+class SetModel(ObjectModel):
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
+        assert isinstance(found, SetObj)
+        return set_method(m, owner, found, name, args)
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, SetObj)
+        if found.items:
+            put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*found.items))))
+
+
+MODELS[ListObj] = ListModel()
+MODELS[DictObj] = DictModel()
+MODELS[SetObj] = SetModel()

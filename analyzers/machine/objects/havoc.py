@@ -8,40 +8,20 @@ from immutables import Map
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Instance
-from analyzers.domain.values import Const, Func, Ref, Unknown, Value
-from analyzers.machine.core.events import OptimizerEscaped
+from analyzers.domain.values import Func, Ref, Unknown, Value
 from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import class_model
 
 K = TypeVar("K")
 
 
-TABLES = frozenset({"_parameters", "_buffers", "_modules"})
-"""The dicts of a module: what is registered stays registered."""
-
-
 def havoc_instance(m: Machine, ident: int, found: Instance) -> None:
-    from analyzers.machine.libraries.torch.modules import PERHAPS_HOOKED
-
-    attrs = found.attrs
-    if "_modules" in attrs and "_parameters" in attrs:
-        flag = isinstance(attrs.get("training"), Const)
-        changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
-        if not m.st.is_library(found):
-            changed |= {k: v for k, v in replaceable(m, attrs).items() if _is_setting(attrs[k])}
-        if "_hooked" in attrs:
-            is_told = m.presumes or attrs["_hooked"] == Const(value=True)
-            changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
-    else:
-        if "param_groups" in attrs:
-            m.note(OptimizerEscaped(m.site(), ident))
-        changed = replaceable(m, attrs)
-    put(m, ident, found, Instance(found.cls, attrs.update(changed), True))
-
-
-def _is_setting(value: Value) -> bool:
-    """Whether an attribute is of a kind that programs change: a flag, nothing yet, a tensor that is not registered."""
-    return not isinstance(value, Const) or value.value is None or isinstance(value.value, bool)
+    model = class_model(found)
+    changed = model.doubted(m, ident, found) if model is not None else None
+    if changed is None:
+        changed = replaceable(m, found.attrs)
+    put(m, ident, found, Instance(found.cls, found.attrs.update(changed), True))
 
 
 def replaceable(m: Machine, held: Map[K, Value]) -> dict[K, Value]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator as PyIterator
 from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.objects import ClassObj, DictObj, Instance, by_name
-from analyzers.domain.values import NONE, BoundBuiltin, Builtin, Const, Func, Method, Ref, Unknown, Value
+from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by_name
+from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
-from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import CLASSES, MODELS, VALUES, ClassModel, ObjectModel, ValueModel, class_model
 from analyzers.machine.objects.attributes import call_method
-from analyzers.machine.objects.classes import bind, find_in_class, is_a
+from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in_class
+from analyzers.machine.objects.construction import instantiate
+from analyzers.machine.objects.havoc import havoc_instance
 
 
 def super_attribute(m: Machine, cls: int, receiver: Value, name: str) -> Value:
@@ -46,35 +50,27 @@ def class_attribute(m: Machine, owner: Ref, found: ClassObj, name: str) -> Value
         if found.kind == "enum" and not isinstance(value, Func):
             return m.new(Instance(owner.id, Map({"value": value, "name": Const(name)})))
         return value
-    if "torch.autograd.Function" in found.ancestry and name == "apply":
-        return BoundBuiltin(owner, "Function.apply")
+    for ancestor in found.ancestry:
+        model = CLASSES.get(ancestor) if isinstance(ancestor, str) else None
+        own = model.class_attribute(m, owner, found, name) if model is not None else None
+        if own is not None:
+            return own
     if name == "__init__":
         return BoundBuiltin(owner, "object.__init__")
     return Unknown()
 
 
 def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
-    from analyzers.machine.interpreter.calls import call_function
-    from analyzers.machine.libraries.torch.function_context import context_attribute
-    from analyzers.machine.libraries.torch.modules import parametrization
-
     in_class = find_in_class(m, found.cls, name)
     if isinstance(in_class, Func) and in_class.kind == "property":
         return bind(m, in_class, owner, None)
     own = found.attrs.get(name)
     if own is not None:
         return own
-    parametrized = parametrization(m, found, name)
-    if parametrized is not None:
-        return call(m, parametrized, Args())
-    for table in ("_parameters", "_buffers", "_modules"):
-        holder = found.attrs.get(table)
-        if holder is not None:
-            registered = m.obj(holder)
-            if isinstance(registered, DictObj):
-                value = registered.items.get(Const(name))
-                if value is not None:
-                    return value
+    model = class_model(found)
+    held = model.get_attribute(m, owner, found, name) if model is not None and isinstance(found.cls, int) else None
+    if held is not None:
+        return held
     if in_class is not None:
         value = bind(m, in_class, owner, Ref(found.cls) if isinstance(found.cls, int) else None)
         now = m.st.get(owner.id)
@@ -88,11 +84,10 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
     getter = find_in_class(m, found.cls, "__getattr__")
     if isinstance(getter, Func):
-        return call_function(m, getter, Args([owner, Const(name)]))
+        return call(m, getter, Args([owner, Const(name)]))
     if isinstance(found.cls, str):
-        if found.cls == "torch.autograd.FunctionCtx":
-            return context_attribute(m, owner, found, name)
-        return BoundBuiltin(owner, name)
+        told = model.get_attribute(m, owner, found, name) if model is not None else None
+        return told if told is not None else BoundBuiltin(owner, name)
     m.doubts += 1
     return Unknown(None, (owner.id, name), None, (owner.id,))
 
@@ -104,52 +99,126 @@ def delete_attribute(m: Machine, owner: Value, name: str) -> None:
     if name in found.attrs:
         m.st.put(owner.id, Instance(found.cls, found.attrs.delete(name), found.open))
         return
-    for table in ("_parameters", "_buffers", "_modules"):
-        holder = found.attrs.get(table)
-        registered = m.obj(holder) if holder is not None else None
-        if isinstance(registered, DictObj) and isinstance(holder, Ref) and Const(name) in registered.items:
-            order = tuple(k for k in registered.order if k != Const(name))
-            m.st.put(holder.id, replace(registered, items=registered.items.delete(Const(name)), order=order))
+    model = class_model(found)
+    if model is not None:
+        model.delete(m, owner, found, name)
 
 
-def object_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
-    from analyzers.machine.libraries.torch.modules import store_attribute
-
-    found = m.obj(receiver)
-    if name == "__setattr__" and isinstance(found, Instance) and isinstance(receiver, Ref):
-        key, value = args.get(0, "name"), args.get(1, "value")
-        if isinstance(key, Const) and isinstance(key.value, str):
-            store_attribute(m, receiver, found, key.value, value)
-        return NONE
-    if name == "__getattribute__":
-        return Unknown()
-    return NONE
+def inherited_models(m: Machine, cls: int | str) -> PyIterator[ClassModel]:
+    """Those of the library classes that a class inherits from, the nearest first."""
+    found = m.st.get(cls) if isinstance(cls, int) else None
+    for ancestor in found.ancestry if isinstance(found, ClassObj) else ():
+        model = CLASSES.get(class_name(m, ancestor))
+        if model is not None:
+            yield model
 
 
 def call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
-    from analyzers.machine.interpreter.decorators import decorate
-    from analyzers.machine.libraries.torch.grad_modes import mode_of
-    from analyzers.machine.libraries.torch.modules import is_layer, watched
-
+    model = class_model(found)
     if isinstance(found.cls, str):
-        if mode_of(m, func) is not None or found.cls == "transparent":
-            return decorate(m, func, args.get(0, "func"))
+        made = model.call(m, func, found, args) if model is not None else None
+        return made if made is not None else unknown_call(m, func, args)
+    if find_in_class(m, found.cls, "__call__") is None:
+        for inherited in inherited_models(m, found.cls):
+            made = inherited.call(m, func, found, args)
+            if made is not None:
+                return made
         return unknown_call(m, func, args)
-    called = find_in_class(m, found.cls, "__call__")
-    if called is None:
-        if is_a(m, found.cls, "torch.autograd.Function"):
-            raise m.throw(
-                "RuntimeError",
-                "Legacy autograd function with non-static forward method is deprecated.",
-                Plain("custom"),
-            )
-        return unknown_call(m, func, args)
-    # A module without hooks: what `Module.__call__` of the prelude does.
-    is_plain = isinstance(called, Func) and called.qualname == "Module.__call__" and called.module.startswith("<")
-    name = "forward" if is_plain and found.attrs.get("_hooked") == Const(False) else "__call__"
-    if is_plain and isinstance(found.attrs.get("_hooked"), Unknown) and is_layer(m, found):
-        # It may have been hooked out of sight: whatever its own `forward` says, something else may come out.
-        return unknown_call(m, func, args)
-    if m.frame.library or "_modules" not in found.attrs:
-        return call_method(m, func, name, args)
-    return watched(m, lambda: call_method(m, func, name, args))
+    made = model.call(m, func, found, args) if model is not None else None
+    return made if made is not None else call_method(m, func, "__call__", args)
+
+
+class InstanceModel(ObjectModel):
+    rank = 2
+
+    def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
+        assert isinstance(found, Instance)
+        return instance_attribute(m, owner, found, name)
+
+    def set_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        assert isinstance(found, Instance)
+        setter = find_in_class(m, found.cls, "__setattr__")
+        if isinstance(setter, Func) and not setter.module.startswith(PRELUDE):
+            if not any(f.func is not None and f.func.node is setter.node for f in m.frames):
+                call(m, setter, Args([owner, Const(name), value]))
+                return
+        self.store(m, owner, found, name, value)
+
+    def store(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        assert isinstance(found, Instance)
+        model = class_model(found)
+        if model is not None and model.store(m, owner, found, name, value):
+            return
+        in_class = find_in_class(m, found.cls, name)
+        if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
+            return
+        if model is None and not found.open:
+            for inherited in inherited_models(m, found.cls):
+                inherited.check_store(m, owner, found, name, value)
+        m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
+
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value | None:
+        """A method that the class has outside."""
+        assert isinstance(found, Instance)
+        model = class_model(found) if isinstance(found.cls, str) else None
+        if model is not None:
+            return model.call_method(m, owner, found, name, args)
+        if isinstance(found.cls, str) and found.cls.startswith("builtins."):
+            return owner if name == "with_traceback" else Unknown()
+        return None
+
+    def call(self, m: Machine, owner: Ref, found: HeapObject, args: Args) -> Value:
+        assert isinstance(found, Instance)
+        return call_instance(m, owner, found, args)
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, Instance)
+        spared = bool(m.forgets) and m.st.is_library(found)
+        model = class_model(found)
+        for name, attr in by_name(found.attrs):
+            table = m.obj(attr) if model is not None and model.holds(name) else None
+            if isinstance(table, DictObj):
+                for value in table.values:
+                    havoc_value(m, value, seen)
+            elif not spared:
+                havoc_value(m, attr, seen)
+        if not spared:
+            havoc_instance(m, ident, found)
+
+
+class ClassObjModel(ObjectModel):
+    def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
+        assert isinstance(found, ClassObj)
+        return class_attribute(m, owner, found, name)
+
+    def set_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        assert isinstance(found, ClassObj)
+        m.st.put(owner.id, replace(found, attrs=found.attrs.set(name, value)))
+
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value | None:
+        assert isinstance(found, ClassObj)
+        for ancestor in found.ancestry:
+            model = CLASSES.get(ancestor) if isinstance(ancestor, str) else None
+            result = model.call_class_method(m, owner, name, args) if model is not None else None
+            if result is not None:
+                return result
+        return None
+
+    def call(self, m: Machine, owner: Ref, found: HeapObject, args: Args) -> Value:
+        assert isinstance(found, ClassObj)
+        return instantiate(m, owner, found, args)
+
+    def get_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value) -> Value:
+        assert isinstance(found, ClassObj)
+        return owner if found.kind != "enum" else Unknown()
+
+
+class SuperModel(ValueModel):
+    def get_attribute(self, m: Machine, owner: Value, name: str) -> Value:
+        assert isinstance(owner, SuperValue)
+        return super_attribute(m, owner.owner, owner.receiver, name)
+
+
+MODELS[Instance] = InstanceModel()
+MODELS[ClassObj] = ClassObjModel()
+VALUES[SuperValue] = SuperModel()

@@ -2,58 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
 from analyzers.domain.join import one_of, reach_of
-from analyzers.domain.objects import Array, DictObj, Generator, Instance, Iterator, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, Instance, Iterator, ListObj, SetObj
 from analyzers.domain.values import Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import SHOWN, range_items
+from analyzers.machine.core.registries import model_of
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 
 LETTERS = 1024
 """The same of a string."""
-
-
-@dataclass(slots=True)
-class Stream:
-    """`items`, then any number of `rest` (None: no more). `fresh` makes a new object for each unknown element.
-
-    A generator that nobody has started comes as `generator`, so that a loop can run inside it.
-    """
-
-    items: tuple[Value, ...] = ()
-    rest: Value | None = None
-    fresh: Callable[[], Value] | None = None
-    generator: Generator | None = None
-    counted: int | None = None
-
-    def at(self, m: Machine, index: int) -> Callable[[], Value]:
-        """Gives the element at `index`: a pair with its number, where an `enumerate` counts."""
-        if index < len(self.items):
-            return lambda: self.items[index]
-        if self.counted is None or not isinstance(self.rest, Tup):
-            return self.make(m)
-        pair = replace(self.rest, items=(Const(self.counted + index), *self.rest.items[1:]))
-        return lambda: pair
-
-    def make(self, m: Machine) -> Callable[[], Value]:
-        del m
-        if self.fresh is not None:
-            return self.fresh
-        rest = self.rest if self.rest is not None else Unknown()
-        return lambda: rest
-
-    def drained(self, m: Machine) -> Stream:
-        """The elements of a generator that is run to its end at once."""
-        from analyzers.machine.interpreter.generators import collect
-
-        if self.generator is None:
-            return self
-        return collect(m, self.generator)
 
 
 def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = SHOWN) -> Stream:
@@ -81,8 +42,6 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
 
 
 def _object_stream(m: Machine, value: Ref, unpack: int | None) -> Stream:
-    from analyzers.machine.libraries.torch.tensor_operators import stream_of_rows
-
     found = m.obj(value)
     match found:
         case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
@@ -91,12 +50,6 @@ def _object_stream(m: Machine, value: Ref, unpack: int | None) -> Stream:
             return Stream(order, None if rest is None else Unknown())
         case Iterator():
             return _rest_of_iterator(m, value, found)
-        case Generator():
-            return Stream(generator=found)
-        case Tensor():
-            return stream_of_rows(m, value, found, unpack)
-        case Array():
-            return Stream((), Unknown(None, None, found.lineage))
         case Instance():
             if find_in_class(m, found.cls, "__iter__") is not None:
                 result = call_method(m, value, "__iter__", Args([], {}))
@@ -108,7 +61,7 @@ def _object_stream(m: Machine, value: Ref, unpack: int | None) -> Stream:
             if find_in_class(m, found.cls, "__getitem__") is not None:
                 return Stream((), Unknown(), lambda: call_method(m, value, "__getitem__", Args([Unknown("int")], {})))
             return Stream((), Unknown(None, None, None, reach_of(value)))
-    return Stream((), Unknown())
+    return model_of(found).stream(m, value, found, unpack) if found is not None else Stream((), Unknown())
 
 
 def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:

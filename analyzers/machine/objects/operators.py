@@ -7,16 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from analyzers.domain.join import NUMBERS, one_of, reach_of
-from analyzers.domain.objects import Array, DictObj, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
-from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.record import PyRaise, none_used
+from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.iteration import stream_of
 
 BINARY: dict[str, Callable[[Any, Any], object]] = {
     "+": operator.add,
@@ -61,9 +63,6 @@ def type_name(value: Value) -> str | None:
 
 
 def unary(m: Machine, op: str, value: Value) -> Value:
-    from analyzers.machine.libraries.numpy.arrays import array_of
-    from analyzers.machine.operators.dispatch import call_torch
-
     match value:
         case Const(value=v) if isinstance(v, int | float | complex):
             if op == "-":
@@ -75,30 +74,20 @@ def unary(m: Machine, op: str, value: Value) -> Value:
             return Unknown(value.type, None, value.lineage)
         case Ref():
             found = m.obj(value)
-            if isinstance(found, Tensor):
-                name = {"-": "Tensor.__neg__", "+": "Tensor.__pos__", "~": "Tensor.__invert__"}[op]
-                return call_torch(m, name, [value], {})
             if isinstance(found, Instance):
                 return method(m, value, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op], []) or Unknown()
-            if isinstance(found, Array):
-                return array_of(m, [value])
+            result = None if found is None else model_of(found).unary(m, op, value, found)
+            return result if result is not None else Unknown()
     return Unknown()
 
 
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
-    from analyzers.machine.libraries.numpy.arrays import array_of, refuse_array, stays_solid
-    from analyzers.machine.libraries.torch.tensor_operators import (
-        is_tensor,
-        refuse_none_gradient,
-        refuse_saved,
-        tensor_binary,
-    )
-
     refuse_none_gradient(m, left, right)
-    if is_tensor(m, left) or is_tensor(m, right):
-        refuse_saved(m, op, left, right)
-        refuse_array(m, op, left, right)
-        return tensor_binary(m, op, left, right)
+    model = stronger(m, left, right)
+    if model.rank > OF_INSTANCES:
+        result = model.binary(m, op, left, right)
+        if result is not None:
+            return result
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(m, op, left, right)
     special = _containers(m, op, left, right)
@@ -114,9 +103,18 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
         result = method(m, right, f"__r{DUNDER[op]}__", [left])
         if result is not None:
             return result
-    if isinstance(found, Array) or isinstance(other, Array):
-        return array_of(m, [left, right], solid=op != "@" and stays_solid(m, [left, right]))
+    for model in (model_of(found), model_of(other)):
+        if 0 < model.rank < OF_INSTANCES and (result := model.binary(m, op, left, right)) is not None:
+            return result
     return _unknown_number(m, op, left, right)
+
+
+def refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
+    """`lr * w.grad` where the gradient is None."""
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Const) and value.value is None and value.lineage is not None:
+            if model_of(m.obj(other)).rank > OF_INSTANCES or type_name(other) in NUMBERS:
+                raise none_used(m, value, "TypeError", "unsupported operand type(s)")
 
 
 def _arithmetic_type(kinds: set[str | None], op: str) -> str:
@@ -216,17 +214,7 @@ def method(m: Machine, receiver: Value, name: str, args: list[Value]) -> Value |
 
 def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
     """`old op= value`: in place where the object can."""
-    from analyzers.machine.autograd.versions import write_hidden
-    from analyzers.machine.libraries.numpy.arrays import refuse_array
-    from analyzers.machine.libraries.torch.tensor_operators import refuse_none_gradient
-    from analyzers.machine.objects.iteration import stream_of
-    from analyzers.machine.operators.dispatch import call_torch
-
     found = m.obj(old)
-    if isinstance(found, Tensor):
-        refuse_none_gradient(m, old, value)
-        refuse_array(m, op, old, value)
-        return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         more = stream_of(m, value).drained(m)
         tell(m, Kept(subject_name(m), found.items, more.items))
@@ -245,9 +233,10 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
         result = method(m, old, f"__i{DUNDER[op]}__", [value])
         if result is not None:
             return result
-    if isinstance(found, Array) and isinstance(old, Ref):
-        write_hidden(m, found.storage, f"{op}=")
-        return old
+    if found is not None and isinstance(old, Ref):
+        result = model_of(found).augmented(m, op, old, found, value)
+        if result is not None:
+            return result
     if found is None and isinstance(old, Unknown) and old.type is None:
         havoc_value(m, old)
     return binary(m, op, old, value)

@@ -11,6 +11,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.record import none_used
+from analyzers.machine.core.registries import TUPLES, VALUES, ValueModel, misused
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.comparisons import equal
 
@@ -87,13 +88,8 @@ def lift(m: Machine, result: object) -> Value:
 
 
 def tuple_method(m: Machine, receiver: Tup, items: tuple[Value, ...], name: str, args: Args) -> Value:
-    if name == "numel" and receiver.kind == "torch.Size":
-        total = 1
-        for item in items:
-            if not isinstance(item, Const) or not isinstance(item.value, int):
-                return Unknown("int")
-            total *= item.value
-        return Const(total)
+    if receiver.kind in TUPLES and (own := TUPLES[receiver.kind].call_method(m, receiver, name, args)) is not None:
+        return own
     if name in {"index", "count"}:
         verdicts = [equal(m, item, args.get(0, "value")) for item in items]
         if None not in verdicts:
@@ -114,3 +110,31 @@ def tuple_method(m: Machine, receiver: Tup, items: tuple[Value, ...], name: str,
         if method is not None:
             return call(m, bind(m, method, receiver, Ref(receiver.cls)), args)
     return Unknown()
+
+
+class ConstModel(ValueModel):
+    def get_attribute(self, m: Machine, owner: Value, name: str) -> Value:
+        assert isinstance(owner, Const)
+        return constant_attribute(m, owner, owner.value, name)
+
+    def call_method(self, m: Machine, owner: Value, name: str, args: Args) -> Value:
+        assert isinstance(owner, Const)
+        return constant_method(m, owner.value, name, args)
+
+
+class TupModel(ValueModel):
+    def get_attribute(self, m: Machine, owner: Value, name: str) -> Value:
+        assert isinstance(owner, Tup)
+        if name in owner.names:
+            return owner.items[owner.names.index(name)]
+        if not hasattr((), name):
+            misused(m, owner, "AttributeError", f"'tuple' object has no attribute '{name}'")
+        return BoundBuiltin(owner, name)
+
+    def call_method(self, m: Machine, owner: Value, name: str, args: Args) -> Value:
+        assert isinstance(owner, Tup)
+        return tuple_method(m, owner, owner.items, name, args)
+
+
+VALUES[Const] = ConstModel()
+VALUES[Tup] = TupModel()

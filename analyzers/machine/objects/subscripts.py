@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.join import one_of, reach_of
-from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj
 from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -13,13 +13,12 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import python_slice, range_items, whole
 from analyzers.machine.core.record import PyRaise, none_used
+from analyzers.machine.core.registries import BUILTIN_ITEMS, TUPLES, model_of
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 
 
 def get_item(m: Machine, owner: Value, index: Value) -> Value:
-    from analyzers.machine.libraries.python.namespaces import module_named
-
     match owner:
         case Tup(items=items):
             return _from_items(m, owner, items, None, index)
@@ -37,13 +36,11 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
             return Const(text[cut]) if cut is not None else Unknown("str")
         case Const(value=None):
             raise none_used(m, owner, "TypeError", "'NoneType' object is not subscriptable")
-        case Builtin(name="sys.modules"):
-            return module_named(m, index)
-        case Builtin():
-            return owner
+        case Builtin(name=name):
+            return BUILTIN_ITEMS[name](m, index) if name in BUILTIN_ITEMS else owner
         case Unknown(type=t):
-            if t == "torch.Size":
-                return Unknown("torch.Size" if isinstance(index, SliceValue) else "int")
+            if t in TUPLES:
+                return Unknown(t if isinstance(index, SliceValue) else "int")
             m.doubts += 1
             return _unknown_item(owner, index)
         case Ref():
@@ -57,26 +54,17 @@ def _unknown_item(owner: Unknown, index: Value) -> Unknown:
 
 
 def _object_item(m: Machine, owner: Ref, index: Value) -> Value:
-    from analyzers.machine.libraries.numpy.arrays import array_of
-    from analyzers.machine.operators.indexing import index_tensor
-
     found = m.obj(owner)
     match found:
         case ListObj(items=items, rest=rest):
             return _from_items(m, owner, items, rest, index)
         case DictObj():
             return dict_item(m, owner, found, index)
-        case Tensor():
-            return index_tensor(m, owner, found, index)
-        case Array():
-            return array_of(m, [owner], solid=found.solid and isinstance(index, SliceValue))
         case Instance():
             if find_in_class(m, found.cls, "__getitem__") is not None:
                 return call_method(m, owner, "__getitem__", Args([index]))
             return Unknown(None, None, None, (owner.id,))
-        case ClassObj():
-            return owner if found.kind != "enum" else Unknown()
-    return Unknown()
+    return Unknown() if found is None else model_of(found).get_item(m, owner, found, index)
 
 
 def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | None, index: Value) -> Value:
@@ -85,7 +73,7 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
         if cut is None or (rest is not None and (cut.start or 0) < 0):
             return _some_of(m, owner, items, rest)
         if isinstance(owner, Tup):
-            return Tup(items[cut], owner.kind if owner.kind == "torch.Size" else "tuple")
+            return Tup(items[cut], owner.kind if owner.kind in TUPLES and TUPLES[owner.kind].sliced else "tuple")
         if rest is not None and (cut.stop is None or cut.stop < 0 or cut.stop > len(items)):
             return m.new(ListObj(items[cut.start :], rest))
         return m.new(ListObj(items[cut]))
@@ -102,8 +90,8 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
 
 
 def _some_of(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | None) -> Value:
-    if isinstance(owner, Tup) and owner.kind == "torch.Size":
-        return Unknown("torch.Size")
+    if isinstance(owner, Tup) and owner.kind in TUPLES and TUPLES[owner.kind].sliced:
+        return Unknown(owner.kind)
     return m.new(ListObj((), _element(m, items, rest)))
 
 
@@ -138,9 +126,6 @@ def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:
 
 
 def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
-    from analyzers.machine.autograd.versions import write_hidden
-    from analyzers.machine.operators.indexing import assign_index
-
     found = m.obj(owner)
     if not isinstance(owner, Ref):
         if isinstance(owner, Unknown) and owner.type is None:
@@ -156,13 +141,11 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
                 rest_ = value if found.rest is None else one_of(found.rest, value)
                 blurred = {k: one_of(v, value) for k, v in found.entries}
                 m.st.put(owner.id, replace(found, items=found.items.update(blurred), rest=rest_, keys=None))
-        case Tensor():
-            assign_index(m, owner, found, index, value)
-        case Array(storage=storage):
-            write_hidden(m, storage, "[...] =")
         case Instance():
             if find_in_class(m, found.cls, "__setitem__") is not None:
                 call_method(m, owner, "__setitem__", Args([index, value]))
+        case other if other is not None:
+            model_of(other).set_item(m, owner, other, index, value)
 
 
 def _set_list_item(
@@ -220,7 +203,8 @@ def is_key(m: Machine, key: Value) -> bool:
         case Tup(items=items):
             return all(is_key(m, item) for item in items)
         case Ref():
-            return isinstance(m.obj(key), Instance | ClassObj | Tensor)
+            found = m.obj(key)
+            return isinstance(found, Instance | ClassObj) or model_of(found).is_key
     return False
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from analyzers.domain import truth
-from analyzers.domain.objects import Array, ClassObj, DictObj, Instance, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import range_items
+from analyzers.machine.core.registries import model_of
 from analyzers.machine.objects.classes import find_in_class
-from analyzers.ops.infer import Shape, numel
 
 
 def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
@@ -35,21 +35,7 @@ def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
                         if find_in_class(m, found.cls, name) is not None:
                             return None, None
                     return (None if found.open else True), None
-                case ClassObj():
-                    return True, None
-            if isinstance(found, Tensor):
-                _need_one_number(m, found.shape)
-            if isinstance(found, Tensor | Array):
-                return None, None
-            return True, None
+            return (True if found is None else model_of(found).is_true(m, value, found)), None
         case BoundBuiltin() | Builtin():
             return True, None
     return True, None
-
-
-def _need_one_number(m: Machine, shape: Shape) -> None:
-    """Only a tensor of one element counts as true or false."""
-    size = numel(shape)
-    if size is not None and size != 1:
-        many = "more than one value" if size else "no values"
-        raise m.throw("RuntimeError", f"Boolean value of Tensor with {many} is ambiguous")

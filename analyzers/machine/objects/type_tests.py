@@ -6,7 +6,7 @@ import builtins as python
 
 from analyzers.domain import truth
 from analyzers.domain.join import NUMBERS
-from analyzers.domain.objects import Array, ClassObj, DictObj, Generator, Instance, Iterator, ListObj, SetObj, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Generator, Instance, Iterator, ListObj, SetObj
 from analyzers.domain.values import (
     Builtin,
     Const,
@@ -21,16 +21,13 @@ from analyzers.domain.values import (
     Value,
 )
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.objects.classes import class_name, is_a
-
-TENSOR_TYPES = frozenset({"torch.Tensor", "torch.autograd.Variable", "torch.FloatTensor"})
-
+from analyzers.machine.core.registries import FOREIGN_TYPES, OF_INSTANCES, TYPE_TESTS, WHOLE_LIBRARIES, model_of
+from analyzers.machine.objects.classes import is_a
 
 TYPES: dict[type, frozenset[str]] = {
     ListObj: frozenset({"builtins.list"}),
     DictObj: frozenset({"builtins.dict"}),
     SetObj: frozenset({"builtins.set", "builtins.frozenset"}),
-    Array: frozenset({"numpy.ndarray"}),
 }
 
 
@@ -51,10 +48,8 @@ def is_instance(m: Machine, value: Value, cls: Value) -> truth.Truth:
         return None
     if isinstance(cls, Ref) and isinstance(value, Tup):
         return value.cls == cls.id
-    if isinstance(found, Tensor) and isinstance(cls, Ref):
-        if class_name(m, cls.id) == "torch.nn.Parameter":
-            return found.parameter
-        return None if found.cls is None and not isinstance(m.st.get(cls.id), ClassObj) else False
+    if found is not None and isinstance(value, Ref) and isinstance(cls, Ref):
+        return model_of(found).is_of(m, value, found, cls)
     return False
 
 
@@ -69,43 +64,38 @@ def _unknown_is(value: Unknown, cls: Value) -> truth.Truth:
 
 
 def _is_outside(m: Machine, value: Value, name: str) -> truth.Truth:
-    from analyzers.machine.operators.arguments import dtype_of
-
     found = m.obj(value)
-    if isinstance(found, Tensor) and found.presumed:
-        return None
-    if isinstance(found, Tensor):
-        if name in TENSOR_TYPES:
-            return True
-        if name in {"torch.nn.Parameter", "torch.nn.parameter.Parameter"}:
-            return found.parameter
-        return False if name.startswith("builtins.") else None
+    if found is not None and isinstance(value, Ref) and model_of(found).rank > OF_INSTANCES:
+        return model_of(found).is_instance(m, value, found, name)
     if isinstance(found, Instance):
         if is_a(m, found.cls, name):
             return True
         own = m.st.get(found.cls) if isinstance(found.cls, int) else None
         known = isinstance(own, ClassObj) and own.known
-        return False if known and (name.startswith(("builtins.", "torch."))) and name != "builtins.object" else None
+        told = name.split(".", 1)[0] in WHOLE_LIBRARIES or name.startswith("builtins.")
+        return False if known and told and name != "builtins.object" else None
     if name == "builtins.object":
         return True
-    if name == "torch.dtype":
-        return isinstance(value, Builtin) and value.name.startswith("torch.") and dtype_of(value) is not None
+    if name in TYPE_TESTS:
+        return TYPE_TESTS[name](m, value)
     if isinstance(value, Const):
         kind = getattr(python, name.removeprefix("builtins."), None) if name.startswith("builtins.") else None
         if isinstance(kind, type):
             return isinstance(value.value, kind)
-        return False if name in TENSOR_TYPES or value.value is None else None
+        return False if name in FOREIGN_TYPES or value.value is None else None
     if isinstance(value, Tup):
-        return name == "builtins.tuple" if name.startswith("builtins.") or name in TENSOR_TYPES else None
+        return name == "builtins.tuple" if name.startswith("builtins.") or name in FOREIGN_TYPES else None
     if isinstance(value, SliceValue | RangeValue) and name.startswith("builtins."):
         return name == ("builtins.slice" if isinstance(value, SliceValue) else "builtins.range")
     for kind_, names in TYPES.items():
         if isinstance(found, kind_):
-            return name in names if name.startswith("builtins.") or name in TENSOR_TYPES else None
+            return name in names if name.startswith("builtins.") or name in FOREIGN_TYPES else None
+    if found is not None and isinstance(value, Ref) and model_of(found).rank > 0:
+        return model_of(found).is_instance(m, value, found, name)
     if isinstance(found, Generator | Iterator | ClassObj) or isinstance(value, Func | Method | Partial | RangeValue):
         return (
             False
-            if name in TENSOR_TYPES or name in {"builtins.list", "builtins.dict", "builtins.tuple", "builtins.str"}
+            if name in FOREIGN_TYPES or name in {"builtins.list", "builtins.dict", "builtins.tuple", "builtins.str"}
             else None
         )
     return None

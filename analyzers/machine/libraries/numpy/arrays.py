@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from analyzers.domain import truth
 from analyzers.domain.join import NUMBERS
-from analyzers.domain.objects import Array, ListObj, Storage, Tensor
-from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.domain.objects import Array, HeapObject, ListObj, Storage, Tensor
+from analyzers.domain.values import BoundBuiltin, Const, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.versions import write_hidden
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumpyOnGraph
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import FOREIGN_TYPES, MODELS, ObjectModel
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.libraries.torch.tensor_attributes import shape_value
 from analyzers.syntax import nodes as n
 
@@ -117,3 +120,54 @@ def _argument_name(m: Machine) -> str:
     if isinstance(node, n.Call) and node.args:
         return m.source(node.args[0])
     return m.source(node)
+
+
+class ArrayModel(ObjectModel):
+    rank = 1
+
+    def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
+        assert isinstance(found, Array)
+        return array_attribute(m, owner, found, name)
+
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
+        assert isinstance(found, Array)
+        return call_array_method(m, owner, found, name, args)
+
+    def unary(self, m: Machine, op: str, owner: Ref, found: HeapObject) -> Value:
+        return array_of(m, [owner])
+
+    def binary(self, m: Machine, op: str, left: Value, right: Value) -> Value:
+        return array_of(m, [left, right], solid=op != "@" and stays_solid(m, [left, right]))
+
+    def augmented(self, m: Machine, op: str, old: Ref, found: HeapObject, value: Value) -> Value:
+        assert isinstance(found, Array)
+        write_hidden(m, found.storage, f"{op}=")
+        return old
+
+    def compare(self, m: Machine, op: str, left: Value, right: Value) -> Value:
+        return array_of(m, [])
+
+    def get_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value) -> Value:
+        assert isinstance(found, Array)
+        return array_of(m, [owner], solid=found.solid and isinstance(index, SliceValue))
+
+    def set_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value, value: Value) -> None:
+        assert isinstance(found, Array)
+        write_hidden(m, found.storage, "[...] =")
+
+    def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
+        assert isinstance(found, Array)
+        return Stream((), Unknown(None, None, found.lineage))
+
+    def is_true(self, m: Machine, owner: Ref, found: HeapObject) -> truth.Truth:
+        return None
+
+    def is_instance(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> truth.Truth:
+        return name == "numpy.ndarray" if name.startswith("builtins.") or name in FOREIGN_TYPES else None
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, Array)
+        write_hidden(m, found.storage, "?")
+
+
+MODELS[Array] = ArrayModel()

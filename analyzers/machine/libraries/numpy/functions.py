@@ -9,6 +9,7 @@ from analyzers.domain.objects import Array, ListObj, Tensor
 from analyzers.domain.values import Const, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import FALLBACKS
 from analyzers.machine.libraries.numpy.arrays import array_of, check_convertible, is_solid, stays_solid
 from analyzers.machine.libraries.torch.tensor_methods import array_over
 
@@ -46,8 +47,7 @@ SIZES = {
 """Where the shape is among the arguments."""
 
 
-def call_numpy(m: Machine, name: str, args: Args) -> Value:
-    short = name.split(".", 1)[1] if "." in name else name
+def _call_numpy(m: Machine, short: str, args: Args) -> Value:
     if short in {"random.seed", "set_printoptions", "random.shuffle", "seterr"}:
         return Const(None)
     if short in {"load"}:
@@ -124,3 +124,6 @@ def _has_items(m: Machine, value: Value) -> bool:
     """Whether an array of it has a dimension."""
     found = m.obj(value)
     return isinstance(found, ListObj) or (isinstance(value, Tup) and bool(value.items)) or is_solid(m, value)
+
+
+FALLBACKS["numpy"] = _call_numpy

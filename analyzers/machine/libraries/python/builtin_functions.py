@@ -16,12 +16,13 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import length_of
 from analyzers.machine.core.record import PyRaise
-from analyzers.machine.core.registries import called
+from analyzers.machine.core.registries import FALLBACKS
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.containers import update
-from analyzers.machine.objects.iteration import Stream, stream_of
+from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import binary
 from analyzers.machine.objects.ordering import extreme_item, sort_value
 from analyzers.machine.objects.strings import lift
@@ -232,7 +233,7 @@ def _abs(m: Machine, args: Args) -> Value:
 
 @builtin("round", "pow", "divmod")
 def _arithmetic(m: Machine, args: Args) -> Value:
-    name, number = called(m).removeprefix("builtins."), args.get(0, "x")
+    name, number = args.called.removeprefix("builtins."), args.get(0, "x")
     if args.pos and all(isinstance(a, Const) for a in args.pos):
         try:
             return lift(m, getattr(python, name)(*(a.value for a in args.pos)))  # type: ignore[union-attr]
@@ -345,3 +346,6 @@ def _opaque(m: Machine, args: Args) -> Value:
 @builtin("exit", "quit")
 def _exit(m: Machine, args: Args) -> Value:
     raise PyRaise("SystemExit")
+
+
+FALLBACKS["builtins"] = call_builtin

@@ -27,10 +27,10 @@ from analyzers.machine.autograd.views import check_readable
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 
 
-@native("copy.deepcopy", "autograd_machine.deepcopy")
+@answers("copy.deepcopy", "autograd_machine.deepcopy")
 def _deepcopy(m: Machine, args: Args) -> Value:
     memo: dict[int, Ref] = {}
 
@@ -107,7 +107,7 @@ def _deepcopy(m: Machine, args: Args) -> Value:
     return copy(args.get(0, "x"))
 
 
-@native("copy.copy")
+@answers("copy.copy")
 def _copy(m: Machine, args: Args) -> Value:
     value = args.get(0, "x")
     found = m.obj(value)

@@ -11,34 +11,34 @@ from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 from analyzers.machine.objects.truth import truth_of
 
 
-@native("autograd_machine.surely")
+@answers("autograd_machine.surely")
 def _surely(m: Machine, args: Args) -> Value:
     return Const(truth_of(m, args.get(0, "condition"))[0] is True)
 
 
-@native("autograd_machine.known")
+@answers("autograd_machine.known")
 def _known(m: Machine, args: Args) -> Value:
     """Whether all of these are numbers that the machine knows."""
     return Const(not args.open and all(isinstance(value, Const) for value in args.all()))
 
 
-@native("autograd_machine.says_nothing")
+@answers("autograd_machine.says_nothing")
 def _says_nothing(m: Machine, args: Args) -> Value:
     """Whether a value may be anything at all."""
     value = args.get(0, "value")
     return Const(isinstance(value, Unknown) and value.type is None)
 
 
-@native("autograd_machine.unknown")
+@answers("autograd_machine.unknown")
 def _unknown(m: Machine, args: Args) -> Value:
     return Unknown(None, m.fresh())
 
 
-@native("autograd_machine.either")
+@answers("autograd_machine.either")
 def _either(m: Machine, args: Args) -> Value:
     return one_of(args.get(0, "left"), args.get(1, "right"))
 
@@ -48,10 +48,10 @@ def _unknown_of(kind: str) -> Callable[[Machine, Args], Value]:
 
 
 for _kind in sorted(NUMBERS - {"complex"} | {"str"}):
-    native(f"autograd_machine.unknown_{_kind}")(_unknown_of(_kind))
+    answers(f"autograd_machine.unknown_{_kind}")(_unknown_of(_kind))
 
 
-@native("autograd_machine.namespace")
+@answers("autograd_machine.namespace")
 def _namespace(m: Machine, args: Args) -> Value:
     """What a command line gave: an object with these attributes, and perhaps with others."""
     found = m.obj(args.get(0, "values"))
@@ -61,7 +61,7 @@ def _namespace(m: Machine, args: Args) -> Value:
     return m.new(Instance("argparse.Namespace", Map(values), True))
 
 
-@native("autograd_machine.several")
+@answers("autograd_machine.several")
 def _several(m: Machine, args: Args) -> Value:
     """A list of one such value or more."""
     value = args.get(0, "value")

@@ -9,22 +9,22 @@ from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import BUILTIN_ITEMS, answers
 from analyzers.machine.interpreter.linking import import_path, late, namespace
 from analyzers.machine.interpreter.names import module_env
 
 
-@native("builtins.globals")
+@answers("builtins.globals")
 def _globals(m: Machine, args: Args) -> Value:
     return namespace(m, module_env(m))
 
 
-@native("builtins.locals")
+@answers("builtins.locals")
 def _locals(m: Machine, args: Args) -> Value:
     return namespace(m, m.frame.env)
 
 
-@native("builtins.vars")
+@answers("builtins.vars")
 def _vars(m: Machine, args: Args) -> Value:
     if not args.pos:
         return namespace(m, m.frame.env)
@@ -37,7 +37,7 @@ def _vars(m: Machine, args: Args) -> Value:
     return Unknown()
 
 
-@native("importlib.import_module", "builtins.__import__")
+@answers("importlib.import_module", "builtins.__import__")
 def _import_module(m: Machine, args: Args) -> Value:
     name = args.get(0, "name")
     if not isinstance(name, Const) or not isinstance(name.value, str):
@@ -59,3 +59,6 @@ def module_named(m: Machine, name: Value) -> Value:
     path = m.program.find_import(m.frame.module, name.value, 0)
     known = m.st.modules.get(path) if path is not None else None
     return Unknown() if known is None else Ref(known)
+
+
+BUILTIN_ITEMS["sys.modules"] = module_named

@@ -17,7 +17,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.record import PyRaise
-from analyzers.machine.core.registries import called, native
+from analyzers.machine.core.registries import FALLBACKS, answers
 from analyzers.machine.interpreter.decorators import decorate_class
 from analyzers.machine.libraries.python.builtin_functions import call_builtin
 from analyzers.machine.objects.attributes import call_method, get_attribute
@@ -28,9 +28,7 @@ from analyzers.machine.objects.strings import lift
 from analyzers.machine.objects.subscripts import get_item, set_item
 
 
-def call_math(m: Machine, top: str, rest: str, args: Args) -> Value:
-    if top == "operator":
-        return _call_operator(m, rest, args)
+def _call_math(m: Machine, rest: str, args: Args) -> Value:
     values = [a.value if isinstance(a, Const) else None for a in args.pos]
     function = getattr(math, rest, None)
     if function is not None and values and None not in values:
@@ -92,7 +90,7 @@ def _call_operator(m: Machine, rest: str, args: Args) -> Value:
     return Unknown()
 
 
-@native("random.Random", "random.SystemRandom")
+@answers("random.Random", "random.SystemRandom")
 def _generator(m: Machine, args: Args) -> Value:
     """A generator of one's own has the functions of the module."""
     return Builtin("random")
@@ -101,17 +99,17 @@ def _generator(m: Machine, args: Args) -> Value:
 CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time", "time"})
 
 
-@native(*(f"time.{clock}" for clock in sorted(CLOCKS)))
+@answers(*(f"time.{clock}" for clock in sorted(CLOCKS)))
 def _seconds(m: Machine, args: Args) -> Value:
     return Unknown("float")
 
 
-@native(*(f"time.{clock}_ns" for clock in sorted(CLOCKS)))
+@answers(*(f"time.{clock}_ns" for clock in sorted(CLOCKS)))
 def _nanoseconds(m: Machine, args: Args) -> Value:
     return Unknown("int")
 
 
-def call_random(m: Machine, rest: str, args: Args) -> Value:
+def _call_random(m: Machine, rest: str, args: Args) -> Value:
     if rest in {"random", "uniform", "gauss", "normalvariate", "betavariate", "expovariate", "triangular"}:
         return Unknown("float")
     if rest in {"randint", "randrange", "getrandbits"}:
@@ -147,14 +145,14 @@ def _one_of(found: ListObj) -> Value:
     return one_of(*found.items, *((found.rest,) if found.rest is not None else ()))
 
 
-@native("functools.partial", "functools.partialmethod")
+@answers("functools.partial", "functools.partialmethod")
 def _partial(m: Machine, args: Args) -> Value:
     if not args.pos:
         return Unknown()
     return Partial(args.pos[0], tuple(args.pos[1:]), tuple(args.kw.items()))
 
 
-@native("functools.reduce")
+@answers("functools.reduce")
 def _reduce(m: Machine, args: Args) -> Value:
     func = args.get(0, "function")
     source = stream_of(m, args.get(1, "iterable")).drained(m)
@@ -171,18 +169,18 @@ def _reduce(m: Machine, args: Args) -> Value:
     return total
 
 
-@native("functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
+@answers("functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
         "torch.jit.trace",
         "functools.update_wrapper", "torch.compiler.disable", "torch._dynamo.disable")  # fmt: skip
 def _transparent(m: Machine, args: Args) -> Value:
-    name = called(m)
+    name = args.called
     first = args.pos[0] if args.pos else None
     if name not in {"wraps"} and first is not None and (isinstance(first, Func | Method | Ref)):
         return first
     return m.new(Instance("transparent", Map()))
 
 
-@native("itertools.chain")
+@answers("itertools.chain")
 def _chain(m: Machine, args: Args) -> Value:
     items: list[Value] = []
     rest: Value | None = Unknown() if args.open else None
@@ -194,16 +192,16 @@ def _chain(m: Machine, args: Args) -> Value:
     return m.new(Iterator(NONE, 0, tuple(items), rest))
 
 
-@native("itertools.chain.from_iterable")
+@answers("itertools.chain.from_iterable")
 def _chain_from(m: Machine, args: Args) -> Value:
     source = stream_of(m, args.get(0, "iterables")).drained(m)
     return _chain(m, Args(list(source.items), {}, source.rest is not None))
 
 
-@native("itertools.repeat", "itertools.cycle")
+@answers("itertools.repeat", "itertools.cycle")
 def _repeat(m: Machine, args: Args) -> Value:
     value = args.get(0, "object")
-    if called(m).endswith("cycle"):
+    if args.called.endswith("cycle"):
         source = stream_of(m, value).drained(m)
         again = source.rest if source.rest is not None else one_of(*source.items)
         return m.new(Iterator(NONE, 0, source.items * 2, again))
@@ -213,7 +211,7 @@ def _repeat(m: Machine, args: Args) -> Value:
     return m.new(Iterator(NONE, 0, (), value))
 
 
-@native("itertools.count")
+@answers("itertools.count")
 def _count(m: Machine, args: Args) -> Value:
     start = args.get(0, "start", Const(0))
     step = args.get(1, "step", Const(1))
@@ -223,11 +221,11 @@ def _count(m: Machine, args: Args) -> Value:
     return m.new(Iterator(NONE, 0, (), Unknown("int")))
 
 
-@native("itertools.product", "itertools.combinations", "itertools.permutations", "itertools.islice",
+@answers("itertools.product", "itertools.combinations", "itertools.permutations", "itertools.islice",
         "itertools.accumulate", "itertools.pairwise", "itertools.zip_longest", "itertools.starmap",
         "itertools.groupby", "itertools.takewhile")  # fmt: skip
 def _itertools(m: Machine, args: Args) -> Value:
-    name = called(m).rsplit(".", 1)[-1]
+    name = args.called.rsplit(".", 1)[-1]
     if (name == "product" and not args.kw) or name in {"pairwise", "combinations", "permutations"}:
         sources = [stream_of(m, a).drained(m) for a in (args.pos if name == "product" else args.pos[:1])]
         if all(s.rest is None for s in sources):
@@ -257,7 +255,7 @@ def _itertools(m: Machine, args: Args) -> Value:
     return Unknown(None, None, None, reach_of(*args.pos))
 
 
-@native("collections.deque")
+@answers("collections.deque")
 def _deque(m: Machine, args: Args) -> Value:
     limit = m.int_of(args.get(1, "maxlen"))
     source = stream_of(m, args.pos[0]).drained(m) if args.pos else None
@@ -267,20 +265,20 @@ def _deque(m: Machine, args: Args) -> Value:
     )
 
 
-@native("collections.OrderedDict", "collections.Counter")
+@answers("collections.OrderedDict", "collections.Counter")
 def _ordered_dict(m: Machine, args: Args) -> Value:
-    if called(m).endswith("Counter"):
+    if args.called.endswith("Counter"):
         return m.new(DictObj(Map(), (), Unknown("int")))
     return call_builtin(m, "dict", args)
 
 
-@native("collections.defaultdict")
+@answers("collections.defaultdict")
 def _defaultdict(m: Machine, args: Args) -> Value:
     factory = args.get(0, "default_factory")
     return m.new(DictObj(Map(), (), None, "defaultdict", None if factory == NONE else factory))
 
 
-@native("collections.namedtuple", "typing.NamedTuple")
+@answers("collections.namedtuple", "typing.NamedTuple")
 def _namedtuple(m: Machine, args: Args) -> Value:
     fields = args.get(1, "field_names")
     name = args.get(0, "typename")
@@ -311,36 +309,36 @@ def _namedtuple(m: Machine, args: Args) -> Value:
     return Ref(ident)
 
 
-@native("contextlib.nullcontext")
+@answers("contextlib.nullcontext")
 def _nullcontext(m: Machine, args: Args) -> Value:
     return m.new(Instance("contextlib.nullcontext", Map({"value": args.get(0, "enter_result")})))
 
 
-@native("contextlib.suppress")
+@answers("contextlib.suppress")
 def _suppress(m: Machine, args: Args) -> Value:
     return m.new(Instance("contextlib.suppress", Map()))
 
 
-@native("pytest.raises", "pytest.warns", "unittest.TestCase.assertRaises")
+@answers("pytest.raises", "pytest.warns", "unittest.TestCase.assertRaises")
 def _expecting(m: Machine, args: Args) -> Value:
-    if called(m).endswith("warns"):
+    if args.called.endswith("warns"):
         return m.new(Instance("contextlib.nullcontext", Map()))
     return m.new(Instance("pytest.raises", Map()))
 
 
-@native("dataclasses.dataclass")
+@answers("dataclasses.dataclass")
 def _dataclass(m: Machine, args: Args) -> Value:
     if args.pos and isinstance(args.pos[0], Ref):
         return decorate_class(m, Builtin("dataclasses.dataclass"), args.pos[0])
     return m.new(Instance("dataclasses.dataclass", Map()))
 
 
-@native("dataclasses.field")
+@answers("dataclasses.field")
 def _field(m: Machine, args: Args) -> Value:
     return m.new(Instance("dataclasses.field", Map(args.kw)))
 
 
-@native("dataclasses.replace")
+@answers("dataclasses.replace")
 def _dataclass_replace(m: Machine, args: Args) -> Value:
     found = m.obj(args.get(0, "obj"))
     if isinstance(found, Instance):
@@ -348,16 +346,21 @@ def _dataclass_replace(m: Machine, args: Args) -> Value:
     return Unknown()
 
 
-@native("typing.cast")
+@answers("typing.cast")
 def _cast(m: Machine, args: Args) -> Value:
     return args.get(1, "val")
 
 
-@native("typing.TypeVar", "typing.NewType", "typing.ParamSpec")
+@answers("typing.TypeVar", "typing.NewType", "typing.ParamSpec")
 def _typing(m: Machine, args: Args) -> Value:
     return Unknown()
 
 
-@native("sys.exit", "os._exit")
+@answers("sys.exit", "os._exit")
 def _exit(m: Machine, args: Args) -> Value:
     raise PyRaise("SystemExit")
+
+
+FALLBACKS["math"] = _call_math
+FALLBACKS["operator"] = _call_operator
+FALLBACKS["random"] = _call_random

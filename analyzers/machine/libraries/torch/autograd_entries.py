@@ -13,7 +13,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 from analyzers.machine.libraries.torch.tensor_attributes import method
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.truth import truth_of
@@ -33,7 +33,7 @@ def _paired(m: Machine, tensors: Sequence[Value], gradients: Value) -> list[tupl
     return [(t, given[i] if i < len(given) else NONE) for i, t in enumerate(tensors)]
 
 
-@native("torch.autograd.backward")
+@answers("torch.autograd.backward")
 def _autograd_backward(m: Machine, args: Args) -> Value:
     tensors = _many(m, args.get(0, "tensors"))
     create = truth_value(m, args.get(3, "create_graph", FALSE))
@@ -59,7 +59,7 @@ def _argument_source(m: Machine) -> str:
     return m.source(node)
 
 
-@native("torch.autograd.grad")
+@answers("torch.autograd.grad")
 def _autograd_grad(m: Machine, args: Args) -> Value:
     outputs = _many(m, args.get(0, "outputs"))
     inputs_value = args.get(1, "inputs")

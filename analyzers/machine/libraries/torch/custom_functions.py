@@ -10,7 +10,7 @@ from immutables import Map
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor, by_name
-from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, BoundBuiltin, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, edge_to, operand, refreshed
 from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
@@ -22,6 +22,7 @@ from analyzers.machine.core.causes import LeafWritten, Plain
 from analyzers.machine.core.events import KeptOnContext
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
 from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, UNMATERIALIZED, slot
 from analyzers.machine.libraries.torch.modules import watched
@@ -362,3 +363,23 @@ def call_of_forward(m: Machine, func: Func, run: Callable[[], Value]) -> Value:
         return run()
     takes_context = find_in_class(m, owner, "setup_context") is None
     return watched(m, run, func.qualname.rpartition(".")[0], takes_context=takes_context)
+
+
+class FunctionModel(ClassModel):
+    """`torch.autograd.Function`, for classes that inherit from it."""
+
+    stateless = True
+
+    def class_attribute(self, m: Machine, cls: Ref, found: ClassObj, name: str) -> Value | None:
+        return BoundBuiltin(cls, "Function.apply") if name == "apply" else None
+
+    def call_class_method(self, m: Machine, cls: Ref, name: str, args: Args) -> Value | None:
+        return apply_function(m, cls, args) if name == "Function.apply" else None
+
+    def call(self, m: Machine, owner: Ref, found: Instance, args: Args) -> Value:
+        words = "Legacy autograd function with non-static forward method is deprecated."
+        raise m.throw("RuntimeError", words, Plain("custom"))
+
+
+CLASSES["torch.autograd.Function"] = FunctionModel()
+NAMED_FUNCTIONS["forward"] = call_of_forward

@@ -18,12 +18,12 @@ from analyzers.machine.autograd.versions import blur_tensor, bump
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import library_caller
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 from analyzers.machine.objects.attributes import call_method, set_attribute
 from analyzers.machine.objects.classes import find_in_class
 
 
-@native("autograd_machine.take_step")
+@answers("autograd_machine.take_step")
 def _take_step(m: Machine, args: Args) -> Value:
     """Write each parameter of a group that has a gradient, some times, and note that it has state now."""
     optimizer, group, times = args.pos
@@ -51,7 +51,7 @@ def _take_step(m: Machine, args: Args) -> Value:
     return Const(True)
 
 
-@native("autograd_machine.none_surely_sparse")
+@answers("autograd_machine.none_surely_sparse")
 def _none_surely_sparse(m: Machine, args: Args) -> Value:
     gradients = _gradients(m, args.get(0, "parameters"))
     if gradients is None:
@@ -59,7 +59,7 @@ def _none_surely_sparse(m: Machine, args: Args) -> Value:
     return Const(not any(isinstance(g, Ref) and tensor_at(m, g.id).sparse is True for _, g in gradients))
 
 
-@native("autograd_machine.clear_gradients")
+@answers("autograd_machine.clear_gradients")
 def _clear_gradients(m: Machine, args: Args) -> Value:
     parameters = _tensors(m, args.get(0, "parameters"))
     for parameter in parameters or ():
@@ -67,7 +67,7 @@ def _clear_gradients(m: Machine, args: Args) -> Value:
     return Const(parameters is not None)
 
 
-@native("autograd_machine.write_gradients")
+@answers("autograd_machine.write_gradients")
 def _write_gradients(m: Machine, args: Args) -> Value:
     gradients = _gradients(m, args.get(0, "parameters"))
     for _, gradient in gradients or ():
@@ -76,7 +76,7 @@ def _write_gradients(m: Machine, args: Args) -> Value:
     return Const(gradients is not None)
 
 
-@native("autograd_machine.set_training")
+@answers("autograd_machine.set_training")
 def _set_training(m: Machine, args: Args) -> Value:
     """For a module and all below it, if none of their classes says itself what `train` does."""
     whole, mode = args.get(0, "module"), args.get(1, "mode")
@@ -93,7 +93,7 @@ def _set_training(m: Machine, args: Args) -> Value:
     return Const(True)
 
 
-@native("autograd_machine.set_requires_grad")
+@answers("autograd_machine.set_requires_grad")
 def _set_requires_grad(m: Machine, args: Args) -> Value:
     parameters = _tensors(m, args.get(0, "parameters"))
     for parameter in parameters or ():

@@ -11,6 +11,7 @@ from analyzers.machine.autograd.engine import Walk
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import CLASSES, TUPLES, ClassModel, TupleModel
 
 SLOTS = {
     "save_for_backward": "__saved__",
@@ -30,7 +31,7 @@ UNMATERIALIZED = "unmaterialized-gradient"
 """What the trail of a None says that `backward` is given for an output to which no gradient came."""
 
 
-TUPLES = frozenset({"saved_tensors", "saved_variables"})
+SAVED_NAMES = frozenset({"saved_tensors", "saved_variables"})
 
 
 OWN = frozenset({
@@ -60,7 +61,7 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
 
 def context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
     """What `ctx` has besides what `forward` has put there."""
-    if name in TUPLES:
+    if name in SAVED_NAMES:
         return _saved_tensors(m, owner, found)
     if name in SLOTS or name == "save_for_forward":
         return BoundBuiltin(owner, name)
@@ -73,7 +74,7 @@ def context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Val
 
 def has(found: Instance, name: str) -> truth.Truth:
     """Whether `ctx` has an attribute."""
-    if name in found.attrs or name in TUPLES or name in SLOTS or name in OWN:
+    if name in found.attrs or name in SAVED_NAMES or name in SLOTS or name in OWN:
         return True
     return None if found.open or name.startswith("_") else False
 
@@ -89,7 +90,29 @@ def _saved_tensors(m: Machine, ctx: Ref, found: Instance) -> Value:
     return replace(kept, kind=SAVED) if isinstance(kept, Tup) else kept
 
 
-def misused(m: Machine, value: Value, exception: str, message: str) -> None:
-    """Raise where the tuple that `ctx.saved_tensors` is, is taken for what it holds."""
-    if isinstance(value, Tup) and value.kind == SAVED:
+class SavedTensors(TupleModel):
+    """The tuple that `ctx.saved_tensors` is, taken for what it holds."""
+
+    def misused(self, m: Machine, owner: Value, exception: str, message: str) -> None:
         raise m.throw(exception, message, Plain("custom"))
+
+
+TUPLES[SAVED] = SavedTensors()
+
+
+class ContextModel(ClassModel):
+    """`ctx`."""
+
+    def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value:
+        return context_attribute(m, owner, found, name)
+
+    def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value:
+        return context_method(m, owner, found, name, args)
+
+    def store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
+        if not m.frame.library:
+            m.kept_on_context[owner.id, name] = m.site()
+        return False
+
+
+CLASSES["torch.autograd.FunctionCtx"] = ContextModel()

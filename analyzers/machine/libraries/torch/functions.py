@@ -14,7 +14,7 @@ from analyzers.machine.autograd.views import detach
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import called, native
+from analyzers.machine.core.registries import CLASSES, FALLBACKS, ClassModel, answers
 from analyzers.machine.libraries.torch.factories import (
     as_tensor,
     from_array,
@@ -32,32 +32,32 @@ from analyzers.machine.operators.opaque import opaque_result
 from analyzers.ops.resolve import python_names
 
 
-@native("torch.tensor", "torch.scalar_tensor")
+@answers("torch.tensor", "torch.scalar_tensor")
 def _tensor(m: Machine, args: Args) -> Value:
     return tensor_from_data(m, args)
 
 
-@native("torch.as_tensor", "torch.asarray")
+@answers("torch.as_tensor", "torch.asarray")
 def _as_tensor(m: Machine, args: Args) -> Value:
     return as_tensor(m, args)
 
 
-@native("torch.from_numpy")
+@answers("torch.from_numpy")
 def _from_numpy(m: Machine, args: Args) -> Value:
     return from_array(m, args.get(0, "array"))
 
 
-@native("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+@answers("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 def _parameter(m: Machine, args: Args) -> Value:
     return parameter(m, args)
 
 
-@native("torch.nn.Buffer")
+@answers("torch.nn.Buffer")
 def _buffer(m: Machine, args: Args) -> Value:
     return args.get(0, "data")
 
 
-@native("torch.autograd.Variable", "torch.autograd.variable.Variable")
+@answers("torch.autograd.Variable", "torch.autograd.variable.Variable")
 def _variable(m: Machine, args: Args) -> Value:
     """`Variable(t)` is an alias of `t`, or a leaf of its own where `requires_grad=True` is given."""
     value = args.get(0, "data")
@@ -70,7 +70,7 @@ def _variable(m: Machine, args: Args) -> Value:
     return made
 
 
-@native(
+@answers(
     "torch.Tensor",
     "torch.FloatTensor",
     "torch.cuda.FloatTensor",
@@ -82,38 +82,38 @@ def _variable(m: Machine, args: Args) -> Value:
 )
 def _legacy_tensor(m: Machine, args: Args) -> Value:
     dtype = {"DoubleTensor": "float64", "LongTensor": "int64", "IntTensor": "int32", "BoolTensor": "bool"}
-    return legacy_tensor(m, args, dtype.get(called(m).rsplit(".", 1)[-1], "float32"))
+    return legacy_tensor(m, args, dtype.get(args.called.rsplit(".", 1)[-1], "float32"))
 
 
-@native("torch.is_tensor")
+@answers("torch.is_tensor")
 def _is_tensor(m: Machine, args: Args) -> Value:
     verdict = is_instance(m, args.get(0, "obj"), Builtin("torch.Tensor"))
     return Unknown("bool") if verdict is None else Const(verdict)
 
 
-@native("torch.accelerator.current_accelerator")
+@answers("torch.accelerator.current_accelerator")
 def _accelerator(m: Machine, args: Args) -> Value:
     """A device, or None where there is none."""
     return Unknown(None, ("device", m.fresh()))
 
 
-@native("torch.device")
+@answers("torch.device")
 def _device(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.device", Map({"type": args.get(0, "type", Unknown("str"))})))
 
 
-@native("torch.Generator")
+@answers("torch.Generator")
 def _generator(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.Generator", Map()))
 
 
-@native("torch.Size")
+@answers("torch.Size")
 def _torch_size(m: Machine, args: Args) -> Value:
     source = stream_of(m, args.get(0, "sizes", Tup(()))).drained(m)
     return Tup(source.items, "torch.Size") if source.rest is None else Unknown("torch.Size")
 
 
-@native("torch.manual_seed", "torch.seed", "torch.set_printoptions", "torch.use_deterministic_algorithms",
+@answers("torch.manual_seed", "torch.seed", "torch.set_printoptions", "torch.use_deterministic_algorithms",
         "torch.set_num_threads", "torch.cuda.manual_seed_all", "torch.cuda.manual_seed", "torch.save",
         "torch.cuda.empty_cache", "torch.set_float32_matmul_precision", "torch.random.manual_seed")  # fmt: skip
 def _settings(m: Machine, args: Args) -> Value:
@@ -124,7 +124,7 @@ PRECISION = {"float64": (52, 1023), "float32": (23, 127), "float16": (10, 15), "
 """Of a dtype, the bits of its fraction and its largest exponent."""
 
 
-@native("torch.finfo")
+@answers("torch.finfo")
 def _finfo(m: Machine, args: Args) -> Value:
     wanted = args.get(0, "type", Builtin("torch." + m.default_dtype))
     fraction, exponent = PRECISION.get(dtype_of(wanted) or "", (None, None))
@@ -139,7 +139,7 @@ def _finfo(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.finfo", Map(numbers)))
 
 
-@native("torch.iinfo")
+@answers("torch.iinfo")
 def _iinfo(m: Machine, args: Args) -> Value:
     name = dtype_of(args.get(0, "type")) or ""
     digits = name.removeprefix("u").removeprefix("int")
@@ -151,18 +151,18 @@ def _iinfo(m: Machine, args: Args) -> Value:
     return m.new(Instance("torch.iinfo", Map(numbers)))
 
 
-@native("torch.set_default_dtype")
+@answers("torch.set_default_dtype")
 def _default_dtype(m: Machine, args: Args) -> Value:
     m.default_dtype = dtype_of(args.get(0, "d")) or m.default_dtype
     return NONE
 
 
-@native("torch.cuda.is_available", "torch.cuda.is_bf16_supported", "torch.backends.mps.is_available")
+@answers("torch.cuda.is_available", "torch.cuda.is_bf16_supported", "torch.backends.mps.is_available")
 def _availability(m: Machine, args: Args) -> Value:
     return Unknown("bool", "cuda")
 
 
-@native("torch.equal", "torch.allclose", "torch.is_nonzero")
+@answers("torch.equal", "torch.allclose", "torch.is_nonzero")
 def _verdicts(m: Machine, args: Args) -> Value:
     return Unknown("bool")
 
@@ -180,10 +180,11 @@ def _as_method(name: str) -> Callable[[Machine, Args], Value]:
 for _name in (
     "detach", "detach_", "get_device", "is_complex", "is_floating_point", "is_inference", "is_same_size", "numel",
 ):  # fmt: skip
-    native(f"torch.{_name}")(_as_method(_name))
+    answers(f"torch.{_name}")(_as_method(_name))
 
 
-def call_torch_name(m: Machine, name: str, rest: str, args: Args) -> Value:
+def _call_torch_name(m: Machine, rest: str, args: Args) -> Value:
+    name = "torch." + rest
     if rest.startswith("ops.aten."):
         return call_torch(m, "aten." + rest[9:], args.pos, args.kw)
     if rest.startswith("Tensor."):
@@ -216,3 +217,24 @@ def call_torch_name(m: Machine, name: str, rest: str, args: Args) -> Value:
         return unknown_call(m, Builtin(name), args)
     opaque_result(m, rest, args.all())
     return Unknown(None, None, m.trail(rest, m.parents(args.all())), reach_of(*args.all()))
+
+
+class Device(ClassModel):
+    """`torch.device`, `torch.Generator` and the like, which hold nothing of a tensor."""
+
+    def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value | None:
+        return owner if name in {"manual_seed", "with_traceback"} else Unknown()
+
+
+class Info(ClassModel):
+    """`torch.finfo` and `torch.iinfo`."""
+
+    def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value | None:
+        return NONE if name in {"__enter__", "__exit__"} else None
+
+
+CLASSES["torch.device"] = CLASSES["torch.Generator"] = Device()
+CLASSES["torch.finfo"] = CLASSES["torch.iinfo"] = Info()
+
+
+FALLBACKS["torch"] = _call_torch_name

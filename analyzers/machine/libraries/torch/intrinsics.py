@@ -26,13 +26,13 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import NoGraph
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import library_caller, subject_name
-from analyzers.machine.core.registries import native
+from analyzers.machine.core.registries import answers
 from analyzers.machine.libraries.torch.tensor_methods import is_device
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.operators.opaque import opaque_result
 
 
-@native("autograd_machine.write")
+@answers("autograd_machine.write")
 def _write(m: Machine, args: Args) -> Value:
     target = args.get(0, "t")
     if isinstance(target, Ref) and m.tensor(target) is not None:
@@ -40,7 +40,7 @@ def _write(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native("autograd_machine.share_gradient")
+@answers("autograd_machine.share_gradient")
 def _share_gradient(m: Machine, args: Args) -> Value:
     target = args.get(0, "t")
     tensor = m.tensor(target)
@@ -49,7 +49,7 @@ def _share_gradient(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native("autograd_machine.blur")
+@answers("autograd_machine.blur")
 def _blur(m: Machine, args: Args) -> Value:
     """Writes to a tensor, nobody knows how many."""
     target = args.get(0, "t")
@@ -58,7 +58,7 @@ def _blur(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native("autograd_machine.write_hidden")
+@answers("autograd_machine.write_hidden")
 def _write_hidden(m: Machine, args: Args) -> Value:
     tensor = m.tensor(args.get(0, "t"))
     if tensor is not None:
@@ -66,7 +66,7 @@ def _write_hidden(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native("autograd_machine.update")
+@answers("autograd_machine.update")
 def _update(m: Machine, args: Args) -> Value:
     """A write to the first tensor that autograd records, made of all of them in a way that is not known."""
     ids = [value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None]
@@ -84,12 +84,12 @@ def _update(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native("autograd_machine.is_device")
+@answers("autograd_machine.is_device")
 def _is_device(m: Machine, args: Args) -> Value:
     return Const(is_device(m, args.get(0, "value")))
 
 
-@native("autograd_machine.delayed_error")
+@answers("autograd_machine.delayed_error")
 def _delayed_error(m: Machine, args: Args) -> Value:
     """The same numbers, behind a node whose backward raises."""
     source = args.get(0, "tensor")
@@ -102,7 +102,7 @@ def _delayed_error(m: Machine, args: Args) -> Value:
     return result
 
 
-@native("autograd_machine.outside")
+@answers("autograd_machine.outside")
 def _outside(m: Machine, args: Args) -> Value:
     """A tensor as those see it who do not know the leaves `inputs`: without graph, if it leads nowhere else."""
     tensor = m.tensor(value := args.get(0, "tensor"))
@@ -117,7 +117,7 @@ def _outside(m: Machine, args: Args) -> Value:
     return opaque_like(m, value, tensor.shape)
 
 
-@native("autograd_machine.without_graph")
+@answers("autograd_machine.without_graph")
 def _without_graph(m: Machine, args: Args) -> Value:
     """Raises what torch says of a backward that finds no graph behind a tensor."""
     value, message = args.get(0, "tensor"), args.get(1, "message")
@@ -127,7 +127,7 @@ def _without_graph(m: Machine, args: Args) -> Value:
     raise m.throw("RuntimeError", message.value, NoGraph(subject_name(m), tensor.lineage, tensor.dtype))
 
 
-@native("autograd_machine.inside")
+@answers("autograd_machine.inside")
 def _inside(m: Machine, args: Args) -> Value:
     """A tensor as a function sees it that `torch.func` differentiates: no operator lies between the two."""
     value = args.get(0, "tensor")
@@ -137,7 +137,7 @@ def _inside(m: Machine, args: Args) -> Value:
     return whole_view(m, step, value, make_node(m, step, ()))
 
 
-@native("autograd_machine.keep")
+@answers("autograd_machine.keep")
 def _keep(m: Machine, args: Args) -> Value:
     """Remember tensors as they are now: a node that nothing leads to."""
     ids = tuple(value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None)
@@ -145,7 +145,7 @@ def _keep(m: Machine, args: Args) -> Value:
     return Ref(make_node(m, step, [save(m, ident, "input") for ident in ids], ()))
 
 
-@native("autograd_machine.kept")
+@answers("autograd_machine.kept")
 def _kept(m: Machine, args: Args) -> Value:
     """Ask for what `keep` remembers, as a backward asks for what a node has saved."""
     kept = args.get(0, "kept")
@@ -154,19 +154,19 @@ def _kept(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native("autograd_machine.walk")
+@answers("autograd_machine.walk")
 def _walk(m: Machine, args: Args) -> Value:
     """Which backward is under way."""
     return Const(m.walks[-1][0]) if m.walks else NONE
 
 
-@native("autograd_machine.aimed")
+@answers("autograd_machine.aimed")
 def _aimed(m: Machine, args: Args) -> Value:
     """Whether the backward under way goes to named inputs only."""
     return Const(bool(m.walks) and m.walks[-1][1])
 
 
-@native("autograd_machine.sized")
+@answers("autograd_machine.sized")
 def _sized(m: Machine, args: Args) -> Value:
     """A tensor of which the sizes are known by what the operator was not told."""
     value = args.get(0, "tensor")
@@ -176,7 +176,7 @@ def _sized(m: Machine, args: Args) -> Value:
     return value
 
 
-@native("autograd_machine.spread")
+@answers("autograd_machine.spread")
 def _spread(m: Machine, args: Args) -> Value:
     """Something computed of a tensor, with more dimensions in front."""
     tensor = m.tensor(value := args.get(0, "tensor"))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.trainables import holds_unknown, is_module, is_open, members
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.events import OutputReplaced
+from analyzers.machine.core.calling import call, unknown_call
+from analyzers.machine.core.events import OptimizerEscaped, OutputReplaced
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import called, native
+from analyzers.machine.core.registries import CLASSES, MARKERS, NAMED_METHODS, ClassModel, answers
 from analyzers.machine.core.signals import (
     CallBegins,
     CallEnded,
@@ -23,7 +25,8 @@ from analyzers.machine.core.signals import (
     tell,
 )
 from analyzers.machine.objects.attributes import call_method
-from analyzers.machine.objects.classes import find_in_class, is_a
+from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.havoc import replaceable
 
 
 def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
@@ -38,49 +41,45 @@ def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
     return table.items.get(Const(name)) if isinstance(table, DictObj) else None
 
 
-def store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
-    """`object.__setattr__`, and what `nn.Module` adds to it."""
+def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
+    """What `nn.Module` adds to `object.__setattr__`; whether that is all."""
     parametrized = parametrization(m, found, name)
     if isinstance(parametrized, Ref):
         call_method(m, parametrized, "right_inverse", Args([value]))
-        return
+        return True
     in_class = find_in_class(m, found.cls, name)
     if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
-        return
-    if "_modules" not in found.attrs and not found.open and is_a(m, found.cls, "torch.nn.Module"):
-        _check_begun(m, value)
+        return True
     if "_modules" in found.attrs and "_parameters" in found.attrs and not name.startswith("_modules"):
         tensor = m.tensor(value)
         if tensor is not None and tensor.parameter:
             if tensor.is_leaf is False:
                 raise m.throw("ValueError", "Cannot assign non-leaf Tensor to parameter")
             register(m, owner, "_parameters", name, value)
-            return
+            return True
         if is_module(m, value):
             register(m, owner, "_modules", name, value)
-            return
+            return True
         parameters = m.obj(found.attrs["_parameters"])
         if isinstance(parameters, DictObj) and Const(name) in parameters.items:
             if value == NONE:
                 register(m, owner, "_parameters", name, value)
-                return
+                return True
             if not isinstance(value, Unknown):
                 raise m.throw("TypeError", "cannot assign")
-            return
+            return True
         modules = m.obj(found.attrs.get("_modules", NONE))
         if isinstance(modules, DictObj) and Const(name) in modules.items:
             register(m, owner, "_modules", name, value)
-            return
+            return True
         buffers = m.obj(found.attrs.get("_buffers", NONE))
         if isinstance(buffers, DictObj) and Const(name) in buffers.items:
             register(m, owner, "_buffers", name, value)
-            return
+            return True
         tell(m, OwnAttributeSet(name, module=True))
         if tensor is not None and isinstance(value, Ref):
             tell(m, TensorStored(found, name, value))
-    if found.cls == "torch.autograd.FunctionCtx" and not m.frame.library:
-        m.kept_on_context[owner.id, name] = m.site()
-    m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
+    return False
 
 
 def _check_begun(m: Machine, value: Value) -> None:
@@ -115,11 +114,7 @@ PERHAPS_HOOKED = Unknown(None, "hooked")
 """Whether unknown code hooked a module: one question for all modules, as hooks that nobody saw may do nothing too."""
 
 
-MARKED = frozenset({"sample", "log_prob"})
-"""Methods of distributions that trails tell of by name."""
-
-
-def marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
+def _marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
     """The result of a distribution's method, with that method as the last step of its trail."""
     found = m.tensor(result)
     if found is not None and isinstance(result, Ref) and func.module.startswith("<") and found.lineage is not None:
@@ -143,12 +138,12 @@ def _named(m: Machine, args: Args, table: str) -> Value:
     return m.new(ListObj(pairs, rest))
 
 
-@native("autograd_machine.named_parameters")
+@answers("autograd_machine.named_parameters")
 def _named_parameters(m: Machine, args: Args) -> Value:
     return _named(m, args, "_parameters")
 
 
-@native("autograd_machine.parameters")
+@answers("autograd_machine.parameters")
 def _parameters(m: Machine, args: Args) -> Value:
     named = m.obj(_named(m, args, "_parameters"))
     assert isinstance(named, ListObj)
@@ -156,23 +151,23 @@ def _parameters(m: Machine, args: Args) -> Value:
     return m.new(ListObj(found, None if named.rest is None else Unknown()))
 
 
-@native("autograd_machine.named_buffers")
+@answers("autograd_machine.named_buffers")
 def _named_buffers(m: Machine, args: Args) -> Value:
     return _named(m, args, "_buffers")
 
 
-@native("autograd_machine.named_modules")
+@answers("autograd_machine.named_modules")
 def _named_modules(m: Machine, args: Args) -> Value:
     return _named(m, args, "_modules")
 
 
-@native("autograd_machine.follow")
+@answers("autograd_machine.follow")
 def _follow(m: Machine, args: Args) -> Value:
     tell(m, Loaded(args.get(0, "target"), args.get(1, "source")))
     return NONE
 
 
-@native("autograd_machine.note_replaced")
+@answers("autograd_machine.note_replaced")
 def _note_replaced(m: Machine, args: Args) -> Value:
     hook = args.get(0, "hook")
     func = hook.func if isinstance(hook, Method) else hook
@@ -181,7 +176,7 @@ def _note_replaced(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@native(
+@answers(
     "autograd_machine.note_optimizer",
     "autograd_machine.note_scale",
     "autograd_machine.note_unscale",
@@ -192,7 +187,7 @@ def _note_replaced(m: Machine, args: Args) -> Value:
     "autograd_machine.note_scheduler",
 )
 def _note(m: Machine, args: Args) -> Value:
-    tell(m, OptimizerDid(called(m), args.get(0, "what")))
+    tell(m, OptimizerDid(args.called.rpartition(".")[2], args.get(0, "what")))
     return NONE
 
 
@@ -205,3 +200,93 @@ def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_con
     finally:
         tell(m, CallEnded(result))
     return result
+
+
+def _call_module(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
+    """A module without hooks is called as `Module.__call__` of the prelude does."""
+    called = find_in_class(m, found.cls, "__call__")
+    is_plain = isinstance(called, Func) and called.qualname == "Module.__call__" and called.module.startswith("<")
+    name = "forward" if is_plain and found.attrs.get("_hooked") == Const(False) else "__call__"
+    if is_plain and isinstance(found.attrs.get("_hooked"), Unknown) and is_layer(m, found):
+        # It may have been hooked out of sight: whatever its own `forward` says, something else may come out.
+        return unknown_call(m, func, args)
+    if m.frame.library or "_modules" not in found.attrs:
+        return call_method(m, func, name, args)
+    return watched(m, lambda: call_method(m, func, name, args))
+
+
+TABLES = ("_parameters", "_buffers", "_modules")
+
+
+class ModuleModel(ClassModel):
+    """An instance that `Module.__init__` has given its tables."""
+
+    def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
+        parametrized = parametrization(m, found, name)
+        if parametrized is not None:
+            return call(m, parametrized, Args())
+        for table in TABLES:
+            holder = found.attrs.get(table)
+            registered = m.obj(holder) if holder is not None else None
+            value = registered.items.get(Const(name)) if isinstance(registered, DictObj) else None
+            if value is not None:
+                return value
+        return None
+
+    def store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
+        return _store_attribute(m, owner, found, name, value)
+
+    def delete(self, m: Machine, owner: Ref, found: Instance, name: str) -> None:
+        for table in TABLES:
+            holder = found.attrs.get(table)
+            registered = m.obj(holder) if holder is not None else None
+            if isinstance(registered, DictObj) and isinstance(holder, Ref) and Const(name) in registered.items:
+                order = tuple(k for k in registered.order if k != Const(name))
+                m.st.put(holder.id, replace(registered, items=registered.items.delete(Const(name)), order=order))
+
+    def call(self, m: Machine, owner: Ref, found: Instance, args: Args) -> Value:
+        return _call_module(m, owner, found, args)
+
+    def holds(self, name: str) -> bool:
+        return name in TABLES
+
+    def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
+        attrs = found.attrs
+        if "_modules" not in attrs or "_parameters" not in attrs:
+            return None
+        flag = isinstance(attrs.get("training"), Const)
+        changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
+        if not m.st.is_library(found):
+            changed |= {k: v for k, v in replaceable(m, attrs).items() if _is_setting(attrs[k])}
+        if "_hooked" in attrs:
+            is_told = m.presumes or attrs["_hooked"] == Const(value=True)
+            changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
+        return changed
+
+
+def _is_setting(value: Value) -> bool:
+    """Whether an attribute is of a kind that programs change: a flag, nothing yet, a tensor that is not registered."""
+    return not isinstance(value, Const) or value.value is None or isinstance(value.value, bool)
+
+
+class BareModule(ClassModel):
+    """`nn.Module` for an instance whose `__init__` has not come to that of `Module`."""
+
+    def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
+        _check_begun(m, value)
+
+
+class OptimizerModel(ClassModel):
+    """An instance that `Optimizer.__init__` has given its groups."""
+
+    def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
+        m.note(OptimizerEscaped(m.site(), ident))
+        return None
+
+
+MODULE: Final = ModuleModel()
+CLASSES["torch.nn.Module"] = BareModule()
+for _table in TABLES:
+    MARKERS[_table] = MODULE
+MARKERS["param_groups"] = OptimizerModel()
+NAMED_METHODS["sample"] = NAMED_METHODS["log_prob"] = _marked

@@ -19,6 +19,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import TUPLES, TupleModel
 from analyzers.machine.core.signals import DataReplaced, GradientDropped, OwnAttributeSet, tell
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.classes import bind, find_in_class
@@ -210,3 +211,22 @@ def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
     if name.startswith("__"):
         return Unknown()
     return unknown_call(m, BoundBuiltin(owner, name), args)
+
+
+class SizeModel(TupleModel):
+    """`torch.Size`."""
+
+    sliced = True
+
+    def call_method(self, m: Machine, owner: Value, name: str, args: Args) -> Value | None:
+        if name != "numel" or not isinstance(owner, Tup):
+            return None
+        total = 1
+        for item in owner.items:
+            if not isinstance(item, Const) or not isinstance(item.value, int):
+                return Unknown("int")
+            total *= item.value
+        return Const(total)
+
+
+TUPLES["torch.Size"] = SizeModel()

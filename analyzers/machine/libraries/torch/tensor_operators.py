@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Instance, Tensor
-from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import part_of
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import SHOWN
-from analyzers.machine.core.record import none_used
-from analyzers.machine.libraries.torch.function_context import misused
+from analyzers.machine.core.registries import misused
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.objects.attributes import call_method
-from analyzers.machine.objects.iteration import Stream
-from analyzers.machine.objects.operators import DUNDER, method, type_name
+from analyzers.machine.objects.operators import DUNDER, method
 from analyzers.machine.operators.dispatch import call_torch
 
 
@@ -26,14 +24,6 @@ def refuse_saved(m: Machine, op: str, left: Value, right: Value) -> None:
     for value in (left, right):
         words = "only integer tensors of a single element" if op == "*" else "unsupported operand type(s)"
         misused(m, value, "TypeError", words)
-
-
-def refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
-    """`lr * w.grad` where the gradient is None."""
-    for value, other in ((left, right), (right, left)):
-        if isinstance(value, Const) and value.value is None and value.lineage is not None:
-            if is_tensor(m, other) or type_name(other) in NUMBERS:
-                raise none_used(m, value, "TypeError", "unsupported operand type(s)")
 
 
 def tensor_binary(m: Machine, op: str, left: Value, right: Value) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.values import NONE, Unknown, Value
+from analyzers.domain.values import NONE, BoundBuiltin, Unknown, Value
 from analyzers.machine.autograd.accumulation import blur_after_unknown
 from analyzers.machine.autograd.likely_tensors import presumed_loss
 from analyzers.machine.autograd.tensors import tensor_at
@@ -12,6 +12,8 @@ from analyzers.machine.core.events import BackwardCall
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.registries import GUESSES, Guess
+from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.operators.opaque import opaque_result
 
@@ -105,3 +107,24 @@ TENSOR_ONLY = frozenset(
     ]
 )
 """Methods that, called on something unknown, say that it is a tensor."""
+
+
+class TensorGuess(Guess):
+    """A name that only tensors have says that it is one."""
+
+    def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
+        if owner.type is None and name in TENSOR_ONLY:
+            return BoundBuiltin(owner, name)
+        if owner.type in {"grad", "tensor"} and name in PROPERTIES:
+            m.doubts += 1
+            symbol = (owner.symbol, name) if owner.symbol is not None else None
+            return Unknown("bool" if name in FLAGS else None, symbol, owner.lineage, owner.reach)
+        return None
+
+    def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
+        if owner.type == "torch.Size":
+            return Unknown("int")
+        return unknown_tensor_method(m, owner, name, args) if name in TENSOR_ONLY and owner.type is None else None
+
+
+GUESSES.append(TensorGuess())

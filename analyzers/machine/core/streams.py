@@ -1,0 +1,46 @@
+"""What iteration over a value gives: known elements, then perhaps unknown ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from analyzers.domain.objects import Generator
+from analyzers.domain.values import Const, Tup, Unknown, Value
+from analyzers.machine.core.machine import Machine
+
+
+@dataclass(slots=True)
+class Stream:
+    """`items`, then any number of `rest` (None: no more). `fresh` makes a new object for each unknown element.
+
+    A generator that nobody has started comes as `generator`, so that a loop can run inside it; `drain` runs it to its
+    end.
+    """
+
+    items: tuple[Value, ...] = ()
+    rest: Value | None = None
+    fresh: Callable[[], Value] | None = None
+    generator: Generator | None = None
+    drain: Callable[[Machine], Stream] | None = None
+    counted: int | None = None
+
+    def at(self, m: Machine, index: int) -> Callable[[], Value]:
+        """Gives the element at `index`: a pair with its number, where an `enumerate` counts."""
+        if index < len(self.items):
+            return lambda: self.items[index]
+        if self.counted is None or not isinstance(self.rest, Tup):
+            return self.make(m)
+        pair = replace(self.rest, items=(Const(self.counted + index), *self.rest.items[1:]))
+        return lambda: pair
+
+    def make(self, m: Machine) -> Callable[[], Value]:
+        del m
+        if self.fresh is not None:
+            return self.fresh
+        rest = self.rest if self.rest is not None else Unknown()
+        return lambda: rest
+
+    def drained(self, m: Machine) -> Stream:
+        """The elements of a generator that is run to its end at once."""
+        return self if self.drain is None else self.drain(m)

@@ -1,0 +1,145 @@
+"""What a tensor answers to Python: attributes and methods, operators, items, rows, truth."""
+
+from __future__ import annotations
+
+from analyzers.domain import truth
+from analyzers.domain.objects import ClassObj, HeapObject, Tensor
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Ref, Value
+from analyzers.machine.autograd.havoc import havoc_tensor
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import (
+    CLASSES,
+    FOREIGN_TYPES,
+    MODELS,
+    TYPE_TESTS,
+    WHOLE_LIBRARIES,
+    ClassModel,
+    ObjectModel,
+)
+from analyzers.machine.core.signals import Escaped, tell
+from analyzers.machine.core.streams import Stream
+from analyzers.machine.libraries.numpy.arrays import refuse_array
+from analyzers.machine.libraries.torch.tensor_attributes import (
+    call_tensor_method,
+    set_tensor_attribute,
+    tensor_attribute,
+)
+from analyzers.machine.libraries.torch.tensor_operators import is_tensor, refuse_saved, stream_of_rows, tensor_binary
+from analyzers.machine.objects.classes import class_name
+from analyzers.machine.objects.comparisons import COMPARE_DUNDER, SWAPPED
+from analyzers.machine.objects.operators import DUNDER, refuse_none_gradient, type_name
+from analyzers.machine.operators.arguments import dtype_of
+from analyzers.machine.operators.dispatch import call_torch
+from analyzers.machine.operators.indexing import assign_index, index_tensor
+from analyzers.ops.infer import numel
+
+TENSOR_TYPES = frozenset({"torch.Tensor", "torch.autograd.Variable", "torch.FloatTensor"})
+
+UNARY = {"-": "Tensor.__neg__", "+": "Tensor.__pos__", "~": "Tensor.__invert__"}
+
+
+class TensorModel(ObjectModel):
+    rank = 3
+    is_key = True
+
+    def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
+        assert isinstance(found, Tensor)
+        return tensor_attribute(m, owner, found, name)
+
+    def set_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        assert isinstance(found, Tensor)
+        set_tensor_attribute(m, owner, found, name, value)
+
+    def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
+        return call_tensor_method(m, owner, name, args)
+
+    def unary(self, m: Machine, op: str, owner: Ref, found: HeapObject) -> Value:
+        return call_torch(m, UNARY[op], [owner], {})
+
+    def binary(self, m: Machine, op: str, left: Value, right: Value) -> Value:
+        refuse_saved(m, op, left, right)
+        refuse_array(m, op, left, right)
+        return tensor_binary(m, op, left, right)
+
+    def augmented(self, m: Machine, op: str, old: Ref, found: HeapObject, value: Value) -> Value:
+        refuse_none_gradient(m, old, value)
+        refuse_array(m, op, old, value)
+        return call_torch(m, f"Tensor.__i{DUNDER[op]}__", [old, value], {})
+
+    def compare(self, m: Machine, op: str, left: Value, right: Value) -> Value:
+        if left is NONE or right is NONE or type_name(left) == "str" or type_name(right) == "str":
+            return TRUE if op == "!=" else FALSE
+        if is_tensor(m, left):
+            return call_torch(m, f"Tensor.__{COMPARE_DUNDER[op]}__", [left, right], {})
+        return call_torch(m, f"Tensor.__{COMPARE_DUNDER[SWAPPED[op]]}__", [right, left], {})
+
+    def get_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value) -> Value:
+        assert isinstance(found, Tensor)
+        return index_tensor(m, owner, found, index)
+
+    def set_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value, value: Value) -> None:
+        assert isinstance(found, Tensor)
+        assign_index(m, owner, found, index, value)
+
+    def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
+        assert isinstance(found, Tensor)
+        return stream_of_rows(m, owner, found, unpack)
+
+    def is_true(self, m: Machine, owner: Ref, found: HeapObject) -> truth.Truth:
+        """Only a tensor of one element counts as true or false."""
+        assert isinstance(found, Tensor)
+        size = numel(found.shape)
+        if size is not None and size != 1:
+            many = "more than one value" if size else "no values"
+            raise m.throw("RuntimeError", f"Boolean value of Tensor with {many} is ambiguous")
+        return None
+
+    def identical(self, found: HeapObject, other: HeapObject) -> truth.Truth:
+        if isinstance(found, Tensor) and isinstance(other, Tensor) and (found.aliases or other.aliases):
+            return None
+        return False
+
+    def is_instance(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> truth.Truth:
+        assert isinstance(found, Tensor)
+        if found.presumed:
+            return None
+        if name in TENSOR_TYPES:
+            return True
+        if name in {"torch.nn.Parameter", "torch.nn.parameter.Parameter"}:
+            return found.parameter
+        return False if name.startswith("builtins.") else None
+
+    def is_of(self, m: Machine, owner: Ref, found: HeapObject, cls: Ref) -> truth.Truth:
+        assert isinstance(found, Tensor)
+        if class_name(m, cls.id) == "torch.nn.Parameter":
+            return found.parameter
+        return None if found.cls is None and not isinstance(m.st.get(cls.id), ClassObj) else False
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, Tensor)
+        if m.forgets == "state" if found.parameter else m.presumes:
+            tell(m, Escaped([found]))
+        else:
+            havoc_tensor(m, ident, found, seen)
+
+
+class TensorClass(ClassModel):
+    """`torch.Tensor` and `nn.Parameter`, for classes that inherit from them."""
+
+    def make(self, m: Machine, cls: Ref, found: ClassObj, args: Args) -> Value:
+        for value in args.all():
+            if is_tensor(m, value):
+                return m.unknown_tensor(m.lineage(value))
+        return m.unknown_tensor()
+
+
+def _is_dtype(m: Machine, value: Value) -> truth.Truth:
+    return isinstance(value, Builtin) and value.name.startswith("torch.") and dtype_of(value) is not None
+
+
+MODELS[Tensor] = TensorModel()
+CLASSES["torch.Tensor"] = CLASSES["torch.nn.Parameter"] = TensorClass()
+TYPE_TESTS["torch.dtype"] = _is_dtype
+FOREIGN_TYPES.update(TENSOR_TYPES)
+WHOLE_LIBRARIES.add("torch")
