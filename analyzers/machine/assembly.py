@@ -56,6 +56,7 @@ from analyzers.machine.libraries.torch import functions as torch_functions
 from analyzers.machine.libraries.torch import intrinsics as torch_intrinsics
 from analyzers.machine.objects import attributes, containers, instances, strings, unknown_values
 from analyzers.machine.observers import (
+    bindings,
     gradient_accumulation,
     graph_liveness,
     loss_targets,
@@ -65,7 +66,7 @@ from analyzers.machine.observers import (
     suspicious_statements,
     untrained_parameters,
 )
-from analyzers.machine.operators import casts, composite_shapes, composites
+from analyzers.machine.operators import casts, composite_shapes, composites, derivatives
 
 TABLES_OF: Final = (
     frameworks, likely_values, calls, classes, comprehensions, conditions, decorators, expressions, generators,
@@ -73,9 +74,9 @@ TABLES_OF: Final = (
     matplotlib, arrays, functions, builtin_functions, builtin_objects, copying, intrinsics, namespaces, standard,
     autograd_entries, custom_functions, fast_paths, function_context, torch_functions, grad_modes, torch_intrinsics,
     modules, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors, attributes, containers,
-    instances, strings, unknown_values, gradient_accumulation, graph_liveness, loss_targets, misdirected_gradients,
-    optimizer_steps, retained_graphs, suspicious_statements, untrained_parameters, casts, composite_shapes,
-    composites,
+    instances, strings, unknown_values, bindings, gradient_accumulation, graph_liveness, loss_targets,
+    misdirected_gradients, optimizer_steps, retained_graphs, suspicious_statements, untrained_parameters, casts,
+    composite_shapes, composites, derivatives,
 )  # fmt: skip
 """The modules whose import fills a table."""
 

@@ -23,9 +23,9 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import members as members_of
 from analyzers.machine.autograd.versions import version_of
 from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.probe import Probe
-from analyzers.machine.core.record import PyRaise
 from analyzers.syntax import nodes as n
 from tests.prelude.programs import Facts, Program, lines
 

@@ -12,12 +12,13 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.engine import GIVEN, Walk
 from analyzers.machine.autograd.gradients import summed
 from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor, bump
 from analyzers.machine.core.causes import NoneGrad, Plain
 from analyzers.machine.core.events import GradRead, GradTaken
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, tell
 
 
@@ -53,8 +54,6 @@ def take(m: Machine, leaf: int) -> None:
 
 def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
     """Add to a leaf's `.grad`; with `create`, out of place and with the gradient's graph."""
-    from analyzers.machine.operators.tensor_arithmetic import Term
-
     tensor = tensor_at(m, leaf)
     if not (isinstance(gradient, Ref) or gradient == GIVEN):
         m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
@@ -125,8 +124,6 @@ def retained(m: Machine, walk: Walk) -> None:
 
 
 def _added(m: Machine, old: Value, gradient: Value) -> Value:
-    from analyzers.machine.operators.tensor_arithmetic import Term
-
     copied = Term(m, gradient).method("clone")
     return copied.value if old == NONE else (Term(m, old) + copied).value
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 from analyzers.domain import truth
 from analyzers.domain.join import versions_equal
@@ -15,6 +16,7 @@ from analyzers.machine.autograd.gradients import gradient_is_sparse, gradients, 
 from analyzers.machine.autograd.graph import refreshed, requires_grad_of
 from analyzers.machine.autograd.hooks import pass_hooks, table_of
 from analyzers.machine.autograd.saved_tensors import unpack
+from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
 from analyzers.machine.core.causes import Freed, Modified, Plain
 from analyzers.machine.core.events import HiddenWrite
@@ -32,6 +34,12 @@ DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. w
 
 GIVEN = Const(True)
 """A gradient that is there and has no graph, where nobody looks at it."""
+
+
+Runner: TypeAlias = Callable[[Machine, int, Node, bool, Sequence[Value]], list[Value]]
+
+NODES: Final[dict[str, Runner]] = {}
+"""What runs at a node that is none of torch's own, by its kind; gives the gradient along each edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +102,6 @@ class Walk:
             self.m.walks.pop()
 
     def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
-        from analyzers.machine.libraries.torch.custom_functions import run_user_backward
-
         queue: list[tuple[int, int]] = []
         sure = self.sure
 
@@ -127,8 +133,9 @@ class Walk:
             node = self.m.node(ident)
             self._meet_hooks(ident, node, certain)
             grads = self.given(ident)
-            if node.kind == "custom":
-                flowing = run_user_backward(self.m, ident, node, certain, grads)
+            runs = NODES.get(node.kind)
+            if runs is not None:
+                flowing = runs(self.m, ident, node, certain, grads)
             else:
                 self.check(node, certain)
                 flowing = self.computed(node, grads)
@@ -197,8 +204,6 @@ class Walk:
 
     def summed(self, one: Value, other: Value) -> Value:
         """Two gradients that arrive at one place."""
-        from analyzers.machine.operators.tensor_arithmetic import Term
-
         if one == NONE or other == NONE:
             return other if one == NONE else one
         if self.computes and isinstance(one, Ref) and isinstance(other, Ref):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Final, TypeAlias
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Edge, Node, Operand
 from analyzers.domain.values import NONE, TRUE, Const, Ref, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
+from analyzers.machine.autograd.tensor_arithmetic import Term, summed_to
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
 
-if TYPE_CHECKING:
-    from analyzers.machine.operators.tensor_arithmetic import Formula
+Gradient: TypeAlias = Callable[[Machine, Node, Sequence[Value], Operand], Term]
+
+GRADIENTS: Final[dict[str, tuple[Gradient, ...]]] = {}
+"""By the name of a node, what computes the gradient along each of its edges, or the same along all."""
 
 
 _ASKED = {"embedding": "sparse", "embedding_bag": "sparse", "_embedding_bag": "sparse", "gather": "sparse_grad"}
@@ -39,13 +42,11 @@ def summed(one: truth.Truth, other: truth.Truth) -> truth.Truth:
 
 def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[bool]) -> list[Value]:
     """The gradient along each edge of a node, those that are not `wanted` being None; to be run in grad mode."""
-    from analyzers.machine.operators.derivatives import FORMULAS
-
     if node.kind == "inside":
         return [grads[0]]
     overwritten = any(saved.name == "original_self" for saved in node.saved)
     plain = node.kind == "op" and len(node.names) == 1 and not overwritten
-    formulas = FORMULAS.get(node.names[0]) if plain else None
+    formulas = GRADIENTS.get(node.names[0]) if plain else None
     out: list[Value] = []
     for index, edge in enumerate(node.edges):
         operand = node.operands[index] if index < len(node.operands) else Operand()
@@ -61,13 +62,11 @@ def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[b
     return out
 
 
-def _computed(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, formula: Formula) -> Value | None:
-    from analyzers.machine.operators.tensor_arithmetic import Derivative, summed_to
-
+def _computed(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, formula: Gradient) -> Value | None:
     before = m.within
     m.within = before or node.what
     try:
-        result = formula(Derivative(m, node, grads, operand))
+        result = formula(m, node, grads, operand)
     finally:
         m.within = before
     found = m.tensor(result.value)

@@ -7,20 +7,17 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Tensor
-from analyzers.domain.values import Ref, Value
+from analyzers.domain.values import Ref
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.core.causes import FlagOnNonLeaf, IntegerFlag, Plain
 from analyzers.machine.core.events import FlagSet, Rewrapped
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 
 
-def flag_new(m: Machine, ref: Ref, wants: Value) -> None:
+def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
     """`requires_grad=` of a factory; an `out=` that has a graph does not heed it."""
-    from analyzers.machine.objects.truth import truth_of
-
-    on = truth_of(m, wants)[0]
     tensor = tensor_at(m, ref.id)
     if tensor.edge is not None:
         return
@@ -34,11 +31,8 @@ def flag_new(m: Machine, ref: Ref, wants: Value) -> None:
         note_rewrapped(m, ref, tensor, "tensor")
 
 
-def set_flag(m: Machine, ref: Ref, value: Value, *, method: bool) -> None:
+def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     """`t.requires_grad = value` and `t.requires_grad_(value)`."""
-    from analyzers.machine.objects.truth import truth_of
-
-    on = truth_of(m, value)[0]
     tensor = refreshed(m, ref.id)
     if on is not True and tensor.requires_grad is not False and tensor.is_leaf is False:
         if on is False:

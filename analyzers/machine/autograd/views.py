@@ -13,9 +13,9 @@ from analyzers.machine.autograd.graph import Step, refreshed, requires_grad_of
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import version_kept, version_of
 from analyzers.machine.core.causes import ViewWritten
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
-from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.signals import GraphDropped, tell
 from analyzers.ops.layout import Layout
 

@@ -13,7 +13,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import attr_version, view_error
 from analyzers.machine.core.causes import LeafWritten, Plain
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 
 
 def check_write(m: Machine, ident: int, step: Step) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from analyzers.domain.join import reach_of
 from analyzers.domain.values import Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from analyzers.domain import truth
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
-from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.exceptions import PyRaise
 
 
 class Infeasible(Exception):  # noqa: N818

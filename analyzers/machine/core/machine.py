@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import Join, interchangeable, join_shapes
+from analyzers.domain.join import Join, interchangeable
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
 from analyzers.domain.state import BLOCK_BITS, State
@@ -27,10 +27,10 @@ from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
 from analyzers.machine.core.events import Binding, Event
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import Gaps, Program
-from analyzers.machine.core.record import PyRaise
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role
 
@@ -415,49 +415,6 @@ class Machine:
             if step is not None:
                 out.append(step)
         return tuple(out)
-
-    # --- facts ----------------------------------------------------------------------------------------------
-
-    def bind_fact(self, frame: Frame, statement: n.Node, name: str, value: Value) -> None:
-        """Note what is known of the tensor just bound to `name`."""
-        from analyzers.machine.autograd.graph import grad_fn_names, refreshed
-        from analyzers.machine.observers.bindings import mixed
-
-        found = self.obj(value)
-        if isinstance(value, Unknown) and value.type is None:
-            self._forget_fact(self.loc_of(frame, statement), name)
-        if not isinstance(found, Tensor) or not isinstance(value, Ref):
-            return
-        tensor = refreshed(self, value.id)
-        loc = self.loc_of(frame, statement)
-        names = grad_fn_names(self, tensor)
-        counter = self.st.get(tensor.counter)
-        version = counter.version if isinstance(counter, Counter) else None
-        old = self.bindings.get((loc, name))
-        if old is None:
-            self.bindings[loc, name] = Binding(
-                loc, frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
-                version, tensor.lineage,
-            )  # fmt: skip
-            if (loc, name) in self.hidden_facts:
-                self._forget_fact(loc, name)
-            return
-        old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
-        old.is_leaf = truth.join(old.is_leaf, tensor.is_leaf)
-        if old.grad_fn is None or names is None:
-            old.grad_fn = None
-        else:
-            old.grad_fn = tuple(sorted({*old.grad_fn, *names})) if old.grad_fn and names else mixed(old.grad_fn, names)
-        old.shape = join_shapes(old.shape, tensor.shape)
-        old.dtype = old.dtype if old.dtype == tensor.dtype else None
-        old.version = old.version if old.version == version else None
-
-    def _forget_fact(self, loc: Loc, name: str) -> None:
-        """On this visit anything may have been bound: nothing holds for all visits."""
-        self.hidden_facts.add((loc, name))
-        old = self.bindings.get((loc, name))
-        if old is not None:
-            old.requires_grad = old.is_leaf = old.grad_fn = old.shape = old.dtype = old.version = None
 
     # --- environments ---------------------------------------------------------------------------------------
 

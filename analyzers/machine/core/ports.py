@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzers.domain.values import Func, Unknown, Value
+from analyzers.domain.truth import Truth
+from analyzers.domain.values import Const, Func, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.syntax import nodes as n
@@ -19,6 +20,10 @@ class Python:
     def library_value(self, m: Machine, place: tuple[str, str]) -> Value:
         """What a name of the prelude holds: the module and the symbol."""
         return Unknown(symbol=place)
+
+    def truth(self, m: Machine, value: Value) -> Truth:
+        """Whether a value counts as true."""
+        return bool(value.value) if isinstance(value, Const) else None
 
     def escaped(self, m: Machine, func: Func) -> None:
         """Code that is not known may call a function of the program."""

@@ -19,6 +19,7 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Instance, Node, Tensor
 from analyzers.domain.values import Ref, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import Frame
 from analyzers.syntax import nodes as n
 
 # --- tensors and graphs -----------------------------------------------------------------------------------------
@@ -148,6 +149,16 @@ class Loaded:
 
 
 # --- names, values and calls ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Named:
+    """A statement has bound a value to `name`, as the program writes it: what is known of it there is a fact."""
+
+    frame: Frame
+    statement: n.Node
+    name: str
+    value: Value
 
 
 @dataclass(slots=True)

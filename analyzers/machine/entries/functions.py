@@ -14,11 +14,11 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.choices import Infeasible
 from analyzers.machine.core.events import Binding, Event, doubt
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.entries.entry_state import forget
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.interpreter.calls import run_function

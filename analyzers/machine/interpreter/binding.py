@@ -7,8 +7,8 @@ from immutables import Map
 from analyzers.domain.objects import DictObj, Env, ListObj
 from analyzers.domain.values import Const, Func, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 
 
 def bind_arguments(m: Machine, func: Func, args: Args) -> int:

@@ -14,11 +14,11 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import OutOfFuel
 from analyzers.machine.core.choices import Infeasible, Outcome
 from analyzers.machine.core.events import doubt
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import CALLS
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished

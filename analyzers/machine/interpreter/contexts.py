@@ -8,8 +8,8 @@ from analyzers.domain.objects import Generator, Instance
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine, Modes, apply_mode, restore_modes
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import EXPECTING, MODES, mode_of, packing_of
 from analyzers.machine.interpreter.flow import Flow
 from analyzers.machine.objects.attributes import call_method

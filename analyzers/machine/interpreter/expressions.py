@@ -229,15 +229,6 @@ def _if_exp(m: Machine, node: n.IfExp) -> Value:
     return evaluate(m, node.body if outcome else node.orelse)
 
 
-@evaluates(n.NamedExpr)
-def _named(m: Machine, node: n.NamedExpr) -> Value:
-    from analyzers.machine.interpreter.targets import assign
-
-    value = evaluate(m, node.value)
-    assign(m, node.target, value, node)
-    return value
-
-
 @evaluates(n.Attribute)
 def _attribute(m: Machine, node: n.Attribute) -> Value:
     owner = evaluate(m, node.value)

@@ -13,8 +13,8 @@ from analyzers.domain.join import Join
 from analyzers.domain.state import State
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core.choices import Infeasible, Outcome, Path
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.syntax import nodes as n
 
 

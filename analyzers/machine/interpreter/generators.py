@@ -15,9 +15,9 @@ from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.choices import Outcome
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.calls import run_body

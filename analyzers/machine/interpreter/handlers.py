@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from analyzers.domain.state import State
 from analyzers.domain.values import Tup
 from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, reduce_states
 from analyzers.machine.objects.exceptions import catches, exception_name, exception_object, fault_of, message_of

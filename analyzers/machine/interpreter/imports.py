@@ -7,9 +7,9 @@ from itertools import accumulate
 
 from analyzers.domain.objects import Env, ListObj, ModuleObj, by_name
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.library_names import m_star, outside
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import MODELLED
 from analyzers.machine.interpreter.dispatch import runs
 from analyzers.machine.interpreter.linking import import_path, late, member, package_without_file

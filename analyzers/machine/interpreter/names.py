@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analyzers.domain.values import Builtin, Unknown, Value
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.interpreter.dispatch import evaluates
 from analyzers.machine.interpreter.linking import library_value, settled
 from analyzers.syntax import nodes as n

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from analyzers.domain.truth import Truth
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, Python
 from analyzers.machine.interpreter.closures import havoc_captured
 from analyzers.machine.interpreter.linking import library_value
+from analyzers.machine.objects.truth import truth_of
 
 
 class Interpreter(Python):
     def library_value(self, m: Machine, place: tuple[str, str]) -> Value:
         return library_value(m, place)
+
+    def truth(self, m: Machine, value: Value) -> Truth:
+        return truth_of(m, value)[0]
 
     def escaped(self, m: Machine, func: Func) -> None:
         havoc_captured(m, func)

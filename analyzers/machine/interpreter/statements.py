@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.signals import Assigned, LeftAlone, tell
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed

@@ -7,8 +7,8 @@ from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import misused
-from analyzers.machine.core.signals import Bound, ItemStored, tell
-from analyzers.machine.interpreter.dispatch import evaluate, runs
+from analyzers.machine.core.signals import Bound, ItemStored, Named, tell
+from analyzers.machine.interpreter.dispatch import evaluate, evaluates, runs
 from analyzers.machine.interpreter.names import lookup_env, module_env
 from analyzers.machine.objects.attributes import set_attribute
 from analyzers.machine.objects.instances import delete_attribute
@@ -66,9 +66,9 @@ def _fact(m: Machine, target: n.Expr, statement: n.Node | None, value: Value) ->
     if statement is None or frame.library or not isinstance(value, Ref | Unknown):
         return
     if isinstance(target, n.Name):
-        m.bind_fact(frame, statement, target.id, value)
+        tell(m, Named(frame, statement, target.id, value))
     elif _one_level(target):
-        m.bind_fact(frame, statement, m.source(target), value)
+        tell(m, Named(frame, statement, m.source(target), value))
 
 
 def _one_level(target: n.Expr) -> bool:
@@ -182,3 +182,10 @@ def delete(m: Machine, target: n.Expr) -> None:
             delete_attribute(m, owner, attr)
         case n.Subscript(value=owner_node, index=index_node):
             delete_item(m, evaluate(m, owner_node), evaluate(m, index_node))
+
+
+@evaluates(n.NamedExpr)
+def _named(m: Machine, node: n.NamedExpr) -> Value:
+    value = evaluate(m, node.value)
+    assign(m, node.target, value, node)
+    return value

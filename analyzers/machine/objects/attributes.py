@@ -21,7 +21,7 @@ from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import none_used
+from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.registries import CALLS, PLAIN_VALUE, VALUES, model_of
 
 

@@ -11,10 +11,10 @@ from analyzers.domain.join import one_of, reach_of, united
 from analyzers.domain.objects import DictObj, HeapObject, Iterator, ListObj, SetObj
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value, put
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
-from analyzers.machine.core.record import PyRaise
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.comparisons import contains, equal

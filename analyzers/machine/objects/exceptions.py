@@ -9,8 +9,8 @@ from immutables import Map
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 
 
 def exception_name(m: Machine, value: Value) -> str:

@@ -10,10 +10,11 @@ from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
-from analyzers.machine.core.record import PyRaise, none_used
+from analyzers.machine.core.missing import none_used
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method

@@ -10,7 +10,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import none_used
+from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.registries import TUPLES, VALUES, ValueModel, misused
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.comparisons import equal

@@ -9,10 +9,11 @@ from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj
 from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.ranges import python_slice, range_items, whole
-from analyzers.machine.core.record import PyRaise, none_used
 from analyzers.machine.core.registries import BUILTIN_ITEMS, TUPLES, model_of
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class

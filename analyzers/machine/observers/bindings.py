@@ -2,7 +2,58 @@
 
 from __future__ import annotations
 
+from analyzers.domain import truth
+from analyzers.domain.join import join_shapes
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import Counter
+from analyzers.domain.values import Ref, Unknown
+from analyzers.machine.autograd.graph import grad_fn_names, refreshed
+from analyzers.machine.core.events import Binding
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import Named, hears
 
-def mixed(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
+
+@hears(Named)
+def _named(m: Machine, signal: Named) -> None:
+    """Note what is known of the tensor just bound to a name."""
+    value, name = signal.value, signal.name
+    loc = m.loc_of(signal.frame, signal.statement)
+    if isinstance(value, Unknown) and value.type is None:
+        _forget(m, loc, name)
+    if not isinstance(value, Ref) or m.tensor(value) is None:
+        return
+    tensor = refreshed(m, value.id)
+    names = grad_fn_names(m, tensor)
+    counter = m.st.get(tensor.counter)
+    version = counter.version if isinstance(counter, Counter) else None
+    old = m.bindings.get((loc, name))
+    if old is None:
+        m.bindings[loc, name] = Binding(
+            loc, signal.frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
+            version, tensor.lineage,
+        )  # fmt: skip
+        if (loc, name) in m.hidden_facts:
+            _forget(m, loc, name)
+        return
+    old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
+    old.is_leaf = truth.join(old.is_leaf, tensor.is_leaf)
+    if old.grad_fn is None or names is None:
+        old.grad_fn = None
+    else:
+        old.grad_fn = tuple(sorted({*old.grad_fn, *names})) if old.grad_fn and names else _mixed(old.grad_fn, names)
+    old.shape = join_shapes(old.shape, tensor.shape)
+    old.dtype = old.dtype if old.dtype == tensor.dtype else None
+    old.version = old.version if old.version == version else None
+
+
+def _forget(m: Machine, loc: Loc, name: str) -> None:
+    """On this visit anything may have been bound: nothing holds for all visits."""
+    m.hidden_facts.add((loc, name))
+    old = m.bindings.get((loc, name))
+    if old is not None:
+        old.requires_grad = old.is_leaf = old.grad_fn = old.shape = old.dtype = old.version = None
+
+
+def _mixed(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
     """Names seen on different visits; with a graph on one and none on the other nothing can be claimed."""
     return a if a == b else None

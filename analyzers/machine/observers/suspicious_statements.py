@@ -14,7 +14,7 @@ from analyzers.domain.values import BoundBuiltin, Const, Method, Ref, Tup, Value
 from analyzers.machine.autograd.graph import leaves_behind, requires_grad_of
 from analyzers.machine.core.events import Dropped, Misspelt, NotCalled
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.signals import LeftAlone, OwnAttributeSet, hears
 from analyzers.machine.interpreter.dispatch import evaluate
 from analyzers.ops.resolve import python_names

@@ -15,7 +15,9 @@ from __future__ import annotations
 from analyzers.domain.values import Func, Ref, Tup, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.operators.arguments import infer, tensors_in, unknown_operand
 from analyzers.ops.table import Row
 from analyzers.syntax import nodes as n
@@ -38,18 +40,15 @@ _asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}
 
 def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value | None:
     """The operator's result as its parts make it; None if they are not written down, or too little is known."""
-    from analyzers.machine.interpreter.calls import call_function
-    from analyzers.machine.interpreter.linking import library_value
-
     bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
     place = m.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
-    func = library_value(m, place) if place is not None else None
+    func = PORTS.python.library_value(m, place) if place is not None else None
     if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):
         return None
     before = m.within
     m.within = before or what
     try:
-        return _as_declared(m, row, bound, call_function(m, func, Args([], dict(bound))))
+        return _as_declared(m, row, bound, call(m, func, Args([], dict(bound))))
     finally:
         m.within = before
 

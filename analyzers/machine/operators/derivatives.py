@@ -11,9 +11,14 @@ gradients of which only shape and dtype are known.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from analyzers.domain.values import Unknown
-from analyzers.machine.operators.tensor_arithmetic import Derivative, Formula, Term
+from analyzers.domain.objects import Node, Operand
+from analyzers.domain.values import Unknown, Value
+from analyzers.machine.autograd.gradients import GRADIENTS, Gradient
+from analyzers.machine.autograd.tensor_arithmetic import Term
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.formulas import Derivative, Formula
 
 
 def _pow(d: Derivative) -> Term:
@@ -221,3 +226,14 @@ FORMULAS: dict[str, tuple[Formula, ...]] = {
     "ViewBackward0": (lambda d: d.grad.method("reshape", d.shape),),
 }  # fmt: skip
 """By the node's name: the gradient along each of its edges, in order."""
+
+
+def _gradient(formula: Formula) -> Gradient:
+    def run(m: Machine, node: Node, grads: Sequence[Value], operand: Operand) -> Term:
+        return formula(Derivative(m, node, grads, operand))
+
+    return run
+
+
+for _name, _formulas in FORMULAS.items():
+    GRADIENTS[_name] = tuple(_gradient(formula) for formula in _formulas)

@@ -9,10 +9,12 @@ from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.causes import NumberWanted
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.operators.arguments import Bound, kind_of
 from analyzers.machine.operators.autocast import converts, run_converted
 from analyzers.machine.operators.decompositions import composed
 from analyzers.machine.operators.opaque import decomposed, unresolved
+from analyzers.machine.operators.out_variants import write_out
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
 from analyzers.ops.resolve import resolve
@@ -47,7 +49,7 @@ def call_torch(
     result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
     wants = kwargs.get("requires_grad")
     if wants is not None and isinstance(result, Ref):
-        flag_new(m, result, wants)
+        flag_new(m, result, PORTS.python.truth(m, wants))
     return result
 
 
@@ -85,13 +87,11 @@ def apply(
     count: int | None = None,
 ) -> Value:
     """Run one operator."""
-    from analyzers.machine.operators.out_variants import write_out
-
     what = what or row.base
     if converts(m, row):
         return run_converted(m, row, bound, lambda b: apply(m, row, b, what=what, doubtful=doubtful, count=count))
     if row.out:
-        return write_out(m, row, bound, what)
+        return write_out(m, row, bound, what, apply)
     if row.alias_of is not None:
         target = table.row(row.alias_of)
         if target is not None and not doubtful:

@@ -7,9 +7,9 @@ from analyzers.domain.values import NONE, TRUE, Const, RangeValue, Ref, SliceVal
 from analyzers.machine.autograd.graph import Step, refreshed
 from analyzers.machine.autograd.likely_tensors import part_of
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import python_slice
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.operators.arguments import data_type, refuse, sizes_value, tensors_in, type_of_argument
 from analyzers.machine.operators.dispatch import op
 from analyzers.machine.operators.opaque import maybe_view

@@ -18,8 +18,8 @@ from analyzers.machine.autograd.graph import Step
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import ITSELF, doubt_overlap, lay_out, layout_of, sizes_of
 from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.ops import layout as layouts
 from analyzers.ops.layout import Layout
 from analyzers.ops.table import Row

@@ -8,9 +8,10 @@ backward raises.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import TypeAlias
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Edge
@@ -20,11 +21,10 @@ from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.autograd.versions import bump, version_of
 from analyzers.machine.autograd.writes import rebase
 from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.operators.arguments import infer, infer_list, tensors_in
 from analyzers.machine.operators.decompositions import composed
-from analyzers.machine.operators.dispatch import apply, op
 from analyzers.ops import table
 from analyzers.ops.infer import TensorType
 from analyzers.ops.table import Arg, Row
@@ -69,13 +69,16 @@ UNCOUNTED = frozenset({"empty", "kron"})
 """Operators whose write to a target no version counter sees."""
 
 
-def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
-    """Run an `out=` row; gives its targets."""
+Run: TypeAlias = Callable[..., Value]
+
+
+def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run) -> Value:
+    """Run an `out=` row; gives its targets. `run` runs any row."""
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     bound = {**bound, **_each_target(bound, targets)}
     goals = list(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
     before = [version_of(m, tensor_at(m, i)) for i in goals]
-    result = _write(m, row, bound, what)
+    result = _write(m, row, bound, what, run)
     if row.base in UNCOUNTED or before != [version_of(m, tensor_at(m, i)) for i in goals]:
         _resize(m, row, {name: value for name, value in bound.items() if name not in targets}, goals)
     return result
@@ -102,7 +105,7 @@ def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -
             m.st.put(ident, replace(tensor_at(m, ident), shape=shape, contiguous=contiguous, strides=None, offset=None))
 
 
-def _write(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
+def _write(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run) -> Value:
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     inputs = {a.name: tensors_in(m, bound[a.name]) for a in row.args if a.name in bound and not _is_target(a)}
     sources = tuple(i for ids in inputs.values() for i in ids)
@@ -115,7 +118,7 @@ def _write(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
         raise m.throw("RuntimeError", "cannot resize variables that require grad", Plain())
     if kind == "composite":
         result = composed(m, row, bound, what)
-        return result if result is not None else _written_as_parts_do(m, row, bound, what)
+        return result if result is not None else _written_as_parts_do(m, row, bound, what, run)
     if kind == "derivative":
         refuse(m, row.base, [*(i for name in row.differentiable for i in inputs.get(name, ())), *written])
     if kind == "not-implemented":
@@ -210,7 +213,7 @@ def _is_fixed(m: Machine, ident: int) -> bool:
     return tensor.creation not in {"default", "unknown"} or bool(base.requires_grad and base.edge is None)
 
 
-def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value:
+def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run) -> Value:
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     given = {name: value for name, value in bound.items() if name not in targets}
     operands = [i for value in given.values() for i in tensors_in(m, value)]
@@ -221,11 +224,13 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
     plain = _plain(row)
     target = bound[targets[0]] if len(targets) == 1 else NONE
     if row.base in COPYING and plain is not None and isinstance(target, Ref) and m.tensor(target) is not None:
-        source = apply(m, plain, given, what=what)
+        source = run(m, plain, given, what=what)
         made, found = m.tensor(source), tensor_at(m, target.id)
         if made is not None and made.shape is not None and made.shape != found.shape:
             m.st.put(target.id, replace(found, shape=made.shape, contiguous=None, strides=None, offset=None))
-        op(m, "copy_", what, self=target, src=source, non_blocking=FALSE)
+        copy = table.row("copy_")
+        assert copy is not None
+        run(m, copy, {"self": target, "src": source, "non_blocking": FALSE}, what=what)
         return target
     graph = m.st.grad is not False and not refusing
     graph = graph and any(refreshed(m, i).requires_grad is not False for i in operands)

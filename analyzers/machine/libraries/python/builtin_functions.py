@@ -13,10 +13,11 @@ from analyzers.domain.objects import DictObj, Instance, Iterator, ListObj, SetOb
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import length_of
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import FALLBACKS
+from analyzers.machine.core.signals import Named, tell
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method
@@ -75,7 +76,7 @@ def _reveal(m: Machine, args: Args) -> Value:
     frame = m.user_frame()
     value = args.get(0, "value")
     if isinstance(frame.node, n.Call) and frame.node.args:
-        m.bind_fact(frame, frame.statement, m.source(frame.node.args[0]), value)
+        tell(m, Named(frame, frame.statement, m.source(frame.node.args[0]), value))
     return value
 
 

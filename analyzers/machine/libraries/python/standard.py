@@ -15,8 +15,8 @@ from analyzers.domain.values import NONE, Builtin, Const, Func, Method, Native, 
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.record import PyRaise
 from analyzers.machine.core.registries import FALLBACKS, answers
 from analyzers.machine.interpreter.decorators import decorate_class
 from analyzers.machine.libraries.python.builtin_functions import call_builtin

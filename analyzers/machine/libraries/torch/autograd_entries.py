@@ -12,7 +12,7 @@ from analyzers.machine.autograd.grad import differentiate
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import answers
 from analyzers.machine.libraries.torch.tensor_attributes import method
 from analyzers.machine.objects.iteration import stream_of

@@ -11,8 +11,10 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor, by_name
 from analyzers.domain.values import FALSE, NONE, TRUE, BoundBuiltin, Const, Func, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.engine import NODES
 from analyzers.machine.autograd.graph import Step, edge_to, operand, refreshed
 from analyzers.machine.autograd.saved_tensors import check_savable, save
+from analyzers.machine.autograd.tensor_arithmetic import Term, summed_to
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.autograd.versions import bump, version_kept
 from analyzers.machine.autograd.views import view_error, whole_view
@@ -21,13 +23,12 @@ from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.causes import LeafWritten, Plain
 from analyzers.machine.core.events import KeptOnContext
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
 from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, UNMATERIALIZED, slot
 from analyzers.machine.libraries.torch.modules import watched
 from analyzers.machine.objects.classes import find_in_class, is_a
-from analyzers.machine.operators.tensor_arithmetic import Term, summed_to
 from analyzers.syntax import nodes as n
 
 
@@ -244,7 +245,7 @@ def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
     return Lineage(method, Loc(func.module, func.chunk, last.start, last.end))
 
 
-def run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: Sequence[Value]) -> list[Value]:
+def _run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: Sequence[Value]) -> list[Value]:
     """Run the user's own `backward`, as the engine does when it comes to the node; gives a gradient for each edge."""
     unknown: list[Value] = [Unknown() for _ in node.edges]
     payload = node.payload
@@ -383,3 +384,4 @@ class FunctionModel(ClassModel):
 
 CLASSES["torch.autograd.Function"] = FunctionModel()
 NAMED_FUNCTIONS["forward"] = call_of_forward
+NODES["custom"] = _run_user_backward

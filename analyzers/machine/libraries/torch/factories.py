@@ -33,7 +33,7 @@ def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Valu
     ref = m.new_tensor(shape, dtype, lineage=trail)
     wants = args.kw.get("requires_grad")
     if wants is not None:
-        flag_new(m, ref, wants)
+        flag_new(m, ref, truth_of(m, wants)[0])
     elif args.open:
         m.st.put(ref.id, replace(tensor_at(m, ref.id), requires_grad=None))
     return ref

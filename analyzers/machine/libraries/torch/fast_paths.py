@@ -17,7 +17,7 @@ from analyzers.machine.autograd.trainables import is_open, members
 from analyzers.machine.autograd.versions import blur_tensor, bump
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import library_caller
+from analyzers.machine.core.naming import library_caller
 from analyzers.machine.core.registries import answers
 from analyzers.machine.objects.attributes import call_method, set_attribute
 from analyzers.machine.objects.classes import find_in_class

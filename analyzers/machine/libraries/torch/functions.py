@@ -25,6 +25,7 @@ from analyzers.machine.libraries.torch.factories import (
 from analyzers.machine.libraries.torch.tensor_attributes import METHODS, call_tensor_method
 from analyzers.machine.objects.attributes import call_method, get_attribute
 from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
 from analyzers.machine.operators.arguments import DTYPE_NAMES, dtype_of
 from analyzers.machine.operators.dispatch import call_torch
@@ -66,7 +67,7 @@ def _variable(m: Machine, args: Args) -> Value:
     if tensor is None or not isinstance(value, Ref):
         return m.unknown_tensor(m.lineage(value))
     made = detach(m, value)
-    flag_new(m, made, wants)
+    flag_new(m, made, truth_of(m, wants)[0])
     return made
 
 

@@ -25,7 +25,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import NoGraph
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import library_caller, subject_name
+from analyzers.machine.core.naming import library_caller, subject_name
 from analyzers.machine.core.registries import answers
 from analyzers.machine.libraries.torch.tensor_methods import is_device
 from analyzers.machine.objects.iteration import stream_of

@@ -23,6 +23,7 @@ from analyzers.machine.core.registries import TUPLES, TupleModel
 from analyzers.machine.core.signals import DataReplaced, GradientDropped, OwnAttributeSet, tell
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.classes import bind, find_in_class
+from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.dispatch import call_torch
 from analyzers.machine.operators.opaque import unresolved
 from analyzers.ops.resolve import python_names
@@ -137,7 +138,7 @@ def _check_gradient(m: Machine, tensor: Tensor, value: Value) -> None:
 def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, value: Value) -> None:
     match name:
         case "requires_grad":
-            set_flag(m, owner, value, method=False)
+            set_flag(m, owner, truth_of(m, value)[0], method=False)
         case "grad":
             if value == NONE and isinstance(tensor.grad, Ref):
                 tell(m, GradientDropped(tensor.grad.id))

@@ -15,9 +15,10 @@ from analyzers.machine.autograd.views import check_readable, detach
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumpyOnGraph, Plain
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.libraries.torch.factories import legacy_tensor, tensor_from_data
 from analyzers.machine.libraries.torch.tensor_attributes import METHODS, method, shape_value
+from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import dtype_of
 from analyzers.machine.operators.casts import cast, number_from
 from analyzers.machine.operators.dispatch import call_torch
@@ -49,7 +50,7 @@ def _detach_in_place(m: Machine, owner: Ref, args: Args) -> Value:
 
 @method("requires_grad_")
 def _requires_grad(m: Machine, owner: Ref, args: Args) -> Value:
-    set_flag(m, owner, args.get(0, "requires_grad", TRUE), method=True)
+    set_flag(m, owner, truth_of(m, args.get(0, "requires_grad", TRUE))[0], method=True)
     return owner
 
 

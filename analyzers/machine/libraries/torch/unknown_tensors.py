@@ -11,7 +11,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.events import BackwardCall
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import subject_name
+from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import GUESSES, Guess
 from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
 from analyzers.machine.objects.attributes import call_method

@@ -1,14 +1,9 @@
-"""Exceptions of the program, and what a run notes as it goes."""
+"""Exceptions of the program."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from analyzers.domain.values import Value
-from analyzers.machine.core.causes import NoneGrad, NoneGradUsed, Plain, Raised
-
-if TYPE_CHECKING:
-    from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.causes import Raised
 
 
 class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an error of ours)
@@ -25,11 +20,3 @@ class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an er
         """Itself, to be kept: without the frames that it came through, each of which holds what the machine knows."""
         self.__traceback__ = self.__context__ = None
         return self
-
-
-def none_used(m: Machine, value: Value, exception: str, message: str) -> PyRaise:
-    """The exception that using None raises; told as a missing gradient where the None is one."""
-    lineage = m.lineage(value)
-    if isinstance(lineage, NoneGrad):
-        return m.throw(exception, message, NoneGradUsed(lineage))
-    return m.throw(exception, message, Plain("none", lineage)) if m.tolerant == 0 else PyRaise(exception, message)
