@@ -52,7 +52,10 @@ def page() -> str:
     ]
     for name in COMMANDS:
         about = (
-            (import_module(f"autograd_lsp.cli.{name}").__doc__ or "").partition(": ")[2].partition("\n\n")[0].strip()
+            (import_module(f"autograd_lsp.cli.commands.{name}").__doc__ or "")
+            .partition(": ")[2]
+            .partition("\n\n")[0]
+            .strip()
         )
         lines += [f".SS {name}", _escaped(about[:1].upper() + about[1:])]
         for action in _told(commands.choices[name]):

@@ -1,4 +1,4 @@
-"""The command line: one module for each command, each with `add` (its arguments) and `run` (its exit code).
+"""The command line: `commands` has one module for each command.
 
 Exit codes: 0 nothing to report, 1 something to report, 2 bad usage or an internal error.
 """
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from autograd_lsp import __version__
-from autograd_lsp.cli.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
+from autograd_lsp.process.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
 
 COMMANDS = ("check", "facts", "graph", "why", "rule", "server", "completions")
 
@@ -54,5 +54,5 @@ def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"autograd-lsp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in names:
-        import_module(f"autograd_lsp.cli.{name}").add(commands)
+        import_module(f"autograd_lsp.cli.commands.{name}").add(commands)
     return parser

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograd_lsp.config import display, layer
 from autograd_lsp.config.rules import LEVELS
-from autograd_lsp.urls import DOCUMENTATION
+from autograd_lsp.text.urls import DOCUMENTATION
 
 Schema = dict[str, Any]
 

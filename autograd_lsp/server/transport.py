@@ -13,7 +13,7 @@ from pygls.io_ import run_async
 
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
-from autograd_lsp.memory import collect_seldom
+from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.report import Graph, Place, Related
-from autograd_lsp.cli.reports import Report
-from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
-from autograd_lsp.positions import LineIndex, Position
+from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
+from autograd_lsp.reports.make import Report
+from autograd_lsp.text.positions import LineIndex, Position
 from autograd_lsp.why.flow import Flow, Step, dotted, own_nodes, written_in_place
 from autograd_lsp.why.messages import Reading, node_of
 from autograd_lsp.why.page import page_of

@@ -1,0 +1,285 @@
+"""`autograd-lsp check`: the findings of files and folders."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from analyzers.report import Finding
+from autograd_lsp.cli import formats
+from autograd_lsp.cli.output import output
+from autograd_lsp.cli.progress import with_progress
+from autograd_lsp.config import ConfigError, Configuration, Layer
+from autograd_lsp.config.rules import matching
+from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
+from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
+from autograd_lsp.reports.levels import LEVELS, fails
+from autograd_lsp.reports.make import Execute, Report, make_reports, warn_of_internal_error
+
+if TYPE_CHECKING:
+    from autograd_lsp.cli.baseline import Baseline
+
+_CONTRADICTIONS = (
+    ("config", "no_config"),
+    ("baseline", "write_baseline"),
+    ("diff", "write_baseline"),
+    ("diff", "output_file"),
+    ("watch", "write_baseline"),
+    ("watch", "fix"),
+    ("watch", "diff"),
+)
+
+
+def add(commands: Any) -> None:
+    parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
+    parser.add_argument("--format", choices=formats.FORMATS, default="text", help="the form of the report")
+    parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
+    parser.add_argument(
+        "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"
+    )
+    parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
+    parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
+    parser.add_argument("--no-config", action="store_true", help="read no configuration file")
+    parser.add_argument("--no-respect-gitignore", action="store_true", help="look at what git ignores, too")
+    parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    parser.add_argument("--baseline", metavar="FILE", help="report nothing that is recorded there")
+    parser.add_argument("--write-baseline", metavar="FILE", help="record there all that is found")
+    parser.add_argument("--fail-on", choices=tuple(LEVELS), default="warning", help="exit 1 from this severity on")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
+    parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
+    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
+    parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
+    parser.add_argument(
+        "--executor", choices=("process", "dask"), default="process", help="processes here, or a dask cluster's workers"
+    )
+    parser.add_argument("--dask-scheduler", metavar="ADDRESS", help="the cluster's scheduler, such as tcp://host:8786")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    options.paths = options.paths or ([STDIN] if options.stdin_filename is not None else ["."])
+    if options.watch:
+        from autograd_lsp.cli.watch import watch
+
+        watch(lambda: _files(options), lambda: _run(options)[1])
+    return _run(options)[0]
+
+
+def _files(options: argparse.Namespace) -> list[str]:
+    """What is asked for by now, as far as the configuration can be read."""
+    try:
+        return [source.path for source in _discovered(options, None, _configuration(options))]
+    except ConfigError:
+        return []
+
+
+def _discovered(options: argparse.Namespace, stdin: Source | None, configuration: Configuration) -> list[Source]:
+    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore)
+
+
+def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
+    """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
+    try:
+        configuration = _configuration(options)
+        sources = _discovered(options, _stdin_source(options), configuration)
+        for source in sources:
+            configuration.choice(source.path)  # what is wrong with it is said before the work begins
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+    baseline = None
+    if options.baseline:
+        from autograd_lsp.cli.baseline import read_baseline
+
+        baseline = read_baseline(options.baseline)
+    others = configuration.looked_for() | ({os.path.abspath(options.baseline)} if baseline else set())
+
+    def check(texts: Mapping[str, str]) -> Checked:
+        return _checked(options, sources, configuration, baseline, texts)
+
+    with output(options.output_file) as stream:
+        if options.fix or options.diff:
+            return _fix(check, sources, configuration, options, stream), frozenset()
+        checked = check({})
+        return _conclude(checked, options, stream), checked.rests_on | others
+
+
+def _fix(
+    check: Callable[[Mapping[str, str]], Checked],
+    sources: Sequence[Source],
+    configuration: Configuration,
+    options: argparse.Namespace,
+    stream: TextIO,
+) -> int:
+    from autograd_lsp.cli.fixing import diff, fix
+
+    fixed = fix.make_fixes(check, sources, configuration, write=not options.diff)
+    for line in fixed.complaints:
+        print(f"autograd-lsp: {line}", file=sys.stderr)
+    if options.diff:
+        diff.write(sys.stdout.buffer, fixed.changes)
+        print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
+        failed = any(report.failure for report in fixed.checked.reports)
+        return USAGE if failed else FOUND if fixed.changes else CLEAN
+    if fixed.stdin is not None:  # the text takes the place of the report
+        sys.stdout.buffer.write(fixed.stdin)
+        stream = sys.stderr if stream is sys.stdout else stream
+    return _conclude(fixed.checked, options, stream, (f"Fixed {fixed.said}.",) if fixed.changes else ())
+
+
+def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, notes: Sequence[str] = ()) -> int:
+    """Say what was found, and what there is to say beside it; the exit code."""
+    reports = checked.reports
+    if options.write_baseline:
+        from autograd_lsp.cli.baseline import write_baseline
+
+        notes = (*notes, write_baseline(options.write_baseline, reports))
+        reports = [report if report.failure else replace(report, findings=()) for report in reports]
+    formats.write(options.format, stream, reports, options.statistics, options.fail_on, (*notes, *checked.notes))
+    if any(report.failure for report in checked.reports):
+        return USAGE
+    failing = any(fails(finding, options.fail_on) for report in reports for finding in report.findings)
+    return FOUND if failing else CLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is reported, by file; `unsteady` files were not the same to all who read them."""
+
+    reports: list[Report]
+    unsteady: frozenset[str]
+    notes: tuple[str, ...] = ()
+    rests_on: frozenset[str] = frozenset()
+
+
+def _checked(
+    options: argparse.Namespace,
+    sources: Sequence[Source],
+    configuration: Configuration,
+    baseline: Baseline | None,
+    texts: Mapping[str, str],
+) -> Checked:
+    """`texts`, by real path, count instead of what the files hold."""
+    sources = [_with_text(source, texts) for source in sources]
+    cached = not options.no_cache and all(source.text is None for source in sources)
+    made = make_reports(
+        sources,
+        "findings",
+        options.jobs,
+        configuration,
+        cached=cached,
+        texts=texts,
+        grounds=options.watch,
+        execute=_execute(options),
+    )
+    raw = list(_watched(made, len(sources)))
+    reports = _by_file(raw, configuration)
+    notes: tuple[str, ...] = ()
+    if baseline is not None:
+        asked = {source.path for source in sources}
+        reports, notes = baseline.without_known(reports, asked, configuration.choice)
+    return Checked(reports, _unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+
+
+def _execute(options: argparse.Namespace) -> Execute | None:
+    if options.executor == "process":
+        return None
+    from autograd_lsp.reports.cluster import on_cluster
+
+    return on_cluster(options.dask_scheduler)
+
+
+def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
+    text = texts.get(os.path.realpath(source.path)) if source.text is not None else None
+    return source if text is None else replace(source, text=text)
+
+
+def _unsteady(reports: Iterable[Report]) -> frozenset[str]:
+    first: dict[str, str] = {}
+    read = [(path, text) for report in reports for path, text in report.texts.items()]
+    return frozenset(path for path, text in read if first.setdefault(path, text) != text)
+
+
+def _configuration(options: argparse.Namespace) -> Configuration:
+    for one, other in _CONTRADICTIONS:
+        if getattr(options, one) and getattr(options, other):
+            raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if options.executor == "dask" and options.jobs is not None:
+        raise UsageError("--jobs and --executor dask contradict each other: a cluster has the workers that it has")
+    if options.executor != "dask" and options.dask_scheduler is not None:
+        raise UsageError("--dask-scheduler needs --executor dask")
+    if options.watch and STDIN in options.paths:
+        raise UsageError("standard input cannot be watched")
+    if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
+        raise UsageError("standard input is fixed alone, without other paths")
+    for word in (*(options.select or ()), *options.ignore):
+        if not matching(word):
+            raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
+    over = Layer(root=os.getcwd(), select=options.select, ignore=options.ignore)
+    return Configuration(over=over, file=options.config, isolated=options.no_config)
+
+
+def _watched(reports: Iterator[Report], count: int) -> Iterator[Report]:
+    for report in with_progress(reports, count):
+        if report.failure == "internal":
+            warn_of_internal_error(report)
+        yield report
+
+
+def _by_file(reports: list[Report], configuration: Configuration) -> list[Report]:
+    """Each finding under the file that it points into, once, whichever file's run came upon it.
+
+    Nothing is said of a file that was not asked for and is excluded.
+    """
+    own = {report.source.path: report for report in reports}
+    placed: dict[str, dict[tuple[object, ...], Finding]] = {path: {} for path in own}
+    texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
+    notebooks = {path: notebook for report in reports for path, notebook in report.notebooks.items()}
+    for report in reports:
+        for finding in report.findings:
+            path = finding.place.path
+            if path not in own and configuration.excludes(path):
+                continue
+            key = (finding.code, finding.place, finding.raises and finding.raises.place, finding.effect)
+            known = placed.setdefault(path, {})
+            if key not in known or LEVELS[finding.severity] < LEVELS[known[key].severity]:
+                known[key] = finding
+            texts.setdefault(path, {}).update(report.texts)
+    return [
+        replace(
+            own.get(path) or Report(Source(shown_path(path), path)),
+            findings=tuple(sorted(found.values(), key=lambda f: (f.place, f.code))),
+            texts=texts[path],
+            notebooks=notebooks,
+        )
+        for path, found in placed.items()
+    ]
+
+
+def _stdin_source(options: argparse.Namespace) -> Source | None:
+    if STDIN not in options.paths:
+        if options.stdin_filename is not None:
+            raise UsageError("--stdin-filename stands for standard input: name no paths, or `-` among them")
+        return None
+    shown = options.stdin_filename or "<stdin>"
+    try:
+        data = sys.stdin.buffer.read()
+        return Source(shown, os.path.abspath(shown), decode(data), data)
+    except UnreadableError as error:
+        raise UsageError(f"standard input: {error}") from error
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
+    return int(text)

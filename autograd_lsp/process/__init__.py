@@ -1,0 +1,1 @@
+"""The process that a face runs in: how it ends, and how it uses memory."""
