@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from autograd_lsp.config.rules import LEVELS, matching
+from autograd_lsp.config.selectors import LEVELS, matching
 
 Patterns: TypeAlias = tuple[str, ...]
 """As in a `.gitignore`, relative to the layer's `root`."""

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from autograd_lsp.config import display, layer
-from autograd_lsp.config.rules import LEVELS
+from autograd_lsp.config.selectors import LEVELS
 from autograd_lsp.text.urls import DOCUMENTATION
 
 Schema = dict[str, Any]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from analyzers.report import Edit, Finding, Fix, Place
-from autograd_lsp.cli.commands.check import Checked
+from autograd_lsp.cli.checked import Checked
 from autograd_lsp.cli.fixing import rewrite
 from autograd_lsp.cli.fixing.fix import Fixed, make_fixes
 from autograd_lsp.config import Configuration

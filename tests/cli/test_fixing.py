@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Edit, Finding, Fix, Place
-from autograd_lsp.cli.commands.check import Checked
+from autograd_lsp.cli.checked import Checked
 from autograd_lsp.cli.fixing.fix import make_fixes
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source

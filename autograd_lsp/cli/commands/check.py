@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from analyzers.report import Finding
 from autograd_lsp.cli import formats
+from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
 from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import with_progress
 from autograd_lsp.config import ConfigError, Configuration, Layer
-from autograd_lsp.config.rules import matching
-from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover, shown_path
+from autograd_lsp.config.selectors import matching
+from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover
 from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.reports.levels import LEVELS, fails
 from autograd_lsp.reports.make import Execute, Report, make_reports, warn_of_internal_error
@@ -148,16 +148,6 @@ def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, not
     return FOUND if failing else CLEAN
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What is reported, by file; `unsteady` files were not the same to all who read them."""
-
-    reports: list[Report]
-    unsteady: frozenset[str]
-    notes: tuple[str, ...] = ()
-    rests_on: frozenset[str] = frozenset()
-
-
 def _checked(
     options: argparse.Namespace,
     sources: Sequence[Source],
@@ -166,7 +156,7 @@ def _checked(
     texts: Mapping[str, str],
 ) -> Checked:
     """`texts`, by real path, count instead of what the files hold."""
-    sources = [_with_text(source, texts) for source in sources]
+    sources = [with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
     made = make_reports(
         sources,
@@ -179,12 +169,12 @@ def _checked(
         execute=_execute(options),
     )
     raw = list(_watched(made, len(sources)))
-    reports = _by_file(raw, configuration)
+    reports = by_file(raw, configuration)
     notes: tuple[str, ...] = ()
     if baseline is not None:
         asked = {source.path for source in sources}
         reports, notes = baseline.without_known(reports, asked, configuration.choice)
-    return Checked(reports, _unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+    return Checked(reports, unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
 
 
 def _execute(options: argparse.Namespace) -> Execute | None:
@@ -193,17 +183,6 @@ def _execute(options: argparse.Namespace) -> Execute | None:
     from autograd_lsp.reports.cluster import on_cluster
 
     return on_cluster(options.dask_scheduler)
-
-
-def _with_text(source: Source, texts: Mapping[str, str]) -> Source:
-    text = texts.get(os.path.realpath(source.path)) if source.text is not None else None
-    return source if text is None else replace(source, text=text)
-
-
-def _unsteady(reports: Iterable[Report]) -> frozenset[str]:
-    first: dict[str, str] = {}
-    read = [(path, text) for report in reports for path, text in report.texts.items()]
-    return frozenset(path for path, text in read if first.setdefault(path, text) != text)
 
 
 def _configuration(options: argparse.Namespace) -> Configuration:
@@ -230,36 +209,6 @@ def _watched(reports: Iterator[Report], count: int) -> Iterator[Report]:
         if report.failure == "internal":
             warn_of_internal_error(report)
         yield report
-
-
-def _by_file(reports: list[Report], configuration: Configuration) -> list[Report]:
-    """Each finding under the file that it points into, once, whichever file's run came upon it.
-
-    Nothing is said of a file that was not asked for and is excluded.
-    """
-    own = {report.source.path: report for report in reports}
-    placed: dict[str, dict[tuple[object, ...], Finding]] = {path: {} for path in own}
-    texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
-    notebooks = {path: notebook for report in reports for path, notebook in report.notebooks.items()}
-    for report in reports:
-        for finding in report.findings:
-            path = finding.place.path
-            if path not in own and configuration.excludes(path):
-                continue
-            key = (finding.code, finding.place, finding.raises and finding.raises.place, finding.effect)
-            known = placed.setdefault(path, {})
-            if key not in known or LEVELS[finding.severity] < LEVELS[known[key].severity]:
-                known[key] = finding
-            texts.setdefault(path, {}).update(report.texts)
-    return [
-        replace(
-            own.get(path) or Report(Source(shown_path(path), path)),
-            findings=tuple(sorted(found.values(), key=lambda f: (f.place, f.code))),
-            texts=texts[path],
-            notebooks=notebooks,
-        )
-        for path, found in placed.items()
-    ]
 
 
 def _stdin_source(options: argparse.Namespace) -> Source | None:

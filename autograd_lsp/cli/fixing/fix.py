@@ -14,19 +14,16 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from analyzers.program.disk import encoding_of
 from analyzers.report import Edit, Fix
+from autograd_lsp.cli.checked import Checked
 from autograd_lsp.cli.fixing.rewrite import CHANGED, is_protected, reason, replace_all
 from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
 from autograd_lsp.reports.make import Texts
 from autograd_lsp.text.edits import compatible, edited, safe_fix
-
-if TYPE_CHECKING:
-    from autograd_lsp.cli.commands.check import Checked
 
 _ROUNDS = 20
 """More than fixes that lead to others take; what is not done by then goes round in circles."""
