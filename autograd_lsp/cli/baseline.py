@@ -21,7 +21,7 @@ from autograd_lsp.cli.fixing.rewrite import reason, write_whole
 from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.process.exits import UsageError
 from autograd_lsp.reports.fingerprints import fingerprints, relative_path
-from autograd_lsp.reports.make import Report
+from autograd_lsp.reports.report import Report
 from autograd_lsp.text.positions import LineIndex
 
 _VERSION = 1

@@ -10,7 +10,7 @@ from analyzers.report import Finding
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source, shown_path
 from autograd_lsp.reports.levels import LEVELS
-from autograd_lsp.reports.make import Report
+from autograd_lsp.reports.report import Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,19 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import dask
+import distributed
+from distributed import Client
+from distributed.comm import get_address_host
+from distributed.comm.addressing import get_address_host_port
 
 from autograd_lsp import __version__
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_data, read_text
 from autograd_lsp.process.exits import UsageError
-from autograd_lsp.reports.make import Execute, Report, Task, Work, chunk_size
-
-if TYPE_CHECKING:
-    from distributed import Client
+from autograd_lsp.reports.make import Task, Work, chunk_size
+from autograd_lsp.reports.report import Report
 
 _RETRIES = 2
 """How often a task that fails is tried again."""
@@ -33,24 +37,13 @@ _STACK_BYTES = 64 * 1024 * 1024
 T = TypeVar("T")
 
 
-def on_cluster(address: str | None) -> Execute:
+def make_on_cluster(address: str | None, sources: Sequence[Source], task: Task) -> Iterator[Report | None]:
     """`address` is the scheduler's; None for the one that dask's own configuration names."""
-
-    def execute(sources: Sequence[Source], task: Task) -> Iterator[Report | None]:
-        if sources:
-            with _connected(address) as client:
-                yield from _made(client, sources, task)
-
-    return execute
+    with _connected(address) as client:
+        yield from _made(client, sources, task)
 
 
 def _connected(address: str | None) -> Client:
-    try:
-        import dask
-        from distributed import Client
-        from distributed.comm.addressing import get_address_host_port
-    except ImportError as error:
-        raise UsageError(f"--executor dask needs `pip install 'autograd-lsp[dask]'`: {error}") from error
     address = address or dask.config.get("scheduler-address", None)
     if address is None:
         raise UsageError("--executor dask needs --dask-scheduler ADDRESS or the variable DASK_SCHEDULER_ADDRESS")
@@ -63,8 +56,6 @@ def _connected(address: str | None) -> Client:
 
 
 def _made(client: Client, sources: Sequence[Source], task: Task) -> Iterator[Report | None]:
-    from distributed.comm import get_address_host
-
     with _told(client):
         workers = client.nthreads()
         beside = Counter(get_address_host(worker) for worker in workers)
@@ -92,8 +83,6 @@ def _give(client: Client, order: Any, chunk: tuple[Source, ...]) -> Any:
 
 def _result(client: Client, future: Any) -> list[Report | None] | str:
     """What came of a task; or why nothing will."""
-    import distributed
-
     looks_in_vain = 0
     while True:
         with _told(client):

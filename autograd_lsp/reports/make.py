@@ -1,7 +1,4 @@
-"""Files in, reports out: the analysis behind `check` and `facts`, in this process or in several.
-
-A report carries the texts it points into, so that whoever prints it needs neither the disk nor the analyzer.
-"""
+"""Files in, reports out: the analysis behind `check` and `facts`, in this process or in several."""
 
 from __future__ import annotations
 
@@ -11,45 +8,28 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from analyzers.program.disk import read_from_disk
-from analyzers.report import Fact, Finding, Place
-from autograd_lsp.cli.progress import say
+from analyzers.report import Finding, Place
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment, fingerprint
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
-from autograd_lsp.notebooks.program import SUFFIX, Notebook, position_in
+from autograd_lsp.notebooks.program import SUFFIX, Notebook
+from autograd_lsp.process.loading import host_class
 from autograd_lsp.process.memory import collect_seldom
-from autograd_lsp.text.positions import LineIndex, Position
+from autograd_lsp.reports.cache import Cache
+from autograd_lsp.reports.report import Report
 
 if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
-    from autograd_lsp.reports.cache import Cache
 
 _FEW_FILES = 8
 _FILES_TO_REMEMBER = 50
 """What these import between them is not run again, however much memory it takes."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    source: Source
-    findings: tuple[Finding, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    texts: dict[str, str] = field(default_factory=dict)
-    """By absolute path, for every file that a finding points into."""
-    notebooks: dict[str, Notebook] = field(default_factory=dict)
-    """By absolute path: what texts were made of."""
-    rests_on: frozenset[str] = frozenset()
-    """The files that were read or looked for on the way, where somebody asks for them."""
-    failure: Literal["unreadable", "internal"] | None = None
-    traceback: str = ""
-    entry: bytes = b""
-    """What the cache is to keep of it, where it was made on another machine."""
 
 
 def make_reports(
@@ -146,8 +126,6 @@ def chunk_size(files: int, processes: int) -> int:
 
 
 def _cache(task: Task) -> Cache:
-    from autograd_lsp.reports.cache import Cache
-
     configuration, folder = task.configuration, task.folder
     return Cache(
         task.read, configuration.choice, task.paths, lambda: fingerprint(configuration.python(folder), folder)
@@ -177,54 +155,6 @@ def _known(cache: Cache, source: Source, read: Reader) -> Report | None:
     return Report(source, findings, texts=texts, notebooks=notebooks)
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place as a person finds it: bytes `start` to `end` of the text of a file, or of one cell of a notebook."""
-
-    path: str
-    cell: int | None
-    index: LineIndex
-    start: int
-    end: int
-
-    @property
-    def begins(self) -> Position:
-        return self.index.position(self.start)
-
-    @property
-    def ends(self) -> Position:
-        return self.index.position(self.end)
-
-
-class Texts:
-    """Line indexes of the texts of one report, made when asked for."""
-
-    def __init__(self, report: Report) -> None:
-        self._texts = report.texts
-        self._notebooks = report.notebooks
-        self._indexes: dict[tuple[str, int], LineIndex] = {}
-
-    def __getitem__(self, path: str) -> LineIndex:
-        """Of the whole file; of a notebook, of the program that it makes."""
-        return self._index(path, 0, self._texts.get(path, ""))
-
-    def spot(self, place: Place) -> Spot:
-        whole = self[place.path]
-        begin, end = whole.position(place.start), whole.position(place.end)
-        notebook = self._notebooks.get(place.path)
-        cell = notebook.cell_at(begin.line - 1) if notebook is not None else None
-        if cell is None:
-            return Spot(place.path, None, whole, place.start, place.end)
-        index = self._index(place.path, cell.number, cell.source)
-        return Spot(place.path, cell.number, index, position_in(cell, index, begin), position_in(cell, index, end))
-
-    def _index(self, path: str, cell: int, text: str) -> LineIndex:
-        """`cell` 0 for the whole file."""
-        if (path, cell) not in self._indexes:
-            self._indexes[path, cell] = LineIndex(text)
-        return self._indexes[path, cell]
-
-
 def _job_count(jobs: int | None, files: int) -> int:
     if jobs is not None:
         return min(jobs, max(files, 1))
@@ -236,13 +166,11 @@ class Work:
 
     def __init__(self, task: Task, processes: int, *, is_away: bool = False) -> None:
         """`is_away`: what the cache is to keep comes with the reports, as its disk may be on another machine."""
-        from analyzers.host import Host
-
         collect_seldom()
         configuration, folder = task.configuration, task.folder
         self._environment = Environment(lambda: (configuration.python(folder), folder))
         self._read = task.read
-        self._host = Host(task.read, configuration.choice, self._environment.kind)
+        self._host = host_class()(task.read, configuration.choice, self._environment.kind)
         self._host.look_at_together(task.paths)
         self._want = task.want
         self._cache = _cache(task) if task.cached else None
@@ -355,7 +283,3 @@ def _paths(findings: Sequence[Finding]) -> list[str]:
         if finding.raises:
             paths.add(finding.raises.place.path)
     return sorted(paths)
-
-
-def warn_of_internal_error(report: Report) -> None:
-    say(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}")

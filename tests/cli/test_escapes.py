@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from analyzers.report import Edit, Finding, Fix, Place, Raises, Related
 from autograd_lsp.cli.formats import github, gitlab, junit, sarif, text
 from autograd_lsp.files.sources import Source
-from autograd_lsp.reports.make import Report
+from autograd_lsp.reports.report import Report
 from tests.cli.formats import cases_of_junit, commands, findings_of_gitlab, findings_of_sarif, message_of_sarif
 from tests.cli.test_formats import clean
 

@@ -19,7 +19,8 @@ from autograd_lsp.cli.fixing import rewrite
 from autograd_lsp.cli.fixing.fix import Fixed, make_fixes
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source
-from autograd_lsp.reports.make import Reader, Report
+from autograd_lsp.reports.make import Reader
+from autograd_lsp.reports.report import Report
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json, run
 from tests.corpus.labels import PARTS
 

@@ -1,1 +1,1 @@
-"""One module for each command, each with `add` (its arguments) and `run` (its exit code)."""
+"""One module for each command, whose `run` gives the exit code."""

@@ -7,21 +7,25 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from autograd_lsp.cli import formats
+from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
 from autograd_lsp.cli.output import output
-from autograd_lsp.cli.progress import with_progress
+from autograd_lsp.cli.progress import warn_of_internal_error, with_progress
+from autograd_lsp.cli.watch import watch
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.selectors import matching
 from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover
 from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
-from autograd_lsp.reports.levels import LEVELS, fails
-from autograd_lsp.reports.make import Execute, Report, make_reports, warn_of_internal_error
+from autograd_lsp.process.loading import load
+from autograd_lsp.reports.levels import fails
+from autograd_lsp.reports.make import Execute, Task, make_reports
+from autograd_lsp.reports.report import Report
 
 if TYPE_CHECKING:
-    from autograd_lsp.cli.baseline import Baseline
+    from autograd_lsp.cli.fixing.fix import Fixed
 
 _CONTRADICTIONS = (
     ("config", "no_config"),
@@ -34,40 +38,9 @@ _CONTRADICTIONS = (
 )
 
 
-def add(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser("check", help="report autograd faults", description=__doc__)
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
-    parser.add_argument("--format", choices=formats.FORMATS, default="text", help="the form of the report")
-    parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
-    parser.add_argument(
-        "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"
-    )
-    parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
-    parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
-    parser.add_argument("--no-config", action="store_true", help="read no configuration file")
-    parser.add_argument("--no-respect-gitignore", action="store_true", help="look at what git ignores, too")
-    parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
-    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
-    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
-    parser.add_argument("--baseline", metavar="FILE", help="report nothing that is recorded there")
-    parser.add_argument("--write-baseline", metavar="FILE", help="record there all that is found")
-    parser.add_argument("--fail-on", choices=tuple(LEVELS), default="warning", help="exit 1 from this severity on")
-    parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
-    parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
-    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
-    parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
-    parser.add_argument(
-        "--executor", choices=("process", "dask"), default="process", help="processes here, or a dask cluster's workers"
-    )
-    parser.add_argument("--dask-scheduler", metavar="ADDRESS", help="the cluster's scheduler, such as tcp://host:8786")
-    parser.set_defaults(run=run)
-
-
 def run(options: argparse.Namespace) -> int:
     options.paths = options.paths or ([STDIN] if options.stdin_filename is not None else ["."])
     if options.watch:
-        from autograd_lsp.cli.watch import watch
-
         watch(lambda: _files(options), lambda: _run(options)[1])
     return _run(options)[0]
 
@@ -95,8 +68,6 @@ def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
         raise UsageError(str(error)) from error
     baseline = None
     if options.baseline:
-        from autograd_lsp.cli.baseline import read_baseline
-
         baseline = read_baseline(options.baseline)
     others = configuration.looked_for() | ({os.path.abspath(options.baseline)} if baseline else set())
 
@@ -117,13 +88,11 @@ def _fix(
     options: argparse.Namespace,
     stream: TextIO,
 ) -> int:
-    from autograd_lsp.cli.fixing import diff, fix
-
-    fixed = fix.make_fixes(check, sources, configuration, write=not options.diff)
+    fixed: Fixed = load("autograd_lsp.cli.fixing.fix").make_fixes(check, sources, configuration, write=not options.diff)
     for line in fixed.complaints:
         print(f"autograd-lsp: {line}", file=sys.stderr)
     if options.diff:
-        diff.write(sys.stdout.buffer, fixed.changes)
+        load("autograd_lsp.cli.fixing.diff").write(sys.stdout.buffer, fixed.changes)
         print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
         failed = any(report.failure for report in fixed.checked.reports)
         return USAGE if failed else FOUND if fixed.changes else CLEAN
@@ -137,8 +106,6 @@ def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, not
     """Say what was found, and what there is to say beside it; the exit code."""
     reports = checked.reports
     if options.write_baseline:
-        from autograd_lsp.cli.baseline import write_baseline
-
         notes = (*notes, write_baseline(options.write_baseline, reports))
         reports = [report if report.failure else replace(report, findings=()) for report in reports]
     formats.write(options.format, stream, reports, options.statistics, options.fail_on, (*notes, *checked.notes))
@@ -180,9 +147,16 @@ def _checked(
 def _execute(options: argparse.Namespace) -> Execute | None:
     if options.executor == "process":
         return None
-    from autograd_lsp.reports.cluster import on_cluster
 
-    return on_cluster(options.dask_scheduler)
+    def execute(sources: Sequence[Source], task: Task) -> Iterator[Report | None]:
+        if sources:
+            try:
+                cluster = load("autograd_lsp.reports.cluster")
+            except ImportError as error:
+                raise UsageError(f"--executor dask needs `pip install 'autograd-lsp[dask]'`: {error}") from error
+            yield from cluster.make_on_cluster(options.dask_scheduler, sources, task)
+
+    return execute
 
 
 def _configuration(options: argparse.Namespace) -> Configuration:
@@ -222,13 +196,3 @@ def _stdin_source(options: argparse.Namespace) -> Source | None:
         return Source(shown, os.path.abspath(shown), decode(data), data)
     except UnreadableError as error:
         raise UsageError(f"standard input: {error}") from error
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
-    return int(text)

@@ -10,20 +10,13 @@ from typing import Any
 from analyzers.report import Fact
 from autograd_lsp.cli.formats.json import cell_json
 from autograd_lsp.cli.places import parse_location
+from autograd_lsp.cli.progress import warn_of_internal_error
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import discover
 from autograd_lsp.process.exits import CLEAN, USAGE
 from autograd_lsp.render.tensor import fact_words
-from autograd_lsp.reports.make import Report, Spot, Texts, make_reports, warn_of_internal_error
-
-
-def add(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "facts", help="what is known of every tensor", description=__doc__
-    )
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, or FILE:LINE for one line")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="the form of the answer")
-    parser.set_defaults(run=run)
+from autograd_lsp.reports.make import make_reports
+from autograd_lsp.reports.report import Report, Spot, Texts
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,8 +8,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from analyzers.host import Host, Snapshot
 from analyzers.report import Graph, Place
 from autograd_lsp.cli.formats.json import range_json
 from autograd_lsp.cli.places import Location, parse_location
@@ -20,24 +21,10 @@ from autograd_lsp.render.graph_json import graph_json
 from autograd_lsp.render.mermaid import render_mermaid
 from autograd_lsp.render.svg import render_svg
 from autograd_lsp.render.tree import render_tree
-from autograd_lsp.reports.make import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.positions import LineIndex, Position
 
-if TYPE_CHECKING:
-    from analyzers.host import Snapshot
-
 _WORD = re.compile(r"[^\W\d]\w*")
-
-
-def add(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "graph", help="the autograd graph at a line", description=__doc__
-    )
-    parser.add_argument("location", metavar="FILE:LINE[:NAME]", help="the line, and which of its tensors")
-    parser.add_argument(
-        "--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text", help="the form of the graph"
-    )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,8 +38,6 @@ def run(options: argparse.Namespace) -> int:
         read_text(path)
     except UnreadableError as error:
         raise UsageError(f"{location.file}: {error}") from error
-    from analyzers.host import Host
-
     snapshot = Host().snapshot()
     graph = _find(snapshot, path, location)
     if graph is None:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
+from analyzers.rules import RULES
 from autograd_lsp.process.exits import CLEAN, UsageError
-
-
-def add(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser("rule", help="explain a rule", description=__doc__)
-    parser.add_argument("rule", nargs="?", metavar="NAME|CODE", help="the rule; without it, all are listed")
-    parser.set_defaults(run=run)
+from autograd_lsp.process.loading import load
 
 
 def run(options: argparse.Namespace) -> int:
-    from analyzers.rules import RULES
-
     if options.rule is None:
         width = max((len(rule.name) for rule in RULES), default=0)
         for rule in sorted(RULES, key=lambda rule: rule.code):
@@ -34,7 +27,4 @@ def _print_page(page: str) -> None:
     if not sys.stdout.isatty():
         print(page)
         return
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    Console().print(Markdown(page))
+    load("autograd_lsp.cli.formats.page").show(page)

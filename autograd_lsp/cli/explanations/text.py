@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
@@ -13,7 +14,7 @@ from autograd_lsp.cli.explanations.words import explanation, first_sentence, in_
 from autograd_lsp.cli.formats.excerpt import displayed
 from autograd_lsp.cli.formats.text import Writer
 from autograd_lsp.cli.formats.wording import Wording
-from autograd_lsp.reports.make import Texts
+from autograd_lsp.reports.report import Texts
 from autograd_lsp.text.positions import LineIndex
 from autograd_lsp.why.answer import Answer, Cause
 from autograd_lsp.why.page import page_of
@@ -97,8 +98,6 @@ def _changes(writer: Writer, fix: Fix) -> Iterator[tuple[str, str]]:
 
 
 def _differences(before: str, after: str) -> Iterator[tuple[str, str]]:
-    import difflib
-
     for line in difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""):
         if line.startswith(("---", "+++", "@@")):
             continue

@@ -22,7 +22,7 @@ from autograd_lsp.cli.fixing.rewrite import CHANGED, is_protected, reason, repla
 from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
-from autograd_lsp.reports.make import Texts
+from autograd_lsp.reports.report import Texts
 from autograd_lsp.text.edits import compatible, edited, safe_fix
 
 _ROUNDS = 20

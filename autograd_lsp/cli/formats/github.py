@@ -15,7 +15,7 @@ from typing import TextIO
 
 from autograd_lsp.cli.formats.regions import Region, Regions, path_from, project_folder
 from autograd_lsp.cli.formats.wording import Wording, cell_words, statistics_lines
-from autograd_lsp.reports.make import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 

@@ -15,7 +15,7 @@ from analyzers.report import Finding
 from autograd_lsp.cli.formats.regions import Regions, path_from, project_folder
 from autograd_lsp.cli.formats.wording import cell_words, statistics_lines
 from autograd_lsp.reports.fingerprints import fingerprints
-from autograd_lsp.reports.make import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from analyzers.report import Finding, Fix, Place
 from autograd_lsp.cli.formats.wording import count_by_rule
 from autograd_lsp.files.sources import shown_path
-from autograd_lsp.reports.make import Report, Spot, Texts
+from autograd_lsp.reports.report import Report, Spot, Texts
 
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:

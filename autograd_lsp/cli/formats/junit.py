@@ -15,7 +15,7 @@ from analyzers.report import Finding
 from autograd_lsp.cli.formats.regions import Regions
 from autograd_lsp.cli.formats.wording import Wording, count_by_rule
 from autograd_lsp.reports.levels import fails
-from autograd_lsp.reports.make import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""

@@ -12,7 +12,7 @@ from analyzers.report import Place
 from autograd_lsp.files.sources import Source, UnreadableError, notebook_data
 from autograd_lsp.notebooks.source import CellSource, find_cell
 from autograd_lsp.reports.fingerprints import relative_path
-from autograd_lsp.reports.make import Report, Spot, Texts
+from autograd_lsp.reports.report import Report, Spot, Texts
 from autograd_lsp.text.positions import Position
 
 

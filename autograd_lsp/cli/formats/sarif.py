@@ -15,13 +15,14 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from analyzers.report import Finding, Fix, Place
+from analyzers.rules import RULES
 from autograd_lsp import __version__
 from autograd_lsp.cli.formats.json import Encoder
 from autograd_lsp.cli.formats.regions import TOP, Region, Regions
 from autograd_lsp.cli.formats.wording import Wording, count_by_rule
 from autograd_lsp.notebooks.source import as_written
 from autograd_lsp.reports.fingerprints import fingerprints, relative_path
-from autograd_lsp.reports.make import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.urls import DOCUMENTATION, rule_page
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -196,8 +197,6 @@ class _Writer:
 
 def _rule(finding: Finding) -> Json:
     """What a rule's page says; a finding that no rule made speaks for itself."""
-    from analyzers.rules import RULES
-
     level = {"level": _GROUP_LEVELS.get(finding.code[:3], "note")}
     rule = next((rule for rule in RULES if rule.code == finding.code), None)
     if rule is None:

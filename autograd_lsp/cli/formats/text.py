@@ -14,7 +14,7 @@ from analyzers.report import Finding
 from autograd_lsp.cli.formats.excerpt import Mark, displayed, excerpt
 from autograd_lsp.cli.formats.wording import Wording, plural, statistics_lines
 from autograd_lsp.config.selectors import matching
-from autograd_lsp.reports.make import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.positions import LineIndex
 from autograd_lsp.text.urls import rule_page
 

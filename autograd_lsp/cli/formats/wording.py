@@ -8,7 +8,7 @@ from typing import Any
 
 from analyzers.report import Finding, Fix, Place, Raises
 from autograd_lsp.files.sources import shown_path
-from autograd_lsp.reports.make import Report, Spot, Texts
+from autograd_lsp.reports.report import Report, Spot, Texts
 
 
 def count_by_rule(reports: Sequence[Report]) -> list[dict[str, Any]]:
