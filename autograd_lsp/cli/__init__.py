@@ -1,4 +1,11 @@
-"""The command line: `arguments` says what there is to ask for, and `commands` has one module for each command.
+"""The command line.
+
+    arguments.py    what each command can be told
+    commands/       what each command does, and its exit code
+    checked.py      what a check comes to; beside it what it can do more, such as `--watch`
+    fixing/         safe fixes: in memory, on the disk, as a diff
+    formats/        the forms of a report
+    explanations/   the forms of what `why` answers
 
 Exit codes: 0 nothing to report, 1 something to report, 2 bad usage or an internal error.
 """
