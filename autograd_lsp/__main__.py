@@ -13,17 +13,17 @@ from os.path import abspath, dirname, realpath
 _HOME = dirname(dirname(abspath(__file__)))
 
 
-def _import_own_analyzers() -> None:
+def _own_packages_first() -> None:
     cwd = realpath(getcwd())
     sys.path[:] = [entry for entry in sys.path if realpath(entry) != cwd or cwd == realpath(_HOME)]
     sys.path.insert(0, _HOME)
-    import analyzers  # noqa: F401  (its submodules are found through it from here on)
-
-    sys.path.remove(_HOME)
 
 
 if __name__ == "__main__":
-    _import_own_analyzers()
+    _own_packages_first()
+    import analyzers  # noqa: F401  (its submodules are found through it from here on)
+
+    sys.path.remove(_HOME)
     from autograd_lsp.cli import main
 
     sys.exit(main())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,9 +50,7 @@ def page() -> str:
         ".SH COMMANDS",
     ]
     for name in COMMANDS:
-        about = (
-            (import_module(f"autograd_lsp.cli.{name}").__doc__ or "").partition(": ")[2].partition("\n\n")[0].strip()
-        )
+        about = COMMANDS[name].about
         lines += [f".SS {name}", _escaped(about[:1].upper() + about[1:])]
         for action in _told(commands.choices[name]):
             lines += [".TP", _head(action), _escaped((action.help or "").strip())]

@@ -1,22 +1,28 @@
-"""The command line: one module for each command, each with `add` (its arguments) and `run` (its exit code).
+"""The command line.
+
+    arguments.py    what each command can be told
+    commands/       what each command does, and its exit code
+    checked.py      what a check comes to; beside it what it can do more, such as `--watch`
+    fixing/         safe fixes: in memory, on the disk, as a diff
+    formats/        the forms of a report
+    explanations/   the forms of what `why` answers
 
 Exit codes: 0 nothing to report, 1 something to report, 2 bad usage or an internal error.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import import_module
 
-from autograd_lsp import __version__
-from autograd_lsp.cli.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
+from autograd_lsp.cli.arguments import COMMANDS, build_parser
+from autograd_lsp.process.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
+from autograd_lsp.process.loading import load
 
-COMMANDS = ("check", "facts", "graph", "why", "rule", "server", "completions")
+__all__ = ["COMMANDS", "build_parser", "main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,11 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # An editor waits for the server: what the other commands need is not loaded for it.
-    parser = build_parser([name for name in arguments[:1] if name in COMMANDS] or COMMANDS)
+    parser = build_parser([name for name in arguments[:1] if name in COMMANDS] or None)
     options = parser.parse_args(arguments)
     try:
-        code: int = options.run(options)
+        code: int = load(f"{__name__}.commands.{options.command}").run(options)
         sys.stdout.flush()
         return code
     except UsageError as error:
@@ -44,15 +49,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python's own exit code for this is 1, which here means findings.
         traceback.print_exc()
         return USAGE
-
-
-def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The parser of some commands, or of all."""
-    parser = argparse.ArgumentParser(
-        prog="autograd-lsp", description="Finds PyTorch autograd faults without running the program."
-    )
-    parser.add_argument("--version", action="version", version=f"autograd-lsp {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in names:
-        import_module(f"autograd_lsp.cli.{name}").add(commands)
-    return parser

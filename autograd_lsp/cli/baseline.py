@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analyzers.report import Choice
-from autograd_lsp.cli.exits import UsageError
-from autograd_lsp.cli.reports import Report
-from autograd_lsp.cli.rewrite import reason, write_whole
-from autograd_lsp.cli.wording import plural
-from autograd_lsp.fingerprints import fingerprints, relative_path
-from autograd_lsp.positions import LineIndex
+from autograd_lsp.cli.fixing.rewrite import reason, write_whole
+from autograd_lsp.cli.formats.wording import plural
+from autograd_lsp.process.exits import UsageError
+from autograd_lsp.reports.fingerprints import fingerprints, relative_path
+from autograd_lsp.reports.report import Report
+from autograd_lsp.text.positions import LineIndex
 
 _VERSION = 1
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

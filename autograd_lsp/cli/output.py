@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from autograd_lsp.cli.exits import UsageError
+from autograd_lsp.process.exits import UsageError
 
 
 @contextmanager

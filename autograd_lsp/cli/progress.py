@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from typing import TypeVar
 
+from autograd_lsp.reports.report import Report
+
 _MANY = 20
 _CLEAR_LINE = "\r\x1b[K"
 
@@ -30,6 +32,10 @@ def say(line: str) -> None:
     if sys.stderr.isatty():
         _show("")
     print(line, file=sys.stderr)
+
+
+def warn_of_internal_error(report: Report) -> None:
+    say(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}")
 
 
 def _show(text: str) -> None:

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NoReturn, TypeAlias
 
-from autograd_lsp.cli.exits import UsageError
-from autograd_lsp.cli.sources import shown_path
-from autograd_lsp.cli.wording import plural
+from autograd_lsp.cli.formats.wording import plural
+from autograd_lsp.files.sources import shown_path
+from autograd_lsp.process.exits import UsageError
 
 _SECONDS = 0.5
 _GRAIN = 50_000_000

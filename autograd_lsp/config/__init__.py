@@ -4,8 +4,9 @@ A *layer* is what one place says: a configuration file, the command line, an edi
 a `select` replaces the selection below it, the rest adds to it. A *selector* names rules: `AG104`,
 `saved-tensor-modified`, all that begin with `AG1`, or `ALL`; where several speak of one rule the longest one counts.
 
+    selectors.py  words that name rules
     layer.py      one layer, and how it is read from a table of plain data
-    rules.py      selectors, and which rules speak about a file
+    rules.py      which rules speak about a file
     files.py      which configuration file a path belongs to
 """
 

@@ -15,6 +15,11 @@ from analyzers.report import Choice
 from autograd_lsp.config.layer import ConfigError, Layer, is_below, read_layer
 from autograd_lsp.config.rules import choose
 
+if sys.version_info >= (3, 11):
+    import tomllib  # novm
+else:
+    import tomli as tomllib
+
 FILES = ("autograd-lsp.toml", "pyproject.toml")
 _TABLE = "tool.autograd-lsp"
 
@@ -133,10 +138,6 @@ def read_file(path: str, root: str) -> Layer | None:
 
 
 def _parse(text: str) -> Mapping[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib  # novm
-    else:
-        import tomli as tomllib
     document: Mapping[str, Any] = tomllib.loads(text)
     return document
 

@@ -6,9 +6,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from autograd_lsp.config.rules import LEVELS, matching
+from autograd_lsp.config.selectors import LEVELS, matching
+from autograd_lsp.process.loading import pattern_class
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 Patterns: TypeAlias = tuple[str, ...]
 """As in a `.gitignore`, relative to the layer's `root`."""
@@ -56,8 +60,7 @@ def matches(patterns: Patterns, root: str, path: str, *, is_folder: bool = False
         return False
     below = os.path.join(root, "")
     relative = path[len(below) :] if path.startswith(below) else os.path.basename(path)
-    found: bool = _spec(patterns).match_file(relative.replace(os.sep, "/") + ("/" if is_folder else ""))
-    return found
+    return _spec(patterns).match_file(relative.replace(os.sep, "/") + ("/" if is_folder else ""))
 
 
 def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool = True) -> Layer:
@@ -159,7 +162,5 @@ def _check_pattern(pattern: str, where: str) -> None:
 
 
 @lru_cache(maxsize=256)
-def _spec(patterns: Patterns) -> Any:
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns)
+def _spec(patterns: Patterns) -> GitIgnoreSpec:
+    return pattern_class().from_lines(patterns)

@@ -1,52 +1,31 @@
-"""Selectors, and which rules speak about a file."""
+"""Which rules speak about a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, get_args
 
-from analyzers.report import Choice, Severity
-
-if TYPE_CHECKING:
-    from autograd_lsp.config.layer import Layer
-
-SEVERITIES: dict[str, Severity] = {severity: severity for severity in get_args(Severity)}
-LEVELS = (*SEVERITIES, "off")
-
-_ALL = "ALL"
-
-
-@cache
-def matching(selector: str) -> frozenset[str]:
-    """The codes that a selector names; none where it is no selector."""
-    from analyzers.rules import RULES
-
-    word = selector.upper()
-    if word == _ALL:
-        return frozenset(rule.code for rule in RULES)
-    exact = frozenset(rule.code for rule in RULES if word in (rule.code, rule.name.upper()))
-    is_prefix = word.startswith("AG") and len(word) < len(RULES[0].code)
-    return exact or frozenset(rule.code for rule in RULES if is_prefix and rule.code.startswith(word))
+from analyzers.report import Choice
+from autograd_lsp.config.layer import Layer
+from autograd_lsp.config.selectors import ALL, SEVERITIES, length, matching
 
 
 def choose(layers: Sequence[Layer], path: str) -> Choice:
     """What the layers, the lowest first, choose for the file at `path`."""
 
-    selected = set(matching(_ALL))
+    selected = set(matching(ALL))
     severities: dict[str, str] = {}
     for layer in layers:
         wanted = _by_code(layer.select or (), layer.ignore)
         if layer.select is not None:
             selected = {code for code, is_on in wanted.items() if is_on}
         selected -= {code for code, is_on in wanted.items() if not is_on}
-        for selector, level in sorted(layer.severity, key=lambda item: _length(item[0])):
+        for selector, level in sorted(layer.severity, key=lambda item: length(item[0])):
             severities.update(dict.fromkeys(matching(selector), level))
     for layer in layers:
         selected -= _all_of(layer.ignored_in(path))
     silent = {code for code, level in severities.items() if level == "off"}
     loud = tuple(sorted((code, SEVERITIES[level]) for code, level in severities.items() if level in SEVERITIES))
-    return Choice(matching(_ALL) - selected | silent, loud)
+    return Choice(matching(ALL) - selected | silent, loud)
 
 
 def _by_code(select: Iterable[str], ignore: Iterable[str]) -> dict[str, bool]:
@@ -57,14 +36,7 @@ def _by_code(select: Iterable[str], ignore: Iterable[str]) -> dict[str, bool]:
 
 def _weight(item: tuple[str, bool]) -> tuple[int, bool]:
     word, is_on = item
-    return _length(word), not is_on
-
-
-def _length(selector: str) -> int:
-    """A name counts as much as its code."""
-    from analyzers.rules import RULES
-
-    return 0 if selector.upper() == _ALL else min(len(selector), len(RULES[0].code))
+    return length(word), not is_on
 
 
 def _all_of(selectors: Iterable[str]) -> frozenset[str]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from analyzers.rules import RULES
 from autograd_lsp.config import display, layer
-from autograd_lsp.config.rules import LEVELS
-from autograd_lsp.urls import DOCUMENTATION
+from autograd_lsp.config.selectors import LEVELS
+from autograd_lsp.text.urls import DOCUMENTATION
 
 Schema = dict[str, Any]
 
@@ -62,8 +63,6 @@ def _head(name: str, title: str) -> Schema:
 
 
 def _selectors() -> list[str]:
-    from analyzers.rules import RULES
-
     codes = sorted(rule.code for rule in RULES)
     beginnings = sorted({code[:length] for code in codes for length in range(len("AG"), len(code))})
     return ["ALL", *beginnings, *codes, *sorted(rule.name for rule in RULES)]

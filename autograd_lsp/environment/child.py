@@ -14,6 +14,9 @@ import sys
 import sysconfig
 from typing import Any
 
+import jedi
+from jedi.api.environment import InterpreterEnvironment
+
 PROBES = {
     "module": ("register_forward_pre_hook", "torch.nn.modules.module.Module."),
     "optimizer": ("register_step_pre_hook", "torch.optim.optimizer.Optimizer."),
@@ -72,9 +75,6 @@ def _is(folders: list[str], head: str, called: str, kind: str) -> bool:
 
 
 def _places(folders: list[str], head: str, expression: str) -> list[str]:
-    import jedi
-    from jedi.api.environment import InterpreterEnvironment
-
     # A project of our own: jedi would look for one, and for its settings, above the working directory.
     project = jedi.Project(os.path.dirname(__file__), sys_path=[*_STANDARD, *folders], smart_sys_path=False)
     script = jedi.Script(head + expression, environment=InterpreterEnvironment(), project=project)
@@ -83,16 +83,12 @@ def _places(folders: list[str], head: str, expression: str) -> list[str]:
 
 def _import_nothing() -> None:
     """jedi imports what is compiled, from where this process itself would: now that is Python's own library alone."""
-    import jedi.api.environment
-
     jedi.settings.auto_import_modules = []
     sys.path[:] = _STANDARD
 
 
 def main() -> None:
     environments: list[Any] = json.loads(sys.argv[1])
-    import jedi
-
     _import_nothing()
     chosen = choose([(python, folders) for python, folders in environments])
     installed = sorted({entry for entry in entries(chosen[1]) if entry.endswith(_INSTALLED)}) if chosen else []

@@ -22,13 +22,13 @@ from analyzers.report import Sighting
 from autograd_lsp import __version__
 from autograd_lsp.config import ConfigError, Configuration, is_below
 from autograd_lsp.config.display import Display
-from autograd_lsp.positions import without_lone_surrogates
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
 from autograd_lsp.server.open_notebooks import SYNC, OpenNotebook, open_notebook
 from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
 from autograd_lsp.server.worker import Worker
+from autograd_lsp.text.positions import without_lone_surrogates
 
 if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from analyzers.report import Edit, Finding, Sighting
-from autograd_lsp.fixing import compatible, safe_fix
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
+from autograd_lsp.text.edits import compatible, safe_fix
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from analyzers.report import Leaf, Reach
+from autograd_lsp.process.loading import reaches
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
 
@@ -60,8 +61,6 @@ def _shown(
     server: AutogradServer, snapshot: Snapshot, converter: Converter, uri: str
 ) -> Iterator[tuple[types.Range, Reach]]:
     """The backwards in a document, each at its first line."""
-    from analyzers.views import reaches
-
     path = converter.path(uri)
     if not server.display.reach or server.configuration.excludes(path):
         return

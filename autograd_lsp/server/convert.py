@@ -11,11 +11,11 @@ from urllib.parse import unquote
 from lsprotocol import types
 
 from analyzers.report import Place, Raises, Sighting
-from autograd_lsp.notebooks import Cell
-from autograd_lsp.positions import Encoding, LineIndex
+from autograd_lsp.notebooks.program import Cell
 from autograd_lsp.server.documents import path_of, uri_of
 from autograd_lsp.server.open_notebooks import OpenNotebook
-from autograd_lsp.urls import rule_page
+from autograd_lsp.text.positions import Encoding, LineIndex
+from autograd_lsp.text.urls import rule_page
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot

@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
-from autograd_lsp.positions import Encoding, lsp_index
+from autograd_lsp.text.positions import Encoding, lsp_index
 
 
 class Document(TextDocument):

@@ -17,6 +17,7 @@ from lsprotocol import types
 
 from analyzers.report import Bound, Fact
 from autograd_lsp.config.display import Display
+from autograd_lsp.process.loading import bound
 from autograd_lsp.render.tensor import fact_words, shape_words
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
@@ -31,8 +32,6 @@ def register(server: AutogradServer) -> None:
         uri = params.text_document.uri
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.InlayHint]:
-            from analyzers.views import bound
-
             path = converter.path(uri)
             if not server.display.has_hints or server.configuration.excludes(path):
                 return []

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.workspace import Workspace
 
-from autograd_lsp.notebooks import Cell, Notebook, program_of
-from autograd_lsp.positions import without_lone_surrogates
+from autograd_lsp.notebooks.program import Cell, Notebook, program_of
+from autograd_lsp.text.positions import without_lone_surrogates
 
 SYNC = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithNotebook("*", [types.NotebookCellLanguage("python")])]

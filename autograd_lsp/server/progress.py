@@ -8,12 +8,9 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
-
-if TYPE_CHECKING:
-    from autograd_lsp.server.app import AutogradServer
+from pygls.lsp.server import LanguageServer
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +21,7 @@ _PATIENCE = 1.0
 class Progress:
     """One line in the client's status bar for all that is being analysed, from the first file to the last."""
 
-    def __init__(self, server: AutogradServer) -> None:
+    def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._under_way: dict[object, str] = {}
         self._telling: asyncio.Task[None] | None = None

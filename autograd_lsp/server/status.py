@@ -10,9 +10,13 @@ from lsprotocol import types
 
 from autograd_lsp import __version__
 from autograd_lsp.environment import Environment
+from autograd_lsp.process.loading import installed_version
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.documents import encoding_of
 from autograd_lsp.server.protocol import STATUS_METHOD
+
+if sys.platform != "win32":
+    import resource
 
 COMMAND = "autograd-lsp.status"
 
@@ -32,15 +36,13 @@ def register(server: AutogradServer, environment: Environment | None) -> None:
 
 def _status(server: AutogradServer, environment: Environment | None) -> dict[str, Any]:
     """Sizes are in megabytes, durations in milliseconds."""
-    from importlib.metadata import version
-
     last = [round(1000 * seconds, 1) for seconds in server.durations]
     return {
         "version": __version__,
         "runsOn": {
             "python": platform.python_version(),
-            "pygls": version("pygls"),
-            "lsprotocol": version("lsprotocol"),
+            "pygls": installed_version("pygls"),
+            "lsprotocol": installed_version("lsprotocol"),
             "platform": sys.platform,
         },
         "folders": server.folders(),
@@ -78,7 +80,5 @@ def _peak_memory() -> int | None:
     """The most that was resident; None where the system does not say."""
     if sys.platform == "win32":
         return None
-    import resource
-
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak // 1_000_000 if sys.platform == "darwin" else peak // 1_000)

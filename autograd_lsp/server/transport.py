@@ -13,7 +13,8 @@ from pygls.io_ import run_async
 
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
-from autograd_lsp.memory import collect_seldom
+from autograd_lsp.process.loading import host_class
+from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 
@@ -47,9 +48,7 @@ def _new_server() -> AutogradServer:
     environment = Environment(lambda: _near(server))
 
     def make_host() -> Host:
-        from analyzers.host import Host
-
-        return Host(choose=configuration.choice, look_up=environment.kind)
+        return host_class()(choose=configuration.choice, look_up=environment.kind)
 
     server = create_server(make_host, configuration, environment)
     return server

@@ -16,8 +16,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 
 from analyzers.queries.engine import Cancelled
-from autograd_lsp.folders import files_below
-from autograd_lsp.gitignore import GitIgnore
+from autograd_lsp.files.folders import files_below
+from autograd_lsp.files.gitignore import GitIgnore
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter, result_id_of
 from autograd_lsp.server.documents import path_of, uri_of

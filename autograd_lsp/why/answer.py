@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from analyzers.report import Fix, Place, Related
-from autograd_lsp.cli.reports import Report, make_reports
-from autograd_lsp.cli.sources import Source
 from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.make import make_reports
+from autograd_lsp.reports.report import Report
 from autograd_lsp.why import around
 from autograd_lsp.why.log import Raised, read_log
 from autograd_lsp.why.match import HERE, LEADS_THERE, Match, matches

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.report import Graph, Place, Related
-from autograd_lsp.cli.reports import Report
-from autograd_lsp.cli.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
-from autograd_lsp.positions import LineIndex, Position
+from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
+from autograd_lsp.process.loading import host_class
+from autograd_lsp.reports.report import Report
+from autograd_lsp.text.positions import LineIndex, Position
 from autograd_lsp.why.flow import Flow, Step, dotted, own_nodes, written_in_place
 from autograd_lsp.why.messages import Reading, node_of
 from autograd_lsp.why.page import page_of
@@ -128,9 +129,7 @@ def _in_graphs(reading: Reading, file: _File, line: int) -> Iterator[tuple[Place
     """What the machine knows of the tensors on the failing line."""
     if is_notebook(file.source):
         return
-    from analyzers.host import Host
-
-    snapshot = Host().snapshot()
+    snapshot = host_class()().snapshot()
     text = file.index.line_text(line - 1)
     words = [word for word in _WORD.finditer(text) if word[0] not in ("self", "backward", "torch", "autograd", "grad")]
     for word in words[:_MOST_WORDS]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.report import Finding, Place
-from autograd_lsp.cli.reports import Report, Texts
+from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.why.log import Raised
 from autograd_lsp.why.messages import Reading
 from autograd_lsp.why.program import Located

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autograd_lsp.cli.sources import Source, UnreadableError, notebook_of, read_text, shown_path
-from autograd_lsp.folders import is_skipped
-from autograd_lsp.notebooks import SUFFIX, Notebook
-from autograd_lsp.positions import LineIndex
+from autograd_lsp.files.folders import is_skipped
+from autograd_lsp.files.sources import Source, UnreadableError, notebook_of, read_text, shown_path
+from autograd_lsp.notebooks.program import SUFFIX, Notebook
+from autograd_lsp.text.positions import LineIndex
 from autograd_lsp.why.log import Frame, Raised
 
 _LIBRARY = re.compile(

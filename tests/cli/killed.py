@@ -125,7 +125,11 @@ if __name__ == "__main__":
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    for name in ("analyzers.host", "analyzers.rules", *(f"autograd_lsp.cli.{name}" for name in ("check_text", "fix"))):
+    for name in (
+        "analyzers.host",
+        "analyzers.rules",
+        *(f"autograd_lsp.cli.{name}" for name in ("formats.text", "fixing.fix")),
+    ):
         import_module(name)  # what is forked shares it
     failed = 0
     for line in kill(chosen.times, chosen.seed):

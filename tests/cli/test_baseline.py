@@ -10,9 +10,9 @@ import pytest
 
 from analyzers.report import Choice, Finding, Place
 from autograd_lsp.cli.baseline import read_baseline, write_baseline
-from autograd_lsp.cli.exits import UsageError
-from autograd_lsp.cli.reports import Report
-from autograd_lsp.cli.sources import Source
+from autograd_lsp.files.sources import Source
+from autograd_lsp.process.exits import UsageError
+from autograd_lsp.reports.report import Report
 from tests.cli.command import BROKEN, FIXED, check_json, run
 
 GONE = "recorded in known.json {} no longer found; `--write-baseline known.json` records what is found now.\n"

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from autograd_lsp.cli.cache import version
 from autograd_lsp.environment import cache_folder
+from autograd_lsp.reports.cache import version
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json, run
 
 MODEL = """\

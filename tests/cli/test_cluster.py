@@ -19,10 +19,10 @@ pytest.importorskip("distributed")
 import dask
 from distributed import Client, LocalCluster
 
-from autograd_lsp.cli.cluster import Order
-from autograd_lsp.cli.reports import Reader, Task
-from autograd_lsp.cli.sources import Source
 from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.cluster import Order
+from autograd_lsp.reports.make import Reader, Task
 from tests.cli.command import BROKEN, REPOSITORY, run
 
 MODEL = "def cost(x):\n    return x.detach().sum()\n"
@@ -36,9 +36,9 @@ sys.path.insert(0, {str(REPOSITORY)!r})
 def make_hostile():
     import os
     from analyzers.host import Snapshot
-    from autograd_lsp.cli import reports
+    from autograd_lsp.reports import make
 
-    findings, read_text = Snapshot.findings, reports.read_text
+    findings, read_text = Snapshot.findings, make.read_text
 
     def deadly(self, path):
         if path.endswith("deadly.py"):
@@ -47,16 +47,16 @@ def make_hostile():
 
     def unreadable(path):
         if path.endswith("elsewhere.py"):
-            raise reports.UnreadableError("No such file or directory")
+            raise make.UnreadableError("No such file or directory")
         return read_text(path)
 
-    Snapshot.findings, reports.read_text = deadly, unreadable
+    Snapshot.findings, make.read_text = deadly, unreadable
 
 make_hostile()
 """
 """What a worker runs at its start, so that some files bring it down and others are not on its disk."""
 
-IMPATIENT = "from autograd_lsp.cli import cluster\ncluster.LOOK_EVERY = 0.2"
+IMPATIENT = "from autograd_lsp.reports import cluster\ncluster.LOOK_EVERY = 0.2"
 """What a command runs at its start, so that it looks for workers all the time."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograd_lsp.cli import COMMANDS
-from autograd_lsp.cli.completions import SHELLS
+from autograd_lsp.cli.arguments import SHELLS
 from autograd_lsp.cli.formats import FORMATS
 from tests.cli.command import REPOSITORY, run
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Edit, Finding, Fix, Place, Raises, Related
-from autograd_lsp.cli import check_github, check_gitlab, check_junit, check_sarif, check_text
-from autograd_lsp.cli.reports import Report
-from autograd_lsp.cli.sources import Source
+from autograd_lsp.cli.formats import github, gitlab, junit, sarif, text
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.report import Report
 from tests.cli.formats import cases_of_junit, commands, findings_of_gitlab, findings_of_sarif, message_of_sarif
 from tests.cli.test_formats import clean
 
@@ -41,7 +41,7 @@ def report(message: str, name: str = "a.py") -> Report:
 @settings(deadline=None)
 @given(NASTY, NASTY)
 def test_a_workflow_command_is_one_line_and_says_all(title: str, message: str) -> None:
-    line = check_github.command("error", {"file": "a.py", "title": title}, message)
+    line = github.command("error", {"file": "a.py", "title": title}, message)
     assert "\n" not in line and "\r" not in line
     assert [*commands(line)] == [("error", {"file": "a.py", "title": title}, message)]
 
@@ -50,7 +50,7 @@ def test_a_workflow_command_is_one_line_and_says_all(title: str, message: str) -
 @given(NASTY)
 def test_github(message: str) -> None:
     stream = StringIO()
-    check_github.write(stream, [report(message)], False)
+    github.write(stream, [report(message)], False)
     [(name, properties, text)] = commands(stream.getvalue().removesuffix("\n"))
     assert (name, properties["file"], properties["title"]) == ("error", "/there/a.py", "AG104 saved-tensor-modified")
     assert text == f"{message}\na.py:2:1: {message}\ntorch raises RuntimeError: {message} at line 2\nfix: {message}"
@@ -60,7 +60,7 @@ def test_github(message: str) -> None:
 @given(NASTY)
 def test_gitlab(message: str) -> None:
     stream = StringIO()
-    check_gitlab.write(stream, [report(message)], False)
+    gitlab.write(stream, [report(message)], False)
     assert [row[-1] for row in findings_of_gitlab(stream.getvalue())] == [message]
 
 
@@ -68,7 +68,7 @@ def test_gitlab(message: str) -> None:
 @given(NASTY, NAMES)
 def test_junit(message: str, name: str) -> None:
     stream = StringIO()
-    check_junit.write(stream, [report(message, name)], True, "warning")
+    junit.write(stream, [report(message, name)], True, "warning")
     assert stream.getvalue().isascii()
     [(suite, case)] = cases_of_junit(stream.getvalue())
     [failure] = case
@@ -83,7 +83,7 @@ def test_junit(message: str, name: str) -> None:
 @given(NASTY, NAMES)
 def test_sarif(message: str, name: str) -> None:
     stream = StringIO()
-    check_sarif.write(stream, [report(message, name)], False)
+    sarif.write(stream, [report(message, name)], False)
     assert stream.getvalue().isascii()
     [(seen, result)] = findings_of_sarif(json.loads(stream.getvalue()))
     assert (seen.path, seen.message) == (f"/there/{name}", message)
@@ -97,7 +97,7 @@ def test_sarif(message: str, name: str) -> None:
 @given(NASTY, NAMES)
 def test_text_holds_nothing_to_obey(message: str, name: str) -> None:
     stream = StringIO()
-    check_text.write(stream, [report(message, name)], False)
+    text.write(stream, [report(message, name)], False)
     lines = stream.getvalue().split("\n")
     assert all(line.isprintable() for line in lines)
     assert lines[0].endswith("(saved-tensor-modified)") and lines[0].startswith(name)
@@ -105,6 +105,6 @@ def test_text_holds_nothing_to_obey(message: str, name: str) -> None:
 
 def test_characters_that_xml_has_no_way_to_write_are_left_out() -> None:
     stream = StringIO()
-    check_junit.write(stream, [report("a\x00b\x08c\ud800d\ufffee\x1bf\tg\x7f\x85")], False, "warning")
+    junit.write(stream, [report("a\x00b\x08c\ud800d\ufffee\x1bf\tg\x7f\x85")], False, "warning")
     failure = ET.fromstring(stream.getvalue()).find("testsuite/testcase/failure")
     assert failure is not None and failure.attrib["message"] == "abcdef\tg\x7f\x85"

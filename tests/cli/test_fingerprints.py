@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Finding, Place, Raises
-from autograd_lsp.fingerprints import fingerprints
+from autograd_lsp.reports.fingerprints import fingerprints
 
 TEXT = "import torch\n\ndef f(y):\n    y.add_(1)\n    y.mul_(2)\n\ndef g(y):\n    y.add_(1)\n"
 

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from analyzers.report import Edit, Finding, Fix, Place
-from autograd_lsp.cli import rewrite
-from autograd_lsp.cli.check import Checked
-from autograd_lsp.cli.fix import Fixed, make_fixes
-from autograd_lsp.cli.reports import Reader, Report
-from autograd_lsp.cli.sources import Source
+from autograd_lsp.cli.checked import Checked
+from autograd_lsp.cli.fixing import rewrite
+from autograd_lsp.cli.fixing.fix import Fixed, make_fixes
 from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.make import Reader
+from autograd_lsp.reports.report import Report
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json, run
 from tests.corpus.labels import PARTS
 

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Edit, Finding, Fix, Place
-from autograd_lsp.cli.check import Checked
-from autograd_lsp.cli.fix import make_fixes
-from autograd_lsp.cli.reports import Reader, Report
-from autograd_lsp.cli.sources import Source
+from autograd_lsp.cli.checked import Checked
+from autograd_lsp.cli.fixing.fix import make_fixes
 from autograd_lsp.config import Configuration
-from autograd_lsp.fixing import compatible, edited, safe_fix
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.make import Reader
+from autograd_lsp.reports.report import Report
+from autograd_lsp.text.edits import compatible, edited, safe_fix
 
 LINE_ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 ENCODINGS = {

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograd_lsp.cli.sources import discover
 from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import discover
 from tests.cli.command import BROKEN, FIXED, check_json
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="asks git")

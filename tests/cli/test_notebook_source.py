@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograd_lsp.notebook_source import as_written, find_cell
-from autograd_lsp.notebooks import read_notebook
+from autograd_lsp.notebooks.program import read_notebook
+from autograd_lsp.notebooks.source import as_written, find_cell
 from tests.cli.command import check_json, run
 from tests.cli.formats import cases_of_junit, commands, edited, findings_of_sarif
 from tests.cli.test_notebooks import LEARN, notebook, write

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from autograd_lsp.cli.exits import UsageError
 from autograd_lsp.cli.formats import FORMATS
 from autograd_lsp.cli.output import output
+from autograd_lsp.process.exits import UsageError
 from tests.cli.command import BROKEN, REPOSITORY, run
 
 LINK = re.compile(r"\x1b\]8;[^;]*;(?P<address>[^\x1b]*)\x1b\\(?P<shown>.*?)\x1b\]8;;\x1b\\")

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Card, Fact, Graph, GraphEdge, GraphNode, Place
-from autograd_lsp.cli.excerpt import Mark, excerpt
-from autograd_lsp.positions import LineIndex
+from autograd_lsp.cli.formats.excerpt import Mark, excerpt
 from autograd_lsp.render.card import card_markdown, card_plaintext
 from autograd_lsp.render.dot import render_dot
 from autograd_lsp.render.layers import Size, lay_out
 from autograd_lsp.render.mermaid import render_mermaid
 from autograd_lsp.render.svg import render_svg
 from autograd_lsp.render.tree import render_tree
+from autograd_lsp.text.positions import LineIndex
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -29,7 +29,7 @@ import torch
 import torch._dynamo  # an optimizer's first step imports it, and would in each process anew
 
 from autograd_lsp.cli import main as command_line
-from autograd_lsp.positions import LineIndex, Position
+from autograd_lsp.text.positions import LineIndex, Position
 from tests.corpus.labels import PARTS, Labelled, corpus
 
 MEANT = (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograd_lsp.urls import DOCUMENTATION, rule_page
+from autograd_lsp.text.urls import DOCUMENTATION, rule_page
 from tests.cli.command import REPOSITORY
 
 pytest.importorskip("material", reason="mkdocs-material is not installed")

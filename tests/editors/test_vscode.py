@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograd_lsp import __version__
-from autograd_lsp.urls import rule_page
+from autograd_lsp.text.urls import rule_page
 
 if TYPE_CHECKING:
     from tests.editors.workbench import Window

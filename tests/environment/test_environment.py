@@ -15,12 +15,12 @@ import pytest
 import torch
 
 from analyzers.host import Host
-from autograd_lsp.cli.reports import make_reports
-from autograd_lsp.cli.sources import Source
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
 from autograd_lsp.environment.answers import Child, SlowError, cache_folder
 from autograd_lsp.environment.find import pythons
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.make import make_reports
 from tests.lsp.editor import editing
 from tests.oracle import Program, run_program
 

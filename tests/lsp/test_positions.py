@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from autograd_lsp.positions import LineIndex, Position, lsp_index, without_lone_surrogates
+from autograd_lsp.text.positions import LineIndex, Position, lsp_index, without_lone_surrogates
 from tests.lsp.editor import BROKEN, editing, with_encodings
 
 URI = "file:///project/train.py"

@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 from analyzers.rules import RULES
 from autograd_lsp.config import ConfigError, read_layer
 from autograd_lsp.config.display import Display, read_display
-from autograd_lsp.config.rules import matching
+from autograd_lsp.config.selectors import matching
 from tests.cli.command import REPOSITORY
 from tests.project.test_vscode_client import SETTINGS
 

@@ -12,7 +12,7 @@ import pytest
 
 from analyzers.rules import RULES
 from analyzers.rules.base import Rule
-from autograd_lsp.urls import rule_page
+from autograd_lsp.text.urls import rule_page
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

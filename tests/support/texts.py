@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from autograd_lsp.positions import Encoding, lsp_index
+from autograd_lsp.text.positions import Encoding, lsp_index
 
 
 def edited(text: str, where: types.Range, replacement: str, encoding: Encoding) -> str:

@@ -1,0 +1,1 @@
+"""One module for each command, whose `run` gives the exit code."""

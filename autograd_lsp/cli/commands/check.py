@@ -1,0 +1,198 @@
+"""`autograd-lsp check`: the findings of files and folders."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
+
+from autograd_lsp.cli import formats
+from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
+from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
+from autograd_lsp.cli.output import output
+from autograd_lsp.cli.progress import warn_of_internal_error, with_progress
+from autograd_lsp.cli.watch import watch
+from autograd_lsp.config import ConfigError, Configuration, Layer
+from autograd_lsp.config.selectors import matching
+from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover
+from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
+from autograd_lsp.process.loading import load
+from autograd_lsp.reports.levels import fails
+from autograd_lsp.reports.make import Execute, Task, make_reports
+from autograd_lsp.reports.report import Report
+
+if TYPE_CHECKING:
+    from autograd_lsp.cli.fixing.fix import Fixed
+
+_CONTRADICTIONS = (
+    ("config", "no_config"),
+    ("baseline", "write_baseline"),
+    ("diff", "write_baseline"),
+    ("diff", "output_file"),
+    ("watch", "write_baseline"),
+    ("watch", "fix"),
+    ("watch", "diff"),
+)
+
+
+def run(options: argparse.Namespace) -> int:
+    options.paths = options.paths or ([STDIN] if options.stdin_filename is not None else ["."])
+    if options.watch:
+        watch(lambda: _files(options), lambda: _run(options)[1])
+    return _run(options)[0]
+
+
+def _files(options: argparse.Namespace) -> list[str]:
+    """What is asked for by now, as far as the configuration can be read."""
+    try:
+        return [source.path for source in _discovered(options, None, _configuration(options))]
+    except ConfigError:
+        return []
+
+
+def _discovered(options: argparse.Namespace, stdin: Source | None, configuration: Configuration) -> list[Source]:
+    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore)
+
+
+def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
+    """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
+    try:
+        configuration = _configuration(options)
+        sources = _discovered(options, _stdin_source(options), configuration)
+        for source in sources:
+            configuration.choice(source.path)  # what is wrong with it is said before the work begins
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+    baseline = None
+    if options.baseline:
+        baseline = read_baseline(options.baseline)
+    others = configuration.looked_for() | ({os.path.abspath(options.baseline)} if baseline else set())
+
+    def check(texts: Mapping[str, str]) -> Checked:
+        return _checked(options, sources, configuration, baseline, texts)
+
+    with output(options.output_file) as stream:
+        if options.fix or options.diff:
+            return _fix(check, sources, configuration, options, stream), frozenset()
+        checked = check({})
+        return _conclude(checked, options, stream), checked.rests_on | others
+
+
+def _fix(
+    check: Callable[[Mapping[str, str]], Checked],
+    sources: Sequence[Source],
+    configuration: Configuration,
+    options: argparse.Namespace,
+    stream: TextIO,
+) -> int:
+    fixed: Fixed = load("autograd_lsp.cli.fixing.fix").make_fixes(check, sources, configuration, write=not options.diff)
+    for line in fixed.complaints:
+        print(f"autograd-lsp: {line}", file=sys.stderr)
+    if options.diff:
+        load("autograd_lsp.cli.fixing.diff").write(sys.stdout.buffer, fixed.changes)
+        print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
+        failed = any(report.failure for report in fixed.checked.reports)
+        return USAGE if failed else FOUND if fixed.changes else CLEAN
+    if fixed.stdin is not None:  # the text takes the place of the report
+        sys.stdout.buffer.write(fixed.stdin)
+        stream = sys.stderr if stream is sys.stdout else stream
+    return _conclude(fixed.checked, options, stream, (f"Fixed {fixed.said}.",) if fixed.changes else ())
+
+
+def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, notes: Sequence[str] = ()) -> int:
+    """Say what was found, and what there is to say beside it; the exit code."""
+    reports = checked.reports
+    if options.write_baseline:
+        notes = (*notes, write_baseline(options.write_baseline, reports))
+        reports = [report if report.failure else replace(report, findings=()) for report in reports]
+    formats.write(options.format, stream, reports, options.statistics, options.fail_on, (*notes, *checked.notes))
+    if any(report.failure for report in checked.reports):
+        return USAGE
+    failing = any(fails(finding, options.fail_on) for report in reports for finding in report.findings)
+    return FOUND if failing else CLEAN
+
+
+def _checked(
+    options: argparse.Namespace,
+    sources: Sequence[Source],
+    configuration: Configuration,
+    baseline: Baseline | None,
+    texts: Mapping[str, str],
+) -> Checked:
+    """`texts`, by real path, count instead of what the files hold."""
+    sources = [with_text(source, texts) for source in sources]
+    cached = not options.no_cache and all(source.text is None for source in sources)
+    made = make_reports(
+        sources,
+        "findings",
+        options.jobs,
+        configuration,
+        cached=cached,
+        texts=texts,
+        grounds=options.watch,
+        execute=_execute(options),
+    )
+    raw = list(_watched(made, len(sources)))
+    reports = by_file(raw, configuration)
+    notes: tuple[str, ...] = ()
+    if baseline is not None:
+        asked = {source.path for source in sources}
+        reports, notes = baseline.without_known(reports, asked, configuration.choice)
+    return Checked(reports, unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+
+
+def _execute(options: argparse.Namespace) -> Execute | None:
+    if options.executor == "process":
+        return None
+
+    def execute(sources: Sequence[Source], task: Task) -> Iterator[Report | None]:
+        if sources:
+            try:
+                cluster = load("autograd_lsp.reports.cluster")
+            except ImportError as error:
+                raise UsageError(f"--executor dask needs `pip install 'autograd-lsp[dask]'`: {error}") from error
+            yield from cluster.make_on_cluster(options.dask_scheduler, sources, task)
+
+    return execute
+
+
+def _configuration(options: argparse.Namespace) -> Configuration:
+    for one, other in _CONTRADICTIONS:
+        if getattr(options, one) and getattr(options, other):
+            raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
+    if options.executor == "dask" and options.jobs is not None:
+        raise UsageError("--jobs and --executor dask contradict each other: a cluster has the workers that it has")
+    if options.executor != "dask" and options.dask_scheduler is not None:
+        raise UsageError("--dask-scheduler needs --executor dask")
+    if options.watch and STDIN in options.paths:
+        raise UsageError("standard input cannot be watched")
+    if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
+        raise UsageError("standard input is fixed alone, without other paths")
+    for word in (*(options.select or ()), *options.ignore):
+        if not matching(word):
+            raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
+    over = Layer(root=os.getcwd(), select=options.select, ignore=options.ignore)
+    return Configuration(over=over, file=options.config, isolated=options.no_config)
+
+
+def _watched(reports: Iterator[Report], count: int) -> Iterator[Report]:
+    for report in with_progress(reports, count):
+        if report.failure == "internal":
+            warn_of_internal_error(report)
+        yield report
+
+
+def _stdin_source(options: argparse.Namespace) -> Source | None:
+    if STDIN not in options.paths:
+        if options.stdin_filename is not None:
+            raise UsageError("--stdin-filename stands for standard input: name no paths, or `-` among them")
+        return None
+    shown = options.stdin_filename or "<stdin>"
+    try:
+        data = sys.stdin.buffer.read()
+        return Source(shown, os.path.abspath(shown), decode(data), data)
+    except UnreadableError as error:
+        raise UsageError(f"standard input: {error}") from error

@@ -1,0 +1,70 @@
+"""`autograd-lsp facts`: what is known of every tensor bound on every line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from analyzers.report import Fact
+from autograd_lsp.cli.formats.json import cell_json
+from autograd_lsp.cli.places import parse_location
+from autograd_lsp.cli.progress import warn_of_internal_error
+from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import discover
+from autograd_lsp.process.exits import CLEAN, USAGE
+from autograd_lsp.render.tensor import fact_words
+from autograd_lsp.reports.make import make_reports
+from autograd_lsp.reports.report import Report, Spot, Texts
+
+
+def run(options: argparse.Namespace) -> int:
+    lines: dict[str, set[int]] = {}
+    paths: list[str] = []
+    for word in options.paths:
+        location = parse_location(word)
+        paths.append(location.file if location else word)
+        if location:
+            lines.setdefault(location.file, set()).add(location.line)
+    failed = False
+    rows: list[tuple[Report, list[tuple[Spot, Fact]]]] = []
+    configuration = Configuration(isolated=True)
+    for report in make_reports(discover(paths, None, configuration), "facts", None, configuration):
+        if report.failure == "internal":
+            warn_of_internal_error(report)
+        elif report.failure == "unreadable":
+            print(f"autograd-lsp: {report.source.shown}: {report.findings[0].message}", file=sys.stderr)
+        failed = failed or report.failure is not None
+        rows.append((report, _facts(report, lines.get(report.source.shown))))
+    if options.format == "json":
+        files = [{"path": report.source.shown, "facts": [_json(*row) for row in facts]} for report, facts in rows]
+        print(json.dumps({"version": 1, "files": files}, indent=1))
+    else:
+        for report, facts in rows:
+            for spot, fact in facts:
+                words = "  ".join(fact_words(fact)) or "nothing known"
+                where = f"cell {spot.cell}:{spot.begins.line}" if spot.cell is not None else spot.begins.line
+                print(f"{report.source.shown}:{where}: {fact.name}  {words}")
+    return USAGE if failed else CLEAN
+
+
+def _facts(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact]]:
+    """With the place of each, in the order of the text; only the 1-based lines asked for, if any were."""
+    texts = Texts(report)
+    rows = [(texts.spot(fact.place), fact) for fact in sorted(report.facts, key=lambda fact: fact.place)]
+    return [row for row in rows if wanted is None or row[0].begins.line in wanted]
+
+
+def _json(spot: Spot, fact: Fact) -> dict[str, Any]:
+    return {
+        **cell_json(spot),
+        "line": spot.begins.line,
+        "scope": fact.scope,
+        "name": fact.name,
+        "requires_grad": fact.requires_grad,
+        "is_leaf": fact.is_leaf,
+        "grad_fn": None if fact.grad_fn is None else list(fact.grad_fn),
+        "shape": None if fact.shape is None else list(fact.shape),
+        "dtype": fact.dtype,
+    }

@@ -1,0 +1,46 @@
+"""`autograd-lsp why`: a traceback of torch's in, the cause and the fix out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import STDIN
+from autograd_lsp.process.exits import CLEAN, FOUND, UsageError
+from autograd_lsp.process.loading import load
+from autograd_lsp.why.answer import answers, told_in
+from autograd_lsp.why.program import Finder, Mapping
+
+
+def run(options: argparse.Namespace) -> int:
+    log = STDIN if options.traceback is None else options.traceback
+    if options.program is not None and not os.path.isfile(options.program):
+        raise UsageError(f"{options.program}: there is no such file")
+    told = told_in(_log(log))
+    finder = Finder([Mapping(*names) for names in options.path_map], options.program)
+    configuration = Configuration(isolated=True)
+    found = list(answers(told, finder, configuration, every=options.all, cached=not options.no_cache))
+    load(f"autograd_lsp.cli.explanations.{options.format}").write(sys.stdout, found)
+    if not found:
+        what = "no exception is autograd's" if told else "there is no traceback"
+        print(f"autograd-lsp: {what} in {_name(log)}", file=sys.stderr)
+    return CLEAN if found else FOUND
+
+
+def _log(path: str) -> str:
+    try:
+        if path == STDIN:
+            data = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    return data.decode(encoding, "replace").removeprefix("\ufeff")
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == STDIN else path

@@ -1,0 +1,1 @@
+"""The forms of what `why` answers, and the words that they share."""

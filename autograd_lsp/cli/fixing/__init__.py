@@ -1,0 +1,1 @@
+"""Safe fixes, made by `check --fix` and shown by `check --diff`: in memory, on the disk, and as a diff."""

@@ -1,0 +1,273 @@
+"""Safe fixes made until none is left: first in memory, then on the disk, in all files at once.
+
+Each round checks the texts as they are by now, and makes all fixes that go together. What is written is what the last
+round has nothing more to mend in; a killed process leaves files as they were, or finished.
+
+A file is *refused* where it cannot be changed, and from then on no fix that would change it is made. As fixes elsewhere
+may rest on its fixes, all begins anew from the disk when a file turns out late to be one.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from analyzers.program.disk import encoding_of
+from analyzers.report import Edit, Fix
+from autograd_lsp.cli.checked import Checked
+from autograd_lsp.cli.fixing.rewrite import CHANGED, is_protected, reason, replace_all
+from autograd_lsp.cli.formats.wording import plural
+from autograd_lsp.config import Configuration
+from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
+from autograd_lsp.reports.report import Texts
+from autograd_lsp.text.edits import compatible, edited, safe_fix
+
+_ROUNDS = 20
+"""More than fixes that lead to others take; what is not done by then goes round in circles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    shown: str
+    old: bytes
+    new: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """`checked` is what remains."""
+
+    checked: Checked
+    changes: tuple[Change, ...]
+    count: int
+    complaints: tuple[str, ...]
+    """Files and fixes that were left out, and why."""
+    stdin: bytes | None
+    """Where the text came from standard input: what it is now."""
+
+    @property
+    def said(self) -> str:
+        return f"{plural(self.count, 'finding')} in {plural(len(self.changes), 'file')}"
+
+
+def make_fixes(
+    check: Callable[[Mapping[str, str]], Checked],
+    sources: Sequence[Source],
+    configuration: Configuration,
+    *,
+    write: bool,
+) -> Fixed:
+    """`check` is given texts that count instead of the files', by real path."""
+    own: dict[str, Source] = {}
+    for source in sources:
+        path = os.path.realpath(source.path)
+        if path == source.path or not configuration.excludes(path):
+            own.setdefault(path, source)
+    refused: dict[str, str] = {}
+    while True:
+        work = _Work(own, refused)
+        checked = work.settle(check)
+        if checked is None:
+            continue
+        changes = work.changes()
+        stdin = next((source for source in sources if source.text is not None), None)
+        late = replace_all({path: (c.old, c.new) for path, c in changes.items()}) if write and stdin is None else {}
+        if not late:
+            break
+        refused.update(late)
+    complaints = [*(f"{own[path].shown} is left as it is: {why}" for path, why in refused.items()), *work.dropped]
+    now = None
+    if stdin is not None:
+        now = next((change.new for change in changes.values()), stdin.data)
+    return Fixed(checked, tuple(changes.values()), work.count, tuple(complaints), now)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """`data` is what it was at first, `text` what that says."""
+
+    data: bytes
+    encoding: str
+    text: str
+    standing: int
+
+    def encoded(self, text: str) -> bytes:
+        return text.encode(self.encoding)
+
+    def takes(self, text: str) -> bool:
+        """Whether a new text can be written, and is as much of a program as the old one."""
+        try:
+            return encoding_of(self.encoded(text)) == self.encoding and _standing(text) >= self.standing
+        except (UnicodeError, SyntaxError):
+            return False
+
+
+class _RefusedError(Exception):
+    """The message says why."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One way from the disk to texts in which nothing is left to mend; `own` and `refused` are by real path."""
+
+    own: Mapping[str, Source]
+    refused: dict[str, str]
+    files: dict[str, _File] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    """What files say by now."""
+    count: int = 0
+    dropped: list[str] = field(default_factory=list)
+    """Fixes that the last round has left out."""
+
+    def settle(self, check: Callable[[Mapping[str, str]], Checked]) -> Checked | None:
+        """What is found when all is done; None if it goes on and on, and the files where it does are refused."""
+        changed: Collection[str] = ()
+        for _ in range(_ROUNDS):
+            checked = check(self.texts)
+            before = len(self.refused)
+            changed = self.make(checked)
+            # What was found in a file that is another one by now holds no longer.
+            if not changed and CHANGED not in [*self.refused.values()][before:]:
+                return checked
+        self.refused.update(dict.fromkeys(changed, f"its fixes lead to new ones, {_ROUNDS} times over"))
+        return None
+
+    def make(self, checked: Checked) -> Collection[str]:
+        """Make the fixes of one round; the files that are other ones now."""
+        wanted: list[tuple[Fix, str]] = []
+        for report in checked.reports:
+            places = Texts(report)
+            for finding in report.findings:
+                fix = safe_fix(finding)
+                if fix is not None and self.may_make(fix, report.texts, checked.unsteady):
+                    spot = places.spot(finding.place)
+                    wanted.append((_resolved(fix), f"{report.source.shown}:{spot.begins.line}: {fix.title}"))
+        good, bad, texts = self.together([fix for fix, _ in wanted])
+        left = dict.fromkeys(said for fix, said in wanted if fix in bad)
+        self.dropped = [f"{said}: not done, as the file would no longer parse" for said in left]
+        new = {path: text for path, text in texts.items() if text != self.text(path)}
+        if new:
+            self.count += len(good)
+            self.texts.update(new)
+        return new
+
+    def may_make(self, fix: Fix, texts: Mapping[str, str], unsteady: Collection[str]) -> bool:
+        return all(self.may_change(edit.place.path, texts, unsteady) for edit in fix.edits)
+
+    def may_change(self, path: str, texts: Mapping[str, str], unsteady: Collection[str]) -> bool:
+        """`texts` are those that the edits were found in."""
+        real = os.path.realpath(path)
+        if real not in self.own or real in self.refused:
+            return False
+        try:
+            if real not in self.files:
+                self.files[real] = _open(real, self.own[real])
+            if path in unsteady or texts.get(path) != self.text(real):
+                raise _RefusedError(CHANGED)
+        except _RefusedError as error:
+            self.refused[real] = str(error)
+            return False
+        return True
+
+    def text(self, path: str) -> str:
+        known = self.texts.get(path)
+        return self.files[path].text if known is None else known
+
+    def together(self, fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix], dict[str, str]]:
+        """Those that are made, those that break a file, and what texts come to."""
+        good, edits = compatible(fixes)
+        made = self.made(edits)
+        broken = {path for path, text in made.items() if text is None}
+        doubtful = [fix for fix in good if broken & _paths(fix)]
+        good = [fix for fix in good if fix not in doubtful]
+        bad: list[Fix] = []
+        for fix in doubtful:
+            trial, edits = compatible([*good, fix])
+            if None in self.made(edits, _paths(fix)).values():
+                bad.append(fix)
+            else:
+                good = trial
+        texts = self.made(compatible(good)[1]) if doubtful else made
+        return good, bad, {path: text for path, text in texts.items() if text is not None}
+
+    def made(self, edits: Sequence[Edit], paths: Collection[str] | None = None) -> dict[str, str | None]:
+        """The texts of files, or of some of them, after edits; None for one that is no program any more."""
+        by_path: dict[str, list[Edit]] = {}
+        for edit in edits:
+            if paths is None or edit.place.path in paths:
+                by_path.setdefault(edit.place.path, []).append(edit)
+        return {path: self.after(path, there) for path, there in by_path.items()}
+
+    def after(self, path: str, edits: Sequence[Edit]) -> str | None:
+        try:
+            text = edited(self.text(path), edits)
+        except ValueError:
+            return None
+        return text if self.files[path].takes(text) else None
+
+    def changes(self) -> dict[str, Change]:
+        changes: dict[str, Change] = {}
+        for path, text in sorted(self.texts.items()):
+            file, source = self.files[path], self.own[path]
+            shown = shown_path(path) if os.path.islink(source.path) else source.shown
+            if text != file.text:
+                changes[path] = Change(shown, file.data, file.encoded(text))
+        return changes
+
+
+def _open(path: str, source: Source) -> _File:
+    if is_notebook(source):
+        raise _RefusedError("notebooks are not fixed")
+    try:
+        if source.text is None and is_protected(path):
+            raise _RefusedError("it is write-protected")
+        data = source.data if source.text is not None else _read(path)
+        text, encoding = decode(data), encoding_of(data)
+        if text.encode(encoding) != data:
+            raise _RefusedError(f"its bytes cannot be had back from {encoding}")
+    except OSError as error:
+        raise _RefusedError(reason(error)) from error
+    except (UnicodeError, UnreadableError) as error:
+        raise _RefusedError(str(error)) from error
+    standing = _standing(text)
+    if standing == _BROKEN:
+        raise _RefusedError("it does not parse")
+    return _File(data, encoding, text, standing)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+_BROKEN, _PARSES, _COMPILES = range(3)
+
+
+def _standing(text: str) -> int:
+    """How much of a program a text is, to the Python that runs this."""
+    errors = (SyntaxError, ValueError, RecursionError, MemoryError)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "", "exec", dont_inherit=True)
+            return _COMPILES
+        except errors:
+            pass
+        try:
+            ast.parse(text)
+            return _PARSES
+        except errors:
+            return _BROKEN
+
+
+def _paths(fix: Fix) -> set[str]:
+    return {edit.place.path for edit in fix.edits}
+
+
+def _resolved(fix: Fix) -> Fix:
+    """The same with real paths: a file that is found under two names is one."""
+    edits = (replace(edit, place=replace(edit.place, path=os.path.realpath(edit.place.path))) for edit in fix.edits)
+    return replace(fix, edits=tuple(edits))

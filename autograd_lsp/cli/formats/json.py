@@ -1,0 +1,92 @@
+"""Findings as JSON: version 1 of the shape that scripts read. Lines and columns are 1-based, ends are exclusive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from analyzers.report import Finding, Fix, Place
+from autograd_lsp.cli.formats.wording import count_by_rule
+from autograd_lsp.files.sources import shown_path
+from autograd_lsp.reports.report import Report, Spot, Texts
+
+
+def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+    document: dict[str, Any] = {"version": 1, "files": [_file(report) for report in reports]}
+    if statistics:
+        document["statistics"] = count_by_rule(reports)
+    json.dump(document, stream, indent=1)
+    stream.write("\n")
+
+
+def range_json(texts: Texts, place: Place) -> dict[str, Any]:
+    spot = texts.spot(place)
+    start, end = spot.begins, spot.ends
+    return {
+        "start": {"line": start.line, "column": start.column},
+        "end": {"line": end.line, "column": end.column},
+    }
+
+
+def cell_json(spot: Spot) -> dict[str, Any]:
+    """The number of the cell; nothing where there are no cells."""
+    return {} if spot.cell is None else {"cell": spot.cell}
+
+
+def _file(report: Report) -> dict[str, Any]:
+    encoder = Encoder(report)
+    return {"path": report.source.shown, "findings": [encoder.finding(finding) for finding in report.findings]}
+
+
+class Encoder:
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.texts = Texts(report)
+
+    def finding(self, finding: Finding) -> dict[str, Any]:
+        return {
+            "code": finding.code,
+            "name": finding.name,
+            "severity": finding.severity,
+            "message": finding.message,
+            **cell_json(self.texts.spot(finding.place)),
+            "range": range_json(self.texts, finding.place),
+            "raises": self.raises(finding),
+            "effect": finding.effect,
+            "related": [{**self.where(step.place), "message": step.message} for step in finding.related],
+            "fixes": [self.fix(fix) for fix in finding.fixes],
+        }
+
+    def raises(self, finding: Finding) -> dict[str, Any] | None:
+        raises = finding.raises
+        if raises is None:
+            return None
+        return {
+            **self.where(raises.place),
+            "exception": raises.exception,
+            "message": raises.message,
+            "certain": raises.certain,
+            "caught": raises.caught,
+            "expected": raises.expected,
+        }
+
+    def fix(self, fix: Fix) -> dict[str, Any]:
+        edits = [
+            {
+                "path": self.path(edit.place),
+                **cell_json(self.texts.spot(edit.place)),
+                "range": range_json(self.texts, edit.place),
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ]
+        return {"title": fix.title, "safe": fix.safe, "edits": edits}
+
+    def where(self, place: Place) -> dict[str, Any]:
+        spot = self.texts.spot(place)
+        return {"path": self.path(place), **cell_json(spot), "line": spot.begins.line}
+
+    def path(self, place: Place) -> str:
+        source = self.report.source
+        return source.shown if place.path == source.path else shown_path(place.path)

@@ -1,0 +1,11 @@
+"""What the analyzer says of many files: made here or on a cluster, kept for the next time, and told again.
+
+    report.py         what is said of one file
+    make.py           files in, reports out
+    cluster.py        the same by the workers of a dask cluster
+    cache.py          the findings of earlier checks
+    fingerprints.py   what tells a finding again when lines have moved
+    levels.py         which findings fail a check
+
+A report carries the texts it points into, so that whoever prints it needs neither the disk nor the analyzer.
+"""
