@@ -16,7 +16,7 @@ from analyzers.queries.engine import Database, query
 from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
 
 if TYPE_CHECKING:
-    from analyzers.rules.base import Judgement
+    from analyzers.drafting.base import Judgement
     from analyzers.rules.suppression import Comments, Use
 
 

@@ -6,10 +6,10 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Sequence
 
+from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
+from analyzers.drafting.edits.layout import laid_out
 from analyzers.machine.events import Plain, Raised
 from analyzers.report import Finding, Fix, Raises, Related, Severity
-from analyzers.rules.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
-from analyzers.rules.layout import laid_out
 
 
 def _collect() -> tuple[Rule, ...]:

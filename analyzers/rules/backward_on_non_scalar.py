@@ -51,11 +51,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import before_dot, node_at
+from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.words import Note, callers, told
 from analyzers.machine.events import NonScalar, Raised
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import before_dot, node_at
-from analyzers.rules.regrading import behind
-from analyzers.rules.trace import Note, callers, told
 from analyzers.syntax import nodes as n
 
 

@@ -64,11 +64,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import add_argument, at, between, node_at
+from analyzers.drafting.places.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import BackwardCall, Freed, Raised
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
-from analyzers.rules.edits import add_argument, at, between, node_at
-from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
 

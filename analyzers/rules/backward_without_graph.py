@@ -182,11 +182,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.machine.events import NoGraph, Plain, Raised
-from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, at, node_at
-from analyzers.rules.regrading import attach, behind
-from analyzers.rules.trace import (
+from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import add_argument, at, node_at
+from analyzers.drafting.edits.regrading import attach, behind
+from analyzers.drafting.places.training import trained_names
+from analyzers.drafting.words import (
     FACTORIES,
     Note,
     callers,
@@ -198,7 +198,7 @@ from analyzers.rules.trace import (
     switched_off,
     told,
 )
-from analyzers.rules.training import trained_names
+from analyzers.machine.events import NoGraph, Plain, Raised
 from analyzers.syntax import nodes as n
 
 

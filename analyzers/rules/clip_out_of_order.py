@@ -107,10 +107,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import swap
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import BackwardCall, ClipCall, Event, ScalerCall, StepCall
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import swap
-from analyzers.rules.trace import Note, callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

@@ -90,10 +90,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, node_at, statement_at, walk
+from analyzers.drafting.words import said
 from analyzers.machine.events import KeptOnContext
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, node_at, statement_at, walk
-from analyzers.rules.trace import said
 from analyzers.syntax import nodes as n
 
 

@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

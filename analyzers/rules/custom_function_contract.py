@@ -116,12 +116,12 @@ import re
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, between, indentation, node_at, walk
+from analyzers.drafting.places.blocks import module_block
+from analyzers.drafting.words import Note, callers, origin, said, told
 from analyzers.machine.custom import UNMATERIALIZED
 from analyzers.machine.events import Plain, Raised
-from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import at, between, indentation, node_at, walk
-from analyzers.rules.trace import Note, callers, origin, said, told
 from analyzers.syntax import nodes as n
 
 WORDS = {

@@ -42,10 +42,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.edits.rebuilding import compute_after
+from analyzers.drafting.words import callers, told
 from analyzers.machine.events import HiddenWrite
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.rebuilding import compute_after
-from analyzers.rules.trace import callers, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

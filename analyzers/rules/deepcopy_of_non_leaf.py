@@ -49,10 +49,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import at, node_at
-from analyzers.rules.trace import callers, origin, said, told
+from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, node_at
+from analyzers.drafting.places.blocks import module_block
+from analyzers.drafting.words import callers, origin, said, told
 from analyzers.syntax import nodes as n
 
 _OLDER, _NEWER = "torch.nn.utils", "torch.nn.utils.parametrizations"

@@ -40,10 +40,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.edits.regrading import require
+from analyzers.drafting.words import callers, cuts, explain_cut, origin, said, told
 from analyzers.machine.events import Plain
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.regrading import require
-from analyzers.rules.trace import callers, cuts, explain_cut, origin, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

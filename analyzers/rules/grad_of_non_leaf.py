@@ -152,6 +152,11 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, between, indentation, node_at, path_to, statement_at, walk
+from analyzers.drafting.edits.regrading import attach, behind, leaf_of_result, require
+from analyzers.drafting.places.blocks import Spot, block_around, under_no_grad
+from analyzers.drafting.words import Note, callers, explain_cut, said, told
 from analyzers.machine.events import (
     BackwardCall,
     Cleared,
@@ -165,11 +170,6 @@ from analyzers.machine.events import (
     Site,
     ZeroCall,
 )
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import Spot, block_around, under_no_grad
-from analyzers.rules.edits import at, between, indentation, node_at, path_to, statement_at, walk
-from analyzers.rules.regrading import attach, behind, leaf_of_result, require
-from analyzers.rules.trace import Note, callers, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
 

@@ -57,10 +57,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import add_argument, node_at
+from analyzers.drafting.words import callers, origin, said, told
 from analyzers.machine.events import UNUSED, Plain, Raised
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import add_argument, node_at
-from analyzers.rules.trace import callers, origin, said, told
 from analyzers.syntax import nodes as n
 
 

@@ -49,11 +49,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, node_at
+from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.words import callers, said, switched_off, told
 from analyzers.machine.events import BackwardCall, EndedAtCut
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, node_at
-from analyzers.rules.regrading import attach
-from analyzers.rules.trace import callers, said, switched_off, told
 from analyzers.syntax import nodes as n
 
 

@@ -41,9 +41,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, node_at
-from analyzers.rules.trace import callers, origin, said, told
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, node_at
+from analyzers.drafting.words import callers, origin, said, told
 from analyzers.syntax import nodes as n
 
 

@@ -59,9 +59,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, Event, GradAccumulated, OptimizerMade, Site, StepCall, ZeroCall
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

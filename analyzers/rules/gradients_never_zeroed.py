@@ -43,10 +43,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import before_dot, insert_before, node_at, statement_at
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, GradAccumulated, NotCalled, StepCall, ZeroCall
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import before_dot, insert_before, node_at, statement_at
-from analyzers.rules.trace import callers, said, told
 from analyzers.syntax import nodes as n
 
 

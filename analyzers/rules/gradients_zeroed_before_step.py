@@ -42,10 +42,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.edits.pieces import swap
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, Site, StepCall, ZeroCall
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import swap
-from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

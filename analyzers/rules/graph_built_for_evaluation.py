@@ -73,11 +73,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, statement_at
+from analyzers.drafting.places.blocks import under_no_grad
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import under_no_grad
-from analyzers.rules.edits import at, statement_at
-from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

@@ -81,12 +81,12 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.state import may_meet
+from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import path_to, statement_at
+from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.words import attached, callers, said, told
 from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
 from analyzers.machine.growth import graph_trail
-from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import path_to, statement_at
-from analyzers.rules.regrading import behind
-from analyzers.rules.trace import attached, callers, said, told
 from analyzers.syntax import nodes as n
 
 

@@ -39,10 +39,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.edits.rebuilding import compute_in_loop
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import HiddenWrite, Raised, StaleBackward
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.rebuilding import compute_in_loop
-from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

@@ -92,14 +92,14 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.objects import Node
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.carrying import detach_carried
+from analyzers.drafting.edits.collecting import collected, empty_after
+from analyzers.drafting.edits.pieces import at, node_at
+from analyzers.drafting.edits.rebuilding import compute_in_loop
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.backward_twice import across_iterations, keep_graph
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.carrying import detach_carried
-from analyzers.rules.collecting import collected, empty_after
-from analyzers.rules.edits import at, node_at
-from analyzers.rules.rebuilding import compute_in_loop
-from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
 

@@ -48,9 +48,9 @@ import re
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import between
-from analyzers.rules.trace import callers, origin, said, switched_off, told
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import between
+from analyzers.drafting.words import callers, origin, said, switched_off, told
 
 WHAT = {
     "Inference tensors cannot be saved": "has to save a tensor made in inference mode, which autograd cannot do",

@@ -51,12 +51,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, between, is_bare, node_at, statement_at
+from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.places.blocks import block_around, is_alone_on_lines
+from analyzers.drafting.words import callers, cuts, explain_cut, said, told
 from analyzers.machine.events import BackwardCall, EndedAtCut, GradRead, GradTaken
-from analyzers.rules.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import block_around, is_alone_on_lines
-from analyzers.rules.edits import at, between, is_bare, node_at, statement_at
-from analyzers.rules.regrading import attach
-from analyzers.rules.trace import callers, cuts, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
 

@@ -69,11 +69,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import drop_suffix, node_at
+from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.words import Note, attached, callers, differentiation, explain_cut, said, told
 from analyzers.machine.events import BackwardCall
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import drop_suffix, node_at
-from analyzers.rules.regrading import attach
-from analyzers.rules.trace import Note, attached, callers, differentiation, explain_cut, said, told
 from analyzers.syntax import nodes as n
 
 _SUMS = frozenset({"add", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})

@@ -60,12 +60,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import between
+from analyzers.drafting.places.training import effect_on, trained
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import NotCalled
 from analyzers.report import Effect
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import between
-from analyzers.rules.trace import callers, said, told
-from analyzers.rules.training import effect_on, trained
 
 _EFFECTS: dict[str, Effect] = {
     "backward": "param-not-updated",

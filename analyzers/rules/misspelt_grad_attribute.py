@@ -67,10 +67,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, before_dot, path_to, statement_at
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import Misspelt
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, before_dot, path_to, statement_at
-from analyzers.rules.trace import callers, said, told
 from analyzers.syntax import nodes as n
 
 

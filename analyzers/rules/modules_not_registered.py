@@ -81,10 +81,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, path_to, statement_at
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import GradTaken, LeftOut
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, path_to, statement_at
-from analyzers.rules.trace import callers, said, told
 from analyzers.syntax import nodes as n
 
 _DICTS = (n.DictExpr, n.DictComp)

@@ -65,10 +65,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import drop_keyword, node_at
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import RetainedInVain
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import drop_keyword, node_at
-from analyzers.rules.trace import callers, said, told
 from analyzers.syntax import nodes as n
 
 

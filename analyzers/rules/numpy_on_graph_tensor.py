@@ -59,10 +59,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, before_dot, between, node_at
+from analyzers.drafting.words import Note, callers, told
 from analyzers.machine.events import GraphGrew, NumpyOnGraph, Raised
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, before_dot, between, node_at
-from analyzers.rules.trace import Note, callers, told
 from analyzers.syntax import nodes as n
 
 

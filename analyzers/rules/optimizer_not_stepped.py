@@ -86,6 +86,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import (
     BackwardCall,
     GradTaken,
@@ -98,8 +100,6 @@ from analyzers.machine.events import (
     ZeroCall,
 )
 from analyzers.report import Severity
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import Note, callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

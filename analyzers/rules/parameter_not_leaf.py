@@ -62,10 +62,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, statement_at
+from analyzers.drafting.words import callers, told
 from analyzers.machine.events import ParameterLost
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, statement_at
-from analyzers.rules.trace import callers, told
 from analyzers.syntax import nodes as n
 
 

@@ -86,6 +86,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, between, node_at, walk
+from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.words import callers, explain_cut, origin, said, told
 from analyzers.machine.events import (
     BackwardCall,
     Cleared,
@@ -97,11 +101,7 @@ from analyzers.machine.events import (
     OptimizerMade,
     OutputReplaced,
 )  # fmt: skip
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, between, node_at, walk
 from analyzers.rules.gradients_zeroed_before_step import idle_steps
-from analyzers.rules.regrading import attach
-from analyzers.rules.trace import callers, explain_cut, origin, said, told
 from analyzers.syntax import nodes as n
 
 

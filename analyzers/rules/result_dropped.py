@@ -68,12 +68,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, between, node_at, statement_at
+from analyzers.drafting.places.training import effect_on, trained
+from analyzers.drafting.words import Note, attached, callers, said, told
 from analyzers.machine.events import BackwardCall, Dropped
 from analyzers.report import Effect
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import at, between, node_at, statement_at
-from analyzers.rules.trace import Note, attached, callers, said, told
-from analyzers.rules.training import effect_on, trained
 from analyzers.syntax import nodes as n
 
 

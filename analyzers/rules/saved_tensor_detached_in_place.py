@@ -37,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import rebind_detached
-from analyzers.rules.trace import callers, origin, said, told
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.edits.pieces import rebind_detached
+from analyzers.drafting.words import callers, origin, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

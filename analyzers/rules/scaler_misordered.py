@@ -51,8 +51,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.trace import callers, said, told
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.words import callers, said, told
 
 _SAYINGS = {
     "unscale_() has already been called": "unscales the same gradients a second time",

@@ -41,11 +41,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.edits.pieces import swap
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, StepCall
-from analyzers.rules.base import Draft, Facts, Rule
-from analyzers.rules.edits import swap
 from analyzers.rules.gradients_zeroed_before_step import idle_steps
-from analyzers.rules.trace import callers, said, told
 
 
 def check(facts: Facts) -> Iterator[Draft]:

@@ -18,9 +18,9 @@ from functools import cached_property
 
 from tree_sitter import Node, Tree
 
+from analyzers.drafting.base import Rule
 from analyzers.report import Edit, Finding, Fix, Place
 from analyzers.rules import unknown_suppression, unused_suppression
-from analyzers.rules.base import Rule
 from analyzers.syntax import parse
 from analyzers.syntax.comments import Code, Suppression
 

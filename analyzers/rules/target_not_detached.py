@@ -133,13 +133,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import node_at, path_to
+from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.places.training import held
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import BackwardCall, Compared, Dropped, FollowerReached, GradTaken, HandStep, StepCall
 from analyzers.report import Effect
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.edits import node_at, path_to
-from analyzers.rules.regrading import behind
-from analyzers.rules.trace import Note, callers, said, told
-from analyzers.rules.training import held
 from analyzers.syntax import nodes as n
 
 _SAMPLES = frozenset({"multinomial", "bernoulli", "sample"})

@@ -20,6 +20,6 @@ x = torch.ones(3)  # noqa: AG999
 
 from __future__ import annotations
 
-from analyzers.rules.base import Rule
+from analyzers.drafting.base import Rule
 
 RULE = Rule("AG003", "unknown-suppression", "A comment silences a rule that does not exist", None, __doc__ or "")

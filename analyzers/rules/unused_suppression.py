@@ -40,6 +40,6 @@ y.sum().backward()  # raises: RuntimeError "modified by an inplace operation"
 
 from __future__ import annotations
 
-from analyzers.rules.base import Rule
+from analyzers.drafting.base import Rule
 
 RULE = Rule("AG002", "unused-suppression", "A comment silences findings that are not there", None, __doc__ or "")

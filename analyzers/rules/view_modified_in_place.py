@@ -33,11 +33,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import at, out_of_place, path_to, statement_at, walk
+from analyzers.drafting.places.blocks import names_in
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import Raised, ViewWritten
-from analyzers.rules.base import Draft, Facts, FixDraft, Rule
-from analyzers.rules.blocks import names_in
-from analyzers.rules.edits import at, out_of_place, path_to, statement_at, walk
-from analyzers.rules.trace import Note, callers, said, told
 from analyzers.syntax import nodes as n
 
 HOW = {

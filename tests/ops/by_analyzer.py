@@ -7,13 +7,13 @@ from typing import Any
 
 from analyzers.domain.objects import VERSION_BASE, Counter, DictObj, Edge, ListObj, Tensor
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.drafting.base import Facts
 from analyzers.host import Host
 from analyzers.host.places import Positions
 from analyzers.host.runs import Program, module_run
 from analyzers.machine.core import Frame, Machine, ModuleRun
 from analyzers.machine.events import Raised
 from analyzers.machine.tensors import edge_to, refreshed, tensor_at
-from analyzers.rules.base import Facts
 from analyzers.syntax import nodes as n
 from tests.ops.cases import Case, Flags
 from tests.ops.seen import UNKNOWN, GraphNode, Seen, SeenTensor

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from analyzers.drafting.base import Rule
 from analyzers.rules import RULES
-from analyzers.rules.base import Rule
 from autograd_lsp.urls import rule_page
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Facts, FixDraft
-from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import at, between, indentation, path_to, statement_at, walk
+from analyzers.drafting.base import Facts, FixDraft
+from analyzers.drafting.edits.pieces import at, between, indentation, path_to, statement_at, walk
+from analyzers.drafting.places.blocks import module_block
 from analyzers.syntax import nodes as n
 
 TRAIL = 100

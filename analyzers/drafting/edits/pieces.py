@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Change, Facts, FixDraft, Moved
+from analyzers.drafting.base import Change, Facts, FixDraft, Moved
 from analyzers.syntax import nodes as n
 
 _VIEWS = """

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.rules.base import Change, Facts, FixDraft
-from analyzers.rules.blocks import Spot, brought_out
-from analyzers.rules.edits import (
+from analyzers.drafting.base import Change, Facts, FixDraft
+from analyzers.drafting.edits.pieces import (
     add_argument,
     at,
     between,
@@ -25,7 +24,8 @@ from analyzers.rules.edits import (
     statement_at,
     walk,
 )
-from analyzers.rules.trace import FACTORIES, short, switched_off
+from analyzers.drafting.places.blocks import Spot, brought_out
+from analyzers.drafting.words import FACTORIES, short, switched_off
 from analyzers.syntax import nodes as n
 
 _MODES = frozenset({"no_grad", "inference_mode"})

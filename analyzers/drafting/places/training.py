@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from analyzers.drafting.base import Facts
+from analyzers.drafting.edits.pieces import walk
+from analyzers.drafting.places.blocks import module_block
 from analyzers.machine.events import OptimizerMade, StepCall
 from analyzers.report import Effect
-from analyzers.rules.base import Facts
-from analyzers.rules.blocks import module_block
-from analyzers.rules.edits import walk
 from analyzers.syntax import nodes as n
 
 

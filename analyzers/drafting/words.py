@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.rules.base import Facts
-from analyzers.rules.edits import at, node_at, path_to
+from analyzers.drafting.base import Facts
+from analyzers.drafting.edits.pieces import at, node_at, path_to
 from analyzers.syntax import nodes as n
 
 Note = tuple[Loc, str]

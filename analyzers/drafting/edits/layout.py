@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Change, Indented, Moved, Places
 from analyzers.report import Edit, Place
-from analyzers.rules.base import Change, Indented, Moved, Places
 
 
 def laid_out(changes: Sequence[Change], places: Places) -> tuple[Edit, ...] | None:

@@ -14,11 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Change, Facts, FixDraft
+from analyzers.drafting.edits.pieces import at, drop_keyword, node_at, path_to
+from analyzers.drafting.places.blocks import (
+    Spot,
+    block_around,
+    bound_in,
+    contains,
+    moved_before,
+    names_of,
+    plainly_bound,
+)
+from analyzers.drafting.words import short
 from analyzers.machine.events import BackwardCall, Site
-from analyzers.rules.base import Change, Facts, FixDraft
-from analyzers.rules.blocks import Spot, block_around, bound_in, contains, moved_before, names_of, plainly_bound
-from analyzers.rules.edits import at, drop_keyword, node_at, path_to
-from analyzers.rules.trace import short
 from analyzers.syntax import nodes as n
 
 _DRAWS = frozenset({"rand", "randn", "randint", "rand_like", "randn_like", "bernoulli", "multinomial", "normal"})

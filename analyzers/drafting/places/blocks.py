@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
-from analyzers.rules.base import Change, Facts, Indented, Moved
-from analyzers.rules.edits import at, between, indentation, path_to, walk
+from analyzers.drafting.base import Change, Facts, Indented, Moved
+from analyzers.drafting.edits.pieces import at, between, indentation, path_to, walk
 from analyzers.syntax import nodes as n
 
 Spot: TypeAlias = tuple[Loc, n.Node]

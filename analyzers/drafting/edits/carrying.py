@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Facts, FixDraft
+from analyzers.drafting.edits.pieces import at, between, indentation, insert_before, node_at, path_to
+from analyzers.drafting.places.blocks import bound_in, contains, is_alone_on_lines, names_in
 from analyzers.machine.events import Site
-from analyzers.rules.base import Facts, FixDraft
-from analyzers.rules.blocks import bound_in, contains, is_alone_on_lines, names_in
-from analyzers.rules.edits import at, between, indentation, insert_before, node_at, path_to
 from analyzers.syntax import nodes as n
 
 
