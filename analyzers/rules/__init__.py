@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.drafting.edits.layout import laid_out
@@ -12,17 +12,18 @@ from analyzers.machine.events import Plain, Raised
 from analyzers.report import Finding, Fix, Raises, Related, Severity
 
 
-def _collect() -> tuple[Rule, ...]:
-    found = []
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+def _rules_in(folders: Iterable[str], package: str) -> Iterator[Rule]:
+    """The rules of a package and of those in it."""
+    for info in pkgutil.iter_modules(folders):
+        module = importlib.import_module(f"{package}.{info.name}")
         rule = getattr(module, "RULE", None)
         if isinstance(rule, Rule):
-            found.append(rule)
-    return tuple(sorted(found, key=lambda r: r.code))
+            yield rule
+        if info.ispkg:
+            yield from _rules_in(module.__path__, module.__name__)
 
 
-RULES: tuple[Rule, ...] = _collect()
+RULES: tuple[Rule, ...] = tuple(sorted(_rules_in(__path__, __name__), key=lambda rule: rule.code))
 
 ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 

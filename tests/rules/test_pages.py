@@ -15,6 +15,7 @@ from analyzers.rules import RULES
 from autograd_lsp.urls import rule_page
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+RULE_FILES = REPOSITORY / "analyzers" / "rules"
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
 
@@ -31,7 +32,8 @@ def test_codes_and_names_are_unique() -> None:
 
 @every_rule
 def test_a_rule_is_called_as_its_file(rule: Rule) -> None:
-    module = importlib.import_module(f"analyzers.rules.{rule.name.replace('-', '_')}")
+    [file] = RULE_FILES.rglob(f"{rule.name.replace('-', '_')}.py")
+    module = importlib.import_module(".".join(file.relative_to(REPOSITORY).with_suffix("").parts))
     assert module.RULE is rule
     assert rule.doc == module.__doc__
 
