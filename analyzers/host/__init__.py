@@ -124,7 +124,7 @@ class Snapshot:
 
     def ignoring(self, finding: Finding) -> Edit | None:
         """The edit that silences a finding by a comment."""
-        from analyzers.rules import suppression
+        from analyzers.rules.comments import suppression
 
         with self._held() as db:
             path = finding.place.path

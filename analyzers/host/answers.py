@@ -17,7 +17,7 @@ from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
 
 if TYPE_CHECKING:
     from analyzers.drafting.base import Judgement
-    from analyzers.rules.suppression import Comments, Use
+    from analyzers.rules.comments.suppression import Comments, Use
 
 
 @query(remembers=FORMER_FUNCTIONS)
@@ -52,7 +52,7 @@ def comments_of(db: Database, path: str) -> Comments | None:
     directives = cut.directives
     if not directives:
         return None
-    from analyzers.rules import suppression
+    from analyzers.rules.comments import suppression
 
     return suppression.Comments(path, cut.text, directives)
 
@@ -60,7 +60,7 @@ def comments_of(db: Database, path: str) -> Comments | None:
 @query
 def uses(db: Database, path: str) -> frozenset[Use]:
     """The directives, of whichever files, that silence findings of one file's runs."""
-    from analyzers.rules import suppression
+    from analyzers.rules.comments import suppression
 
     mine = found(db, path)
     comments = [comments_of(db, there) for there in sorted({finding.place.path for finding in mine})]
@@ -77,7 +77,8 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
     text = comments_of(db, path)
     if text is None:
         return ()
-    from analyzers.rules import RULES, suppression
+    from analyzers.rules import RULES
+    from analyzers.rules.comments import suppression
 
     strange = list(suppression.unknown(text, RULES))
     told = [finding for finding in strange if not text.silencing(finding)]

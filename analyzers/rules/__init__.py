@@ -1,4 +1,4 @@
-"""The rules. The directory is the registry: every module that defines a `RULE` is one."""
+"""The rules, a folder for each block. The directory is the registry: every module that defines a `RULE` is one."""
 
 from __future__ import annotations
 

@@ -38,6 +38,15 @@ def test_a_rule_is_called_as_its_file(rule: Rule) -> None:
     assert rule.doc == module.__doc__
 
 
+def test_a_folder_has_the_rules_of_a_block() -> None:
+    blocks: dict[str, set[str]] = {}
+    for rule in RULES:
+        [file] = RULE_FILES.rglob(f"{rule.name.replace('-', '_')}.py")
+        blocks.setdefault(rule.code[:3], set()).add(file.relative_to(RULE_FILES).parts[0])
+    assert all(len(folders) == 1 for folders in blocks.values()), blocks
+    assert len(set[str]().union(*blocks.values())) == len(blocks), blocks
+
+
 @every_rule
 def test_a_rule_has_its_page_and_its_code(rule: Rule) -> None:
     assert re.fullmatch(r"AG[0-4]\d\d", rule.code)

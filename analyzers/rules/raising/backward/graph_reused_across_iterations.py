@@ -99,7 +99,7 @@ from analyzers.drafting.edits.pieces import at, node_at
 from analyzers.drafting.edits.rebuilding import compute_in_loop
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import Freed, Raised, StepCall
-from analyzers.rules.backward_twice import across_iterations, keep_graph
+from analyzers.rules.raising.backward.backward_twice import across_iterations, keep_graph
 from analyzers.syntax import nodes as n
 
 

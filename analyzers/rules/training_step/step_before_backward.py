@@ -45,7 +45,7 @@ from analyzers.drafting.base import Draft, Facts, Rule
 from analyzers.drafting.edits.pieces import swap
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, StepCall
-from analyzers.rules.gradients_zeroed_before_step import idle_steps
+from analyzers.rules.training_step.gradients_zeroed_before_step import idle_steps
 
 
 def check(facts: Facts) -> Iterator[Draft]:

@@ -101,7 +101,7 @@ from analyzers.machine.events import (
     OptimizerMade,
     OutputReplaced,
 )  # fmt: skip
-from analyzers.rules.gradients_zeroed_before_step import idle_steps
+from analyzers.rules.training_step.gradients_zeroed_before_step import idle_steps
 from analyzers.syntax import nodes as n
 
 
