@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Facts, FixDraft
-from analyzers.drafting.edits.pieces import at, between, indentation, insert_before, node_at, path_to
+from analyzers.drafting.edits.pieces import insert_before
 from analyzers.drafting.places.blocks import bound_in, contains, is_alone_on_lines, names_in
+from analyzers.drafting.places.tree import at, between, indentation, node_at, path_to
 from analyzers.machine.events import Site
 from analyzers.syntax import nodes as n
 

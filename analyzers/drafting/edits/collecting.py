@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Facts, FixDraft
-from analyzers.drafting.edits.pieces import at, between, indentation, path_to, statement_at, walk
 from analyzers.drafting.places.blocks import module_block
+from analyzers.drafting.places.tree import at, between, indentation, path_to, statement_at, walk
 from analyzers.syntax import nodes as n
 
 TRAIL = 100

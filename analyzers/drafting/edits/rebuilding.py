@@ -15,16 +15,10 @@ from collections.abc import Iterable, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Change, Facts, FixDraft
-from analyzers.drafting.edits.pieces import at, drop_keyword, node_at, path_to
-from analyzers.drafting.places.blocks import (
-    Spot,
-    block_around,
-    bound_in,
-    contains,
-    moved_before,
-    names_of,
-    plainly_bound,
-)
+from analyzers.drafting.edits.lines import moved_before
+from analyzers.drafting.edits.pieces import drop_keyword
+from analyzers.drafting.places.blocks import Spot, block_around, bound_in, contains, names_of, plainly_bound
+from analyzers.drafting.places.tree import at, node_at, path_to
 from analyzers.drafting.words import short
 from analyzers.machine.events import BackwardCall, Site
 from analyzers.syntax import nodes as n

@@ -11,21 +11,12 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Change, Facts, FixDraft
-from analyzers.drafting.edits.pieces import (
-    add_argument,
-    at,
-    between,
-    drop_keyword,
-    drop_suffix,
-    indentation,
-    is_bare,
-    node_at,
-    path_to,
-    statement_at,
-    walk,
-)
-from analyzers.drafting.places.blocks import Spot, brought_out
-from analyzers.drafting.words import FACTORIES, short, switched_off
+from analyzers.drafting.edits.lines import brought_out
+from analyzers.drafting.edits.pieces import add_argument, drop_keyword, drop_suffix
+from analyzers.drafting.places.blocks import Spot
+from analyzers.drafting.places.cuts import FACTORIES, switched_off
+from analyzers.drafting.places.tree import at, between, indentation, is_bare, node_at, path_to, statement_at, walk
+from analyzers.drafting.words import short
 from analyzers.syntax import nodes as n
 
 _MODES = frozenset({"no_grad", "inference_mode"})

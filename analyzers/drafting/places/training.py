@@ -1,13 +1,14 @@
-"""Who is trained: which leaves a step changes, and what it means that gradient comes to others."""
+"""Who is trained: which leaves a step changes, what a gradient of others means, and which steps find none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Facts
-from analyzers.drafting.edits.pieces import walk
 from analyzers.drafting.places.blocks import module_block
-from analyzers.machine.events import OptimizerMade, StepCall
+from analyzers.drafting.places.tree import walk
+from analyzers.machine.events import Event, OptimizerMade, StepCall
 from analyzers.report import Effect
 from analyzers.syntax import nodes as n
 
@@ -51,3 +52,15 @@ def effect_on(leaves: Iterable[int], trained: frozenset[int]) -> Effect:
     """What a gradient does that should not come: it adds up in leaves that nobody trains, or is wrong in others."""
     reached = set(leaves)
     return "grad-accumulates" if trained and reached and not reached & trained else "wrong-gradient"
+
+
+def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:
+    """The first visit of each step that never finds a gradient, with the events of its iteration."""
+    calls: dict[Loc, list[StepCall]] = {}
+    for step in facts.of(StepCall):
+        calls.setdefault(step.site.loc, []).append(step)
+    for steps in calls.values():
+        if all(s.with_grad == 0 and s.unknown == 0 and s.without_grad + s.cleared > 0 for s in steps):
+            first = steps[0]
+            depth = len(first.site.iterations)
+            yield first, [e for e in facts.run.events if e.site.iterations[:depth] == first.site.iterations]

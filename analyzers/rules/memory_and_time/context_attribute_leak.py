@@ -91,7 +91,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, node_at, statement_at, walk
+from analyzers.drafting.places.tree import at, node_at, statement_at, walk
 from analyzers.drafting.words import said
 from analyzers.machine.events import KeptOnContext
 from analyzers.syntax import nodes as n

@@ -74,8 +74,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, statement_at
-from analyzers.drafting.places.blocks import under_no_grad
+from analyzers.drafting.edits.lines import under_no_grad
+from analyzers.drafting.places.tree import at, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
 

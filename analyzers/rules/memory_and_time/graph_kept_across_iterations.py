@@ -82,9 +82,10 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.domain.state import may_meet
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import path_to, statement_at
 from analyzers.drafting.edits.regrading import behind
-from analyzers.drafting.words import attached, callers, said, told
+from analyzers.drafting.places.cuts import attached
+from analyzers.drafting.places.tree import path_to, statement_at
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, Freed, GraphGrew, Raised
 from analyzers.machine.growth import graph_trail
 from analyzers.syntax import nodes as n

@@ -66,7 +66,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import drop_keyword, node_at
+from analyzers.drafting.edits.pieces import drop_keyword
+from analyzers.drafting.places.tree import node_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import RetainedInVain
 from analyzers.syntax import nodes as n

@@ -104,7 +104,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import between, node_at
+from analyzers.drafting.places.tree import between, node_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import CustomBypassed
 from analyzers.syntax import nodes as n

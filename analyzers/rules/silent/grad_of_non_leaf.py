@@ -153,9 +153,10 @@ from itertools import takewhile
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, indentation, node_at, path_to, statement_at, walk
+from analyzers.drafting.edits.lines import under_no_grad
 from analyzers.drafting.edits.regrading import attach, behind, leaf_of_result, require
-from analyzers.drafting.places.blocks import Spot, block_around, under_no_grad
+from analyzers.drafting.places.blocks import Spot, block_around
+from analyzers.drafting.places.tree import at, between, indentation, node_at, path_to, statement_at, walk
 from analyzers.drafting.words import Note, callers, explain_cut, said, told
 from analyzers.machine.events import (
     BackwardCall,

@@ -50,9 +50,10 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, node_at
 from analyzers.drafting.edits.regrading import attach
-from analyzers.drafting.words import callers, said, switched_off, told
+from analyzers.drafting.places.cuts import switched_off
+from analyzers.drafting.places.tree import at, node_at
+from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, EndedAtCut
 from analyzers.syntax import nodes as n
 

@@ -52,10 +52,11 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, is_bare, node_at, statement_at
 from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.blocks import block_around, is_alone_on_lines
-from analyzers.drafting.words import callers, cuts, explain_cut, said, told
+from analyzers.drafting.places.cuts import cuts
+from analyzers.drafting.places.tree import at, between, is_bare, node_at, statement_at
+from analyzers.drafting.words import callers, explain_cut, said, told
 from analyzers.machine.events import BackwardCall, EndedAtCut, GradRead, GradTaken
 from analyzers.syntax import nodes as n
 

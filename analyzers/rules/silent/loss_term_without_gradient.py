@@ -70,9 +70,11 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import drop_suffix, node_at
+from analyzers.drafting.edits.pieces import drop_suffix
 from analyzers.drafting.edits.regrading import attach
-from analyzers.drafting.words import Note, attached, callers, differentiation, explain_cut, said, told
+from analyzers.drafting.places.cuts import attached, differentiation
+from analyzers.drafting.places.tree import node_at
+from analyzers.drafting.words import Note, callers, explain_cut, said, told
 from analyzers.machine.events import BackwardCall
 from analyzers.syntax import nodes as n
 

@@ -68,7 +68,7 @@ from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, before_dot, path_to, statement_at
+from analyzers.drafting.places.tree import at, before_dot, path_to, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import Misspelt
 from analyzers.syntax import nodes as n

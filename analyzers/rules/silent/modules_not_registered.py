@@ -82,7 +82,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, path_to, statement_at
+from analyzers.drafting.places.tree import at, path_to, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import GradTaken, LeftOut
 from analyzers.syntax import nodes as n

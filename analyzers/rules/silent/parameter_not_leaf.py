@@ -63,7 +63,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, statement_at
+from analyzers.drafting.places.tree import at, statement_at
 from analyzers.drafting.words import callers, told
 from analyzers.machine.events import ParameterLost
 from analyzers.syntax import nodes as n

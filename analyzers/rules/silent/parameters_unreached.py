@@ -87,8 +87,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, node_at, walk
 from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.places.training import idle_steps
+from analyzers.drafting.places.tree import at, between, node_at, walk
 from analyzers.drafting.words import callers, explain_cut, origin, said, told
 from analyzers.machine.events import (
     BackwardCall,
@@ -101,7 +102,6 @@ from analyzers.machine.events import (
     OptimizerMade,
     OutputReplaced,
 )  # fmt: skip
-from analyzers.rules.training_step.gradients_zeroed_before_step import idle_steps
 from analyzers.syntax import nodes as n
 
 

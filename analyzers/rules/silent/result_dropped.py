@@ -69,9 +69,10 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, node_at, statement_at
+from analyzers.drafting.places.cuts import attached
 from analyzers.drafting.places.training import effect_on, trained
-from analyzers.drafting.words import Note, attached, callers, said, told
+from analyzers.drafting.places.tree import at, between, node_at, statement_at
+from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import BackwardCall, Dropped
 from analyzers.report import Effect
 from analyzers.syntax import nodes as n

@@ -134,9 +134,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import node_at, path_to
 from analyzers.drafting.edits.regrading import behind
 from analyzers.drafting.places.training import held
+from analyzers.drafting.places.tree import node_at, path_to
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import BackwardCall, Compared, Dropped, FollowerReached, GradTaken, HandStep, StepCall
 from analyzers.report import Effect

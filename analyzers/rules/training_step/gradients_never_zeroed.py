@@ -44,7 +44,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import before_dot, insert_before, node_at, statement_at
+from analyzers.drafting.edits.pieces import insert_before
+from analyzers.drafting.places.tree import before_dot, node_at, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, GradAccumulated, NotCalled, StepCall, ZeroCall
 from analyzers.syntax import nodes as n

@@ -44,8 +44,9 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Rule
 from analyzers.drafting.edits.pieces import swap
+from analyzers.drafting.places.training import idle_steps
 from analyzers.drafting.words import callers, said, told
-from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, Event, HandStep, Site, StepCall, ZeroCall
+from analyzers.machine.events import BackwardCall, Cleared, ClearedUse, HandStep, Site, StepCall, ZeroCall
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -91,18 +92,6 @@ def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
             if alike and step.site.iterations[:-1] == filled.iterations[:-1]:
                 yield filled, cleared.site, step.site
                 break
-
-
-def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:
-    """The first visit of each step that never finds a gradient, with the events of its iteration."""
-    calls: dict[Loc, list[StepCall]] = {}
-    for step in facts.of(StepCall):
-        calls.setdefault(step.site.loc, []).append(step)
-    for steps in calls.values():
-        if all(s.with_grad == 0 and s.unknown == 0 and s.without_grad + s.cleared > 0 for s in steps):
-            first = steps[0]
-            depth = len(first.site.iterations)
-            yield first, [e for e in facts.run.events if e.site.iterations[:depth] == first.site.iterations]
 
 
 def _draft(facts: Facts, backward: Site, zero: Site, step: Site) -> Draft:

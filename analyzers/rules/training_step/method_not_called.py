@@ -61,8 +61,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import between
 from analyzers.drafting.places.training import effect_on, trained
+from analyzers.drafting.places.tree import between
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import NotCalled
 from analyzers.report import Effect

@@ -43,9 +43,9 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Rule
 from analyzers.drafting.edits.pieces import swap
+from analyzers.drafting.places.training import idle_steps
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import BackwardCall, StepCall
-from analyzers.rules.training_step.gradients_zeroed_before_step import idle_steps
 
 
 def check(facts: Facts) -> Iterator[Draft]:

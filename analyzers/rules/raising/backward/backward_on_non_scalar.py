@@ -52,8 +52,8 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import Lineage
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import before_dot, node_at
 from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.places.tree import before_dot, node_at
 from analyzers.drafting.words import Note, callers, told
 from analyzers.machine.events import NonScalar, Raised
 from analyzers.syntax import nodes as n

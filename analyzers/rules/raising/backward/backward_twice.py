@@ -65,8 +65,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import add_argument, at, between, node_at
+from analyzers.drafting.edits.pieces import add_argument
 from analyzers.drafting.places.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
+from analyzers.drafting.places.tree import at, between, node_at
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import BackwardCall, Freed, Raised
 from analyzers.syntax import nodes as n

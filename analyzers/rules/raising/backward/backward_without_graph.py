@@ -183,21 +183,12 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import add_argument, at, node_at
+from analyzers.drafting.edits.pieces import add_argument
 from analyzers.drafting.edits.regrading import attach, behind
+from analyzers.drafting.places.cuts import FACTORIES, cuts, differentiation, leaves, switched_off
 from analyzers.drafting.places.training import trained_names
-from analyzers.drafting.words import (
-    FACTORIES,
-    Note,
-    callers,
-    cuts,
-    differentiation,
-    explain_cut,
-    leaves,
-    said,
-    switched_off,
-    told,
-)
+from analyzers.drafting.places.tree import at, node_at
+from analyzers.drafting.words import Note, callers, explain_cut, said, told
 from analyzers.machine.events import NoGraph, Plain, Raised
 from analyzers.syntax import nodes as n
 

@@ -58,7 +58,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import add_argument, node_at
+from analyzers.drafting.edits.pieces import add_argument
+from analyzers.drafting.places.tree import node_at
 from analyzers.drafting.words import callers, origin, said, told
 from analyzers.machine.events import UNUSED, Plain, Raised
 from analyzers.syntax import nodes as n

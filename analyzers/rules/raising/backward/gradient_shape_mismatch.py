@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, node_at
+from analyzers.drafting.places.tree import at, node_at
 from analyzers.drafting.words import callers, origin, said, told
 from analyzers.syntax import nodes as n
 

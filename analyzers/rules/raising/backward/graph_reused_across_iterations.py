@@ -95,8 +95,8 @@ from analyzers.domain.objects import Node
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.carrying import detach_carried
 from analyzers.drafting.edits.collecting import collected, empty_after
-from analyzers.drafting.edits.pieces import at, node_at
 from analyzers.drafting.edits.rebuilding import compute_in_loop
+from analyzers.drafting.places.tree import at, node_at
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import Freed, Raised, StepCall
 from analyzers.rules.raising.backward.backward_twice import across_iterations, keep_graph

@@ -84,9 +84,10 @@ from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import between, node_at, path_to, statement_at, walk
+from analyzers.drafting.edits.lines import under_no_grad
 from analyzers.drafting.edits.regrading import leaf_of_result
-from analyzers.drafting.places.blocks import Spot, block_around, under_no_grad
+from analyzers.drafting.places.blocks import Spot, block_around
+from analyzers.drafting.places.tree import between, node_at, path_to, statement_at, walk
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import LeafWritten, Raised
 from analyzers.syntax import nodes as n

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, statement_at
+from analyzers.drafting.places.tree import at, statement_at
 from analyzers.drafting.words import callers, origin, said, told
 from analyzers.machine.events import Plain, Raised
 from analyzers.syntax import nodes as n

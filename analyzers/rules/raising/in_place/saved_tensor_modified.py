@@ -146,8 +146,9 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Write
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import VIEWS, at, out_of_place, statement_at
+from analyzers.drafting.edits.out_of_place import VIEWS, out_of_place
 from analyzers.drafting.edits.rebuilding import compute_after, write_after
+from analyzers.drafting.places.tree import at, statement_at
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import Modified, Raised
 from analyzers.syntax import nodes as n

@@ -34,8 +34,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, out_of_place, path_to, statement_at, walk
+from analyzers.drafting.edits.out_of_place import out_of_place
 from analyzers.drafting.places.blocks import names_in
+from analyzers.drafting.places.tree import at, path_to, statement_at, walk
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.events import Raised, ViewWritten
 from analyzers.syntax import nodes as n

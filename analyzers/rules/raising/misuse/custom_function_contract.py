@@ -117,8 +117,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, indentation, node_at, walk
 from analyzers.drafting.places.blocks import module_block
+from analyzers.drafting.places.tree import at, between, indentation, node_at, walk
 from analyzers.drafting.words import Note, callers, origin, said, told
 from analyzers.machine.custom import UNMATERIALIZED
 from analyzers.machine.events import Plain, Raised

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, node_at
+from analyzers.drafting.places.tree import at, between, node_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.events import Raised
 from analyzers.syntax import nodes as n

@@ -50,8 +50,8 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, node_at
 from analyzers.drafting.places.blocks import module_block
+from analyzers.drafting.places.tree import at, node_at
 from analyzers.drafting.words import callers, origin, said, told
 from analyzers.syntax import nodes as n
 

@@ -34,7 +34,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.drafting.base import Draft, Facts, Rule
-from analyzers.drafting.words import callers, cuts, explain_cut, origin, said, told
+from analyzers.drafting.places.cuts import cuts
+from analyzers.drafting.words import callers, explain_cut, origin, said, told
 from analyzers.machine.events import Plain
 
 

@@ -49,8 +49,9 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import between
-from analyzers.drafting.words import callers, origin, said, switched_off, told
+from analyzers.drafting.places.cuts import switched_off
+from analyzers.drafting.places.tree import between
+from analyzers.drafting.words import callers, origin, said, told
 
 WHAT = {
     "Inference tensors cannot be saved": "has to save a tensor made in inference mode, which autograd cannot do",

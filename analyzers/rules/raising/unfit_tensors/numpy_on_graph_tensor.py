@@ -60,7 +60,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, before_dot, between, node_at
+from analyzers.drafting.places.tree import at, before_dot, between, node_at
 from analyzers.drafting.words import Note, callers, told
 from analyzers.machine.events import GraphGrew, NumpyOnGraph, Raised
 from analyzers.syntax import nodes as n

@@ -65,8 +65,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import at, between, node_at
 from analyzers.drafting.edits.regrading import leaf_of_result
+from analyzers.drafting.places.tree import at, between, node_at
 from analyzers.drafting.words import callers, origin, said, told
 from analyzers.machine.events import Raised
 from analyzers.syntax import nodes as n

@@ -30,7 +30,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.edits.pieces import add_argument, float_literals, node_at
+from analyzers.drafting.edits.pieces import add_argument, float_literals
+from analyzers.drafting.places.tree import node_at
 from analyzers.drafting.words import callers, origin, said, told
 from analyzers.machine.events import IntegerFlag, Raised
 from analyzers.syntax import nodes as n
