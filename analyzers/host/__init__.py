@@ -33,6 +33,7 @@ from analyzers.program.disk import read_from_disk
 from analyzers.queries.engine import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
 from analyzers.report import Card, Choice, Edit, Fact, Finding, Graph, Sighting
+from analyzers.rules.comments import suppression
 
 T = TypeVar("T")
 
@@ -124,8 +125,6 @@ class Snapshot:
 
     def ignoring(self, finding: Finding) -> Edit | None:
         """The edit that silences a finding by a comment."""
-        from analyzers.rules.comments import suppression
-
         with self._held() as db:
             path = finding.place.path
             cut = module(db, path)
