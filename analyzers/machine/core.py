@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import Join, interchangeable, join_shapes
+from analyzers.domain.join import Join, join_shapes
+from analyzers.domain.likeness import interchangeable
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Counter, Env, HeapObject, Node, Storage, Tensor
 from analyzers.domain.state import BLOCK_BITS, State

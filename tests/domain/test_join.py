@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from immutables import Map
 
-from analyzers.domain.join import interchangeable
+from analyzers.domain.likeness import interchangeable
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.state import State
 from analyzers.domain.values import TRUE, Unknown, Value
