@@ -12,20 +12,10 @@ from tree_sitter import Node
 
 from analyzers.syntax import nodes as n
 from analyzers.syntax import parse
-from analyzers.syntax.expressions import (
-    IDENTIFIER,
-    MAX_DEPTH,
-    arguments,
-    call_arguments,
-    expr,
-    has_comma,
-    listed,
-    parameter_names,
-    several,
-    target,
-)
+from analyzers.syntax.expressions import IDENTIFIER, call_arguments, expr, has_comma, listed, several, target
+from analyzers.syntax.parameters import arguments, parameter_names
 from analyzers.syntax.patterns import open_sequence, pattern
-from analyzers.syntax.source import Scope, Source, error
+from analyzers.syntax.source import MAX_DEPTH, Scope, Source, error
 
 _TYPE = parse.field("type")
 _NAME = parse.field("name")
@@ -308,7 +298,7 @@ def function_head(c: Source, node: Node) -> n.FunctionHead | n.ErrorStmt:
     name = inner.child_by_field_id(_NAME)
     if name is None:
         return broken(c, node)
-    args = arguments(c, inner.child_by_field_id(_PARAMETERS))
+    args = arguments(c, inner.child_by_field_id(_PARAMETERS), expr)
     annotation = inner.child_by_field_id(_RETURNS)
     returns = None if annotation is None else expr(c, annotation)
     c.scope.bound.add(c.name(name))
