@@ -30,7 +30,7 @@ from analyzers.host.runs import recorded_at
 from analyzers.host.world import BUFFER, CHOICES, OUTSIDE, STAMP, TOGETHER, World, choice, outside_kind, source
 from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
-from analyzers.queries.engine import Cancelled, CancelToken
+from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
 from analyzers.report import Card, Choice, Edit, Fact, Finding, Graph, Sighting
 from analyzers.rules.comments import suppression
