@@ -30,9 +30,10 @@ from analyzers.host.runs import recorded_at
 from analyzers.host.world import BUFFER, CHOICES, OUTSIDE, STAMP, TOGETHER, World, choice, outside_kind, source
 from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
-from analyzers.queries.engine import Cancelled, CancelToken
+from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
 from analyzers.report import Card, Choice, Edit, Fact, Finding, Graph, Sighting
+from analyzers.rules.comments import suppression
 
 T = TypeVar("T")
 
@@ -124,8 +125,6 @@ class Snapshot:
 
     def ignoring(self, finding: Finding) -> Edit | None:
         """The edit that silences a finding by a comment."""
-        from analyzers.rules import suppression
-
         with self._held() as db:
             path = finding.place.path
             cut = module(db, path)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Judgement
+from analyzers.drafting.judging import judge, placed, together
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
@@ -14,24 +15,19 @@ from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_toge
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
 from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
-
-if TYPE_CHECKING:
-    from analyzers.rules.base import Judgement
-    from analyzers.rules.suppression import Comments, Use
+from analyzers.rules import RULES
+from analyzers.rules.comments import suppression
+from analyzers.rules.comments.suppression import Comments, Use
 
 
 @query(remembers=FORMER_FUNCTIONS)
 def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:  # noqa: FBT001
-    from analyzers.rules import judge
-
-    return judge(run_of(db, path, index, presume), Positions(db))
+    return judge(RULES, run_of(db, path, index, presume), Positions(db))
 
 
 @query
 def judged(db: Database, path: str) -> tuple[Judgement, ...]:
     """What the rules make of a file's runs."""
-    from analyzers.rules import together
-
     runs = [judged_run(db, path, index, False) for index in (WHOLE, *uncalled(db, path, False))]
     return together(runs, [judged_run(db, path, index, True) for index in presuming(db, path)])
 
@@ -39,8 +35,6 @@ def judged(db: Database, path: str) -> tuple[Judgement, ...]:
 @query
 def found(db: Database, path: str) -> tuple[Finding, ...]:
     """All findings of a file's runs, before anybody silences one."""
-    from analyzers.rules import placed
-
     places = Positions(db)
     return tuple(sorted((placed(j, places) for j in judged(db, path)), key=lambda f: (f.place, f.code)))
 
@@ -52,16 +46,12 @@ def comments_of(db: Database, path: str) -> Comments | None:
     directives = cut.directives
     if not directives:
         return None
-    from analyzers.rules import suppression
-
-    return suppression.Comments(path, cut.text, directives)
+    return Comments(path, cut.text, directives)
 
 
 @query
 def uses(db: Database, path: str) -> frozenset[Use]:
     """The directives, of whichever files, that silence findings of one file's runs."""
-    from analyzers.rules import suppression
-
     mine = found(db, path)
     comments = [comments_of(db, there) for there in sorted({finding.place.path for finding in mine})]
     return frozenset(use for text in comments if text is not None for use in suppression.uses(text, mine))
@@ -77,8 +67,6 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
     text = comments_of(db, path)
     if text is None:
         return ()
-    from analyzers.rules import RULES, suppression
-
     strange = list(suppression.unknown(text, RULES))
     told = [finding for finding in strange if not text.silencing(finding)]
     used, off = uses(db, path) | suppression.uses(text, strange), choice(db, path).off

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from analyzers.program import prelude
-from analyzers.queries.engine import Database, Input, query
+from analyzers.queries.engine import Database, query
+from analyzers.queries.families import Input
 from analyzers.report import Choice
 from analyzers.syntax.outline import Outline
 from analyzers.syntax.split import Module

@@ -8,6 +8,7 @@ C++ makes of parts, `tensor-methods` the methods of tensors that are Python. A p
 
 from __future__ import annotations
 
+import ast
 from functools import cache
 from pathlib import Path
 
@@ -39,8 +40,6 @@ def aliases() -> dict[str, str]:
 @cache
 def symbols(folder: str) -> dict[str, str]:
     """The names that a folder defines, and the prelude module of each."""
-    import ast
-
     out: dict[str, str] = {}
     for file in sorted((ROOT / folder).glob("*.py")) if (ROOT / folder).is_dir() else ():
         path = f"{PREFIX}{folder}/{file.name}"

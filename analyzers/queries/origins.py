@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers.queries.engine import Cell, Database
+from analyzers.queries.engine import Database
+from analyzers.queries.families import Cell
 
 
 class Origins:

@@ -1,100 +1,23 @@
-"""The rules. The directory is the registry: every module that defines a `RULE` is one."""
+"""The rules, a folder for each block. The directory is the registry: every module that defines a `RULE` is one."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
-from analyzers.machine.core.causes import Plain, Raised
-from analyzers.report import Finding, Fix, Raises, Related, Severity
-from analyzers.rules.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
-from analyzers.rules.layout import laid_out
+from analyzers.drafting.base import Rule
 
 
-def _collect() -> tuple[Rule, ...]:
-    found = []
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+def _rules_in(folders: Iterable[str], package: str) -> Iterator[Rule]:
+    """The rules of a package and of those in it."""
+    for info in pkgutil.iter_modules(folders):
+        module = importlib.import_module(f"{package}.{info.name}")
         rule = getattr(module, "RULE", None)
         if isinstance(rule, Rule):
-            found.append(rule)
-    return tuple(sorted(found, key=lambda r: r.code))
+            yield rule
+        if info.ispkg:
+            yield from _rules_in(module.__path__, module.__name__)
 
 
-RULES: tuple[Rule, ...] = _collect()
-
-ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
-
-
-def judge(run: Run, places: Places) -> tuple[Judgement, ...]:
-    """What the rules find in one run."""
-    facts = Facts(run, places)
-    drafts = ((rule, draft) for rule in RULES if rule.check is not None for draft in rule.check(facts))
-    return _gravest(
-        _judgement(rule, draft, facts)
-        for rule, draft in drafts
-        if draft.event is None or not _only_possible(draft.event, facts)
-    )
-
-
-def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:
-    """Each place and rule once, the gravest first where runs differ.
-
-    What `presumed` runs find counts where the others found nothing.
-    """
-    found = _gravest(judgement for run in runs for judgement in run)
-    known = {(j.code, j.loc) for j in found} | {(j.code, j.raises.loc) for j in found if j.raises is not None}
-    return found + tuple(
-        j
-        for j in _gravest(judgement for run in presumed for judgement in run)
-        if (j.code, j.loc) not in known and (j.raises is None or (j.code, j.raises.loc) not in known)
-    )
-
-
-def _gravest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    found: dict[tuple[object, ...], Judgement] = {}
-    for judgement in judgements:
-        old = found.get(judgement.key)
-        if old is None or ORDER[judgement.severity] < ORDER[old.severity]:
-            found[judgement.key] = judgement
-    return tuple(found.values())
-
-
-def _only_possible(event: Raised, facts: Facts) -> bool:
-    """An exception of the library's own checks, on a path that nothing says is taken."""
-    return isinstance(event.cause, Plain) and event.cause.note == "library" and not facts.is_certain(event)
-
-
-def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
-    raises = None
-    severity = draft.severity
-    if draft.event is not None and not draft.event.outside:
-        event = draft.event
-        certain = facts.is_certain(event)
-        severity = "info" if event.expected else "error" if certain else "warning"
-        raises = RaisedAt(event.site.loc, event.exception, event.message, certain, event.caught, event.expected)
-    return Judgement(
-        rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
-    )
-
-
-def placed(judgement: Judgement, places: Places) -> Finding:
-    """A judgement as a finding in files."""
-    at = judgement.raises
-    raises = None
-    if at is not None:
-        raises = Raises(places.place(at.loc), at.exception, at.message, at.certain, at.caught, at.expected)
-    drafts = ((fix, laid_out(fix.edits, places)) for fix in judgement.fixes)
-    fixes = tuple(Fix(fix.title, fix.safe, edits) for fix, edits in drafts if edits is not None)
-    return Finding(
-        judgement.code,
-        judgement.name,
-        judgement.severity,
-        judgement.message,
-        places.place(judgement.loc),
-        raises,
-        judgement.effect,
-        tuple(Related(places.place(loc), text) for loc, text in judgement.related),
-        fixes,
-    )
+RULES: tuple[Rule, ...] = tuple(sorted(_rules_in(__path__, __name__), key=lambda rule: rule.code))

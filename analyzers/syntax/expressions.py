@@ -9,22 +9,17 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from analyzers.syntax import literals, parse, strings
+from analyzers.syntax import literals, operators, parse, strings
 from analyzers.syntax import nodes as n
-from analyzers.syntax.source import Lower, Scope, Source, error
-
-MAX_DEPTH = 200
+from analyzers.syntax.parameters import SPLATS, arguments
+from analyzers.syntax.source import MAX_DEPTH, Lower, Scope, Source, error
 
 IDENTIFIER = parse.kind("identifier")
 PARENTHESES = parse.kind("parenthesized_expression")
-_BINARY = parse.kind("binary_operator")
-_BOOLEAN = parse.kind("boolean_operator")
 _PAIR = parse.kind("pair")
 _IF_CLAUSE = parse.kind("if_clause")
 _KEYWORD = parse.kind("keyword_argument")
 _DICT_SPLAT = parse.kind("dictionary_splat")
-_TYPE = parse.kind("type")
-_OPERATOR = parse.field("operator")
 _PARAMETERS = parse.field("parameters")
 _BODY = parse.field("body")
 
@@ -52,7 +47,7 @@ def target(c: Source, node: Node) -> n.Expr:
     start, end = c.at(node.start_byte), c.at(node.end_byte)
     inner = parse.parts(node)
     lowered: n.Expr
-    if kind in _SPLATS:
+    if kind in SPLATS:
         lowered = n.Starred(start, end, target(c, inner[0])) if inner else error(c, node)
     elif kind in _LISTS:
         lowered = n.ListExpr(start, end, tuple(target(c, one) for one in inner))
@@ -197,99 +192,6 @@ def _parentheses(c: Source, node: Node) -> n.Expr:
     return expr(c, inner[0]) if len(inner) == 1 else error(c, node)
 
 
-def _unary(c: Source, node: Node) -> n.Expr:
-    operator = node.children[0].type
-    return n.UnaryOp(c.at(node.start_byte), c.at(node.end_byte), operator, expr(c, parse.parts(node)[0]))
-
-
-def _binary(c: Source, node: Node) -> n.Expr:
-    """`a + b + c` leans to the left, so a long sum is walked down and built up without recursion."""
-    spine: list[tuple[Node, list[Node]]] = []
-    while node.kind_id == _BINARY:
-        tokens = [one for one in node.children if not one.is_extra]
-        if tokens[1].type == "&" and any(_is_xor(one) for one in (tokens[0], tokens[2])):
-            return _regrouped(c, spine[0][0] if spine else node)
-        spine.append((node, tokens))
-        node = tokens[0]
-    if c.depth + len(spine) > MAX_DEPTH:
-        return error(c, spine[0][0])
-    c.depth += len(spine)
-    lowered = expr(c, node)
-    for whole, (_, operator, right) in reversed(spine):
-        start, end = c.at(whole.start_byte), c.at(whole.end_byte)
-        lowered = n.BinOp(start, end, lowered, operator.type, expr(c, right))
-    c.depth -= len(spine)
-    return lowered
-
-
-def _is_xor(node: Node) -> bool:
-    operator = node.child_by_field_id(_OPERATOR) if node.kind_id == _BINARY else None
-    return operator is not None and operator.type == "^"
-
-
-def _regrouped(c: Source, node: Node) -> n.Expr:
-    """Tree-sitter's grammar lets `^` bind closer than `&`; Python does not. Group the operands by Python's rule."""
-    pending: list[tuple[n.Expr, int, str]] = []
-    tokens = _flat(node)
-    if c.depth + len(tokens) // 2 > MAX_DEPTH:
-        return error(c, node)
-    for token, following in zip(tokens[::2], [*tokens[1::2], None], strict=True):
-        operand, start, end = expr(c, token), c.at(token.start_byte), c.at(token.end_byte)
-        operator = "" if following is None else following.type
-        while pending and _binds_first(pending[-1][2], operator):
-            left, start, joined = pending.pop()
-            operand = n.BinOp(start, end, left, joined, operand)
-        pending.append((operand, start, operator))
-    return pending[-1][0]
-
-
-def _flat(node: Node) -> list[Node]:
-    """Operands and operators of a binary expression, in the order of the text."""
-    tokens: list[Node] = []
-    pending = [node]
-    while pending:
-        one = pending.pop()
-        if one.kind_id == _BINARY:
-            pending.extend(child for child in reversed(one.children) if not child.is_extra)
-        else:
-            tokens.append(one)
-    return tokens
-
-
-def _binds_first(left: str, right: str) -> bool:
-    """Whether in `a left b right c` the left operator takes `b`; the end of the expression binds nothing."""
-    return not right or (_PRECEDENCE[left] >= _PRECEDENCE[right] and right != "**")
-
-
-def _boolean(c: Source, node: Node) -> n.Expr:
-    start, end = c.at(node.start_byte), c.at(node.end_byte)
-    values: list[Node] = []
-    operator = None
-    while node.kind_id == _BOOLEAN:
-        left, token, right = [one for one in node.children if not one.is_extra]
-        if operator is not None and token.type != operator:
-            break
-        operator = token.type
-        values.append(right)
-        node = left
-    values.append(node)
-    return n.BoolOp(start, end, operator or "and", tuple(expr(c, one) for one in reversed(values)))
-
-
-def _compare(c: Source, node: Node) -> n.Expr:
-    operands: list[Node] = []
-    operators: list[str] = []
-    for one in node.children:
-        if one.is_named:
-            if not one.is_extra:
-                operands.append(one)
-        else:
-            operators.append("!=" if one.type == "<>" else one.type)
-    left, *rest = operands
-    comparators = tuple(expr(c, one) for one in rest)
-    return n.Compare(c.at(node.start_byte), c.at(node.end_byte), expr(c, left), tuple(operators), comparators)
-
-
 def _conditional(c: Source, node: Node) -> n.Expr:
     body, test, orelse = parse.parts(node)
     start, end = c.at(node.start_byte), c.at(node.end_byte)
@@ -375,7 +277,7 @@ def _lambda(c: Source, node: Node) -> n.Expr:
     parameters = node.child_by_field_id(_PARAMETERS)
     body = node.child_by_field_id(_BODY)
     outer = c.scope
-    args = arguments(c, parameters)
+    args = arguments(c, parameters, expr)
     c.scope = Scope()
     lowered = n.ErrorExpr(0, 0) if body is None else expr(c, body)
     c.scope = outer
@@ -418,6 +320,22 @@ def _union_type(c: Source, node: Node) -> n.Expr:
     return n.BinOp(c.at(node.start_byte), c.at(node.end_byte), expr(c, left), "|", expr(c, right))
 
 
+def _unary(c: Source, node: Node) -> n.Expr:
+    return operators.unary(c, node, expr)
+
+
+def _binary(c: Source, node: Node) -> n.Expr:
+    return operators.binary(c, node, expr)
+
+
+def _boolean(c: Source, node: Node) -> n.Expr:
+    return operators.boolean(c, node, expr)
+
+
+def _compare(c: Source, node: Node) -> n.Expr:
+    return operators.compare(c, node, expr)
+
+
 def _string(c: Source, node: Node) -> n.Expr:
     return strings.joined(c, node, [node], expr)
 
@@ -426,71 +344,10 @@ def _concatenated(c: Source, node: Node) -> n.Expr:
     return strings.joined(c, node, parse.parts(node), expr)
 
 
-# --- parameters -------------------------------------------------------------------------------------------------
-
-
-def arguments(c: Source, node: Node | None) -> n.Arguments:
-    """Parameters of a function or lambda; names are not bound here, as defaults belong to the scope outside."""
-    posonly: list[n.Arg] = []
-    args: list[n.Arg] = []
-    kwonly: list[n.Arg] = []
-    vararg: n.Arg | None = None
-    kwarg: n.Arg | None = None
-    after_star = False
-    for one in [] if node is None else parse.parts(node):
-        kind = one.kind_id
-        if kind == _POSITIONAL_SEPARATOR:
-            posonly, args = args, []
-        elif kind == _KEYWORD_SEPARATOR:
-            after_star = True
-        else:
-            arg, stars = _parameter(c, one)
-            if stars == 2:
-                kwarg = arg
-            elif stars == 1:
-                vararg, after_star = arg, True
-            else:
-                (kwonly if after_star else args).append(arg)
-    return n.Arguments(tuple(posonly), tuple(args), vararg, tuple(kwonly), kwarg)
-
-
-def parameter_names(args: n.Arguments) -> set[str]:
-    every = (*args.posonly, *args.args, *args.kwonly, args.vararg, args.kwarg)
-    return {arg.name for arg in every if arg is not None}
-
-
-def _parameter(c: Source, node: Node) -> tuple[n.Arg, int]:
-    """One parameter and how many stars stand before it."""
-    first, *rest = parse.parts(node) or [node]
-    annotation: n.Expr | None = None
-    default: n.Expr | None = None
-    end = first.end_byte
-    for one in rest:
-        if one.kind_id == _TYPE:
-            annotation, end = expr(c, one), one.end_byte
-        else:
-            default = expr(c, one)
-    stars = 0
-    if first.kind_id in _SPLATS or node.kind_id in _SPLATS:
-        splat = first if first.kind_id in _SPLATS else node
-        stars = len(splat.children[0].type)
-        first = parse.parts(splat)[0]
-    name = c.name(first) if first.kind_id == IDENTIFIER else ""
-    return n.Arg(c.at(first.start_byte), c.at(end), name, annotation, default), stars
-
-
-_PRECEDENCE = {
-    op: rank
-    for rank, ops in enumerate((("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"), ("**",)))
-    for op in ops
-}
-_POSITIONAL_SEPARATOR = parse.kind("positional_separator")
-_KEYWORD_SEPARATOR = parse.kind("keyword_separator")
 _ARGUMENT_LIST = parse.kind("argument_list")
-_SPLATS = parse.kinds("list_splat_pattern", "list_splat", "dictionary_splat_pattern", "splat_type")
 _LISTS = parse.kinds("list_pattern", "list")
 _TUPLES = parse.kinds("tuple_pattern", "tuple")
-_TARGET_GROUPS = _SPLATS | _LISTS | _TUPLES | {PARENTHESES} | parse.kinds("pattern_list", "expression_list")
+_TARGET_GROUPS = SPLATS | _LISTS | _TUPLES | {PARENTHESES} | parse.kinds("pattern_list", "expression_list")
 
 _BY_NAME: dict[str, Lower] = {
     "identifier": _name,

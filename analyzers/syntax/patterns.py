@@ -10,8 +10,8 @@ from tree_sitter import Node
 
 from analyzers.syntax import nodes as n
 from analyzers.syntax import parse
-from analyzers.syntax.expressions import MAX_DEPTH, expr
-from analyzers.syntax.source import Source, error
+from analyzers.syntax.expressions import expr
+from analyzers.syntax.source import MAX_DEPTH, Source, error
 
 _CASE = parse.kind("case_pattern")
 _DOTTED = parse.kind("dotted_name")

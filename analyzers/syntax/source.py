@@ -17,6 +17,9 @@ from analyzers.syntax import literals
 from analyzers.syntax import nodes as n
 from analyzers.syntax.spans import ChunkSpan
 
+MAX_DEPTH = 200
+"""How deep statements and expressions nest; what is deeper is an error, so whoever walks the tree may recurse."""
+
 
 @dataclass(slots=True)
 class Scope:

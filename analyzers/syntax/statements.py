@@ -12,29 +12,17 @@ from tree_sitter import Node
 
 from analyzers.syntax import nodes as n
 from analyzers.syntax import parse
-from analyzers.syntax.expressions import (
-    IDENTIFIER,
-    MAX_DEPTH,
-    arguments,
-    call_arguments,
-    expr,
-    has_comma,
-    listed,
-    parameter_names,
-    several,
-    target,
-)
+from analyzers.syntax.expressions import IDENTIFIER, call_arguments, expr, has_comma, several, target
+from analyzers.syntax.parameters import arguments, parameter_names
 from analyzers.syntax.patterns import open_sequence, pattern
-from analyzers.syntax.source import Scope, Source, error
+from analyzers.syntax.simple_statements import SIMPLE, LowerStatement, broken
+from analyzers.syntax.source import MAX_DEPTH, Scope, Source, error
 
-_TYPE = parse.field("type")
 _NAME = parse.field("name")
 _BODY = parse.field("body")
 _RETURNS = parse.field("return_type")
 _PARAMETERS = parse.field("parameters")
 _SUPERCLASSES = parse.field("superclasses")
-_OPERATOR = parse.field("operator")
-_CAUSE = parse.field("cause")
 _GUARD = parse.field("guard")
 
 _BLOCK = parse.kinds("block")
@@ -42,24 +30,15 @@ _ELIF = parse.kind("elif_clause")
 _ELSE = parse.kind("else_clause")
 _EXCEPT = parse.kind("except_clause")
 _FINALLY = parse.kind("finally_clause")
-_ASSIGNMENT = parse.kind("assignment")
-_AUGMENTED = parse.kind("augmented_assignment")
 _DECORATOR = parse.kind("decorator")
 _FUNCTION = parse.kind("function_definition")
 _DECORATED = parse.kind("decorated_definition")
-_ALIASED = parse.kind("aliased_import")
-_RELATIVE = parse.kind("relative_import")
-_IMPORT_PREFIX = parse.kind("import_prefix")
-_WILDCARD = parse.kind("wildcard_import")
 _WITH_CLAUSE = parse.kind("with_clause")
 _PARENTHESES = parse.kind("parenthesized_expression")
 _TUPLE = parse.kinds("tuple")
 _AS = parse.kinds("as_pattern")
 _CASE_CLAUSE = parse.kind("case_clause")
-_EXPRESSION_LIST = parse.kind("expression_list")
 _GENERIC = parse.kind("generic_type")
-
-Lower = Callable[[Source, Node], n.Stmt]
 
 
 def statement(c: Source, node: Node) -> n.Stmt:
@@ -74,10 +53,6 @@ def statement(c: Source, node: Node) -> n.Stmt:
     lowered = handler(c, node)
     c.depth -= 1
     return lowered
-
-
-def broken(c: Source, node: Node) -> n.ErrorStmt:
-    return n.ErrorStmt(c.at(node.start_byte), c.at(node.end_byte))
 
 
 def block(c: Source, node: Node | None) -> tuple[n.Stmt, ...]:
@@ -129,175 +104,6 @@ def _end(c: Source, node: Node, *bodies: tuple[n.Stmt, ...]) -> int:
     return c.at(node.end_byte)
 
 
-# --- simple statements ------------------------------------------------------------------------------------------
-
-
-def _expression(c: Source, node: Node) -> n.Stmt:
-    inner = parse.parts(node)
-    if not inner:
-        return broken(c, node)
-    first = inner[0]
-    kind = first.kind_id
-    if kind == _ASSIGNMENT:
-        return _assignment(c, first)
-    if kind == _AUGMENTED:
-        left, *_, right = parse.parts(first)
-        operator = first.child_by_field_id(_OPERATOR)
-        start, end = c.at(first.start_byte), c.at(first.end_byte)
-        op = "" if operator is None else operator.type[:-1]
-        return n.AugAssign(start, end, target(c, left), op, expr(c, right))
-    start, end = c.at(node.start_byte), c.at(node.end_byte)
-    return n.ExprStmt(start, end, listed(c, node, 0))
-
-
-def _assignment(c: Source, node: Node) -> n.Stmt:
-    start, end = c.at(node.start_byte), c.at(node.end_byte)
-    annotation = node.child_by_field_id(_TYPE)
-    if annotation is not None:
-        return _annotated(c, node, annotation)
-    targets: list[n.Expr] = []
-    while node.kind_id == _ASSIGNMENT:
-        if node.child_by_field_id(_TYPE) is not None:
-            return n.ErrorStmt(start, end)
-        left, node = parse.parts(node)
-        targets.append(target(c, left))
-    return n.Assign(start, end, tuple(targets), expr(c, node))
-
-
-def _annotated(c: Source, node: Node, annotation: Node) -> n.Stmt:
-    left, _, *values = parse.parts(node)
-    start, end = c.at(node.start_byte), c.at(node.end_byte)
-    if values and values[0].kind_id == _ASSIGNMENT:
-        return n.ErrorStmt(start, end)
-    declared = bool(values) or left.kind_id == IDENTIFIER
-    assigned = target(c, left) if declared else _unbound(c, left)
-    value = expr(c, values[0]) if values else None
-    return n.AnnAssign(start, end, assigned, expr(c, annotation), value)
-
-
-def _unbound(c: Source, node: Node) -> n.Expr:
-    """`(x): int` declares nothing: Python does not make `x` a local for it."""
-    outer = c.scope
-    c.scope = Scope()
-    lowered = target(c, node)
-    c.scope = outer
-    return lowered
-
-
-def _simple(make: Callable[[int, int], n.Stmt]) -> Lower:
-    def lower(c: Source, node: Node) -> n.Stmt:
-        return make(c.at(node.start_byte), c.at(node.end_byte))
-
-    return lower
-
-
-def _return(c: Source, node: Node) -> n.Stmt:
-    inner = parse.parts(node)
-    return n.Return(c.at(node.start_byte), c.at(node.end_byte), expr(c, inner[0]) if inner else None)
-
-
-def _delete(c: Source, node: Node) -> n.Stmt:
-    inner = parse.parts(node)
-    if len(inner) == 1 and inner[0].kind_id == _EXPRESSION_LIST:
-        inner = parse.parts(inner[0])
-    targets = tuple(target(c, one) for one in inner)
-    return n.Delete(c.at(node.start_byte), c.at(node.end_byte), targets)
-
-
-def _raise(c: Source, node: Node) -> n.Stmt:
-    cause = node.child_by_field_id(_CAUSE)
-    inner = parse.parts(node)
-    if inner and inner[0].kind_id == _EXPRESSION_LIST:
-        return broken(c, node)
-    exc = expr(c, inner[0]) if inner else None
-    lowered_cause = None if cause is None else expr(c, cause)
-    return n.Raise(c.at(node.start_byte), c.at(node.end_byte), exc, lowered_cause)
-
-
-def _assert(c: Source, node: Node) -> n.Stmt:
-    test, *msg = parse.parts(node)
-    message = expr(c, msg[0]) if msg else None
-    return n.Assert(c.at(node.start_byte), c.at(node.end_byte), expr(c, test), message)
-
-
-def _import(c: Source, node: Node) -> n.Stmt:
-    names = tuple(_alias(c, one) for one in parse.parts(node))
-    c.scope.bound.update(alias.asname or alias.name.split(".")[0] for alias in names)
-    return n.Import(c.at(node.start_byte), c.at(node.end_byte), names)
-
-
-def _import_from(c: Source, node: Node) -> n.Stmt:
-    source, *imported = parse.parts(node)
-    module: str | None
-    module, level = None, 0
-    if source.kind_id == _RELATIVE:
-        for one in parse.parts(source):
-            if one.kind_id == _IMPORT_PREFIX:
-                level = c.text[one.start_byte : one.end_byte].count(b".")
-            else:
-                module = _dotted_name(c, one)
-    else:
-        module = _dotted_name(c, source)
-    return _from(c, node, module, imported, level)
-
-
-def _future(c: Source, node: Node) -> n.Stmt:
-    return _from(c, node, "__future__", parse.parts(node), 0)
-
-
-def _from(c: Source, node: Node, module: str | None, imported: list[Node], level: int) -> n.Stmt:
-    names = tuple(_alias(c, one) for one in imported)
-    c.scope.bound.update(alias.asname or alias.name for alias in names if alias.name != "*")
-    return n.ImportFrom(c.at(node.start_byte), c.at(node.end_byte), module, names, level)
-
-
-def _alias(c: Source, node: Node) -> n.Alias:
-    start, end = c.at(node.start_byte), c.at(node.end_byte)
-    if node.kind_id == _WILDCARD:
-        return n.Alias(start, end, "*", None)
-    if node.kind_id == _ALIASED:
-        name, asname = parse.parts(node)
-        return n.Alias(start, end, _dotted_name(c, name), c.name(asname))
-    return n.Alias(start, end, _dotted_name(c, node), None)
-
-
-def _dotted_name(c: Source, node: Node) -> str:
-    return ".".join(c.name(one) for one in parse.parts(node))
-
-
-def _global(c: Source, node: Node) -> n.Stmt:
-    names = tuple(c.name(one) for one in parse.parts(node))
-    c.scope.globals.update(names)
-    return n.Global(c.at(node.start_byte), c.at(node.end_byte), names)
-
-
-def _nonlocal(c: Source, node: Node) -> n.Stmt:
-    names = tuple(c.name(one) for one in parse.parts(node))
-    c.scope.nonlocals.update(names)
-    return n.Nonlocal(c.at(node.start_byte), c.at(node.end_byte), names)
-
-
-def _type_alias(c: Source, node: Node) -> n.Stmt:
-    """`type X = ...` binds X to what no analysis needs to know."""
-    left, right = parse.parts(node)
-    named = parse.parts(left)[0]
-    if named.kind_id == _GENERIC:
-        named = parse.parts(named)[0]
-    if named.kind_id != IDENTIFIER:
-        return _call_of_type(c, node)
-    return n.Assign(c.at(node.start_byte), c.at(node.end_byte), (target(c, named),), error(c, right))
-
-
-def _call_of_type(c: Source, node: Node) -> n.Stmt:
-    """`type(x).y = 1` looks like an alias to tree-sitter: read it again with another name for `type`."""
-    text = b"____" + c.text[node.start_byte + 4 : node.end_byte]
-    inner = parse.parts(parse.parse(text).root_node)
-    if len(inner) != 1 or inner[0].has_error:
-        return broken(c, node)
-    again = Source(text, -c.at(node.start_byte), c.scope, c.depth, {b"____": "type"})
-    return statement(again, inner[0])
-
-
 # --- compound statements ----------------------------------------------------------------------------------------
 
 
@@ -308,7 +114,7 @@ def function_head(c: Source, node: Node) -> n.FunctionHead | n.ErrorStmt:
     name = inner.child_by_field_id(_NAME)
     if name is None:
         return broken(c, node)
-    args = arguments(c, inner.child_by_field_id(_PARAMETERS))
+    args = arguments(c, inner.child_by_field_id(_PARAMETERS), expr)
     annotation = inner.child_by_field_id(_RETURNS)
     returns = None if annotation is None else expr(c, annotation)
     c.scope.bound.add(c.name(name))
@@ -525,21 +331,30 @@ def _is_starred(node: Node) -> bool:
     return any(one.type == "splat_pattern" for one in node.named_children)
 
 
+def _type_alias(c: Source, node: Node) -> n.Stmt:
+    """`type X = ...` binds X to what no analysis needs to know."""
+    left, right = parse.parts(node)
+    named = parse.parts(left)[0]
+    if named.kind_id == _GENERIC:
+        named = parse.parts(named)[0]
+    if named.kind_id != IDENTIFIER:
+        return _call_of_type(c, node)
+    return n.Assign(c.at(node.start_byte), c.at(node.end_byte), (target(c, named),), error(c, right))
+
+
+def _call_of_type(c: Source, node: Node) -> n.Stmt:
+    """`type(x).y = 1` looks like an alias to tree-sitter: read it again with another name for `type`."""
+    text = b"____" + c.text[node.start_byte + 4 : node.end_byte]
+    inner = parse.parts(parse.parse(text).root_node)
+    if len(inner) != 1 or inner[0].has_error:
+        return broken(c, node)
+    again = Source(text, -c.at(node.start_byte), c.scope, c.depth, {b"____": "type"})
+    return statement(again, inner[0])
+
+
 _CLAUSES = parse.kinds("elif_clause", "else_clause", "except_clause", "finally_clause", "case_clause")
-_BY_NAME: dict[str, Lower] = {
-    "expression_statement": _expression,
-    "pass_statement": _simple(n.Pass),
-    "break_statement": _simple(n.Break),
-    "continue_statement": _simple(n.Continue),
-    "return_statement": _return,
-    "delete_statement": _delete,
-    "raise_statement": _raise,
-    "assert_statement": _assert,
-    "import_statement": _import,
-    "import_from_statement": _import_from,
-    "future_import_statement": _future,
-    "global_statement": _global,
-    "nonlocal_statement": _nonlocal,
+_BY_NAME: dict[str, LowerStatement] = {
+    **SIMPLE,
     "type_alias_statement": _type_alias,
     "function_definition": _function,
     "class_definition": _class,
@@ -551,7 +366,9 @@ _BY_NAME: dict[str, Lower] = {
     "with_statement": _with,
     "match_statement": _match,
 }
-_HANDLERS: dict[int, Lower] = {kind: handler for name, handler in _BY_NAME.items() for kind in parse.kinds(name)}
+_HANDLERS: dict[int, LowerStatement] = {
+    kind: handler for name, handler in _BY_NAME.items() for kind in parse.kinds(name)
+}
 _COMPOUND = parse.kinds(
     "function_definition",
     "class_definition",

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+    from analyzers.drafting.base import Rule
     from analyzers.host import Host, Snapshot
     from analyzers.report import Bound, Reach
-    from analyzers.rules.base import Rule
 
 BY_NAME = {
     "autograd_lsp.cli.commands": "of all commands, one is given",

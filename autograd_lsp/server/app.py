@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException, PyglsErro
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from analyzers.queries.engine import Cancelled, CancelToken
+from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.report import Sighting
 from autograd_lsp import __version__
 from autograd_lsp.config import ConfigError, Configuration, is_below

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 
-from analyzers.queries.engine import Cancelled
+from analyzers.queries.cancellation import Cancelled
 from autograd_lsp.files.folders import files_below
 from autograd_lsp.files.gitignore import GitIgnore
 from autograd_lsp.server.app import AutogradServer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from analyzers.drafting.base import Rule
 from analyzers.rules import RULES
-from analyzers.rules.base import Rule
 
 _BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^## (.*)$", re.MULTILINE)

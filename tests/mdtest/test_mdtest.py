@@ -17,7 +17,7 @@ DOCS = HERE.parents[1] / "docs"
 
 PAGES = [*sorted(HERE.glob("*.md")), *sorted((DOCS / "errors").glob("*.md")), DOCS / "theory.md"]
 SNIPPETS = [snippet for path in PAGES for snippet in in_markdown(path)]
-SNIPPETS += [snippet for path in sorted(RULES.glob("*.py")) for snippet in in_rule(path)]
+SNIPPETS += [snippet for path in sorted(RULES.rglob("*.py"), key=lambda path: path.name) for snippet in in_rule(path)]
 FIXED = [snippet for snippet in SNIPPETS if snippet.broken]
 
 every_snippet = pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.id for snippet in SNIPPETS])

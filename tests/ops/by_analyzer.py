@@ -7,6 +7,7 @@ from typing import Any
 
 from analyzers.domain.objects import VERSION_BASE, Counter, DictObj, Edge, ListObj, Tensor
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
+from analyzers.drafting.base import Facts
 from analyzers.host import Host
 from analyzers.host.places import Positions
 from analyzers.host.runs import Program, module_run
@@ -16,7 +17,6 @@ from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.program import ModuleRun
-from analyzers.rules.base import Facts
 from analyzers.syntax import nodes as n
 from tests.ops.cases import Case, Flags
 from tests.ops.seen import UNKNOWN, GraphNode, Seen, SeenTensor

@@ -19,9 +19,10 @@ ALLOWED = {
     "program": {"syntax"},
     "machine": {"domain", "ops", "syntax"},
     "graph": {"domain", "machine", "ops", "report", "syntax"},
-    "rules": {"domain", "machine", "report", "syntax"},
+    "drafting": {"domain", "machine", "report", "syntax"},
+    "rules": {"domain", "drafting", "machine", "report", "syntax"},
     "report": set(),
-    "host": {"domain", "graph", "machine", "program", "queries", "report", "rules", "syntax"},
+    "host": {"domain", "drafting", "graph", "machine", "program", "queries", "report", "rules", "syntax"},
     "views": {"domain", "host", "machine", "program", "queries", "report", "syntax"},
 }
 """By room, the other rooms that it may import. `host` is the one door: only `views`, which asks it what editors want to

@@ -164,7 +164,9 @@ def test_everything_on_the_heap_has_a_model() -> None:
 
 def test_the_assembly_imports_every_file() -> None:
     """Whatever enters itself into a table is there once the machine is put together."""
-    code = "import sys, analyzers.machine.assembly; print(*(m for m in sys.modules if m.startswith('analyzers.machine')))"
+    code = (
+        "import sys, analyzers.machine.assembly; print(*(m for m in sys.modules if m.startswith('analyzers.machine')))"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
     dotted = {".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in files()}
     assert {name for name in dotted if not name.endswith("__init__")} <= set(loaded.stdout.split())

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzers.queries.engine import STALE_FOR, Cancelled, CancelToken, CycleError, Database, Input, Query, query
+from analyzers.queries.cancellation import Cancelled, CancelToken
+from analyzers.queries.cycles import CycleError
+from analyzers.queries.engine import STALE_FOR, Database, query
+from analyzers.queries.families import Input, Query
 
 TEXT = Input[str, str]("text")
 

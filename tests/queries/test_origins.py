@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.queries.engine import Database, Input, query
+from analyzers.queries.engine import Database, query
+from analyzers.queries.families import Input
 from analyzers.queries.origins import Origins
 
 TEXT = Input[str, str]("text")

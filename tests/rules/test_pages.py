@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from analyzers.drafting.base import Rule
 from analyzers.rules import RULES
-from analyzers.rules.base import Rule
 from autograd_lsp.text.urls import rule_page
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+RULE_FILES = REPOSITORY / "analyzers" / "rules"
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
 
@@ -31,9 +32,19 @@ def test_codes_and_names_are_unique() -> None:
 
 @every_rule
 def test_a_rule_is_called_as_its_file(rule: Rule) -> None:
-    module = importlib.import_module(f"analyzers.rules.{rule.name.replace('-', '_')}")
+    [file] = RULE_FILES.rglob(f"{rule.name.replace('-', '_')}.py")
+    module = importlib.import_module(".".join(file.relative_to(REPOSITORY).with_suffix("").parts))
     assert module.RULE is rule
     assert rule.doc == module.__doc__
+
+
+def test_a_folder_has_the_rules_of_a_block() -> None:
+    blocks: dict[str, set[str]] = {}
+    for rule in RULES:
+        [file] = RULE_FILES.rglob(f"{rule.name.replace('-', '_')}.py")
+        blocks.setdefault(rule.code[:3], set()).add(file.relative_to(RULE_FILES).parts[0])
+    assert all(len(folders) == 1 for folders in blocks.values()), blocks
+    assert len(set[str]().union(*blocks.values())) == len(blocks), blocks
 
 
 @every_rule

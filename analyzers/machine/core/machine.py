@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import Join, interchangeable
+from analyzers.domain.join import Join
+from analyzers.domain.likeness import interchangeable
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
 from analyzers.domain.state import BLOCK_BITS, State

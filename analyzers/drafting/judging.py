@@ -1,0 +1,89 @@
+"""Drafts become judgements, and these become findings: how grave each is, and which of them are one fault.
+
+A statement that raises on every way through it is an error, one that raises on some is a warning. What several visits
+or several callers found at one place is one finding, the gravest of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
+from analyzers.drafting.edits.layout import laid_out
+from analyzers.machine.core.causes import Plain, Raised
+from analyzers.report import Finding, Fix, Raises, Related, Severity
+
+ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+
+
+def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, ...]:
+    """What rules find in one run."""
+    facts = Facts(run, places)
+    drafts = ((rule, draft) for rule in rules if rule.check is not None for draft in rule.check(facts))
+    return _gravest(
+        _judgement(rule, draft, facts)
+        for rule, draft in drafts
+        if draft.event is None or not _only_possible(draft.event, facts)
+    )
+
+
+def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:
+    """Each place and rule once, the gravest first where runs differ.
+
+    What `presumed` runs find counts where the others found nothing.
+    """
+    found = _gravest(judgement for run in runs for judgement in run)
+    known = {(j.code, j.loc) for j in found} | {(j.code, j.raises.loc) for j in found if j.raises is not None}
+    return found + tuple(
+        j
+        for j in _gravest(judgement for run in presumed for judgement in run)
+        if (j.code, j.loc) not in known and (j.raises is None or (j.code, j.raises.loc) not in known)
+    )
+
+
+def _gravest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    found: dict[tuple[object, ...], Judgement] = {}
+    for judgement in judgements:
+        old = found.get(judgement.key)
+        if old is None or ORDER[judgement.severity] < ORDER[old.severity]:
+            found[judgement.key] = judgement
+    return tuple(found.values())
+
+
+def _only_possible(event: Raised, facts: Facts) -> bool:
+    """An exception of the library's own checks, on a path that nothing says is taken."""
+    return isinstance(event.cause, Plain) and event.cause.note == "library" and not facts.is_certain(event)
+
+
+def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
+    raises = None
+    severity = draft.severity
+    if draft.event is not None and not draft.event.outside:
+        event = draft.event
+        certain = facts.is_certain(event)
+        severity = "info" if event.expected else "error" if certain else "warning"
+        raises = RaisedAt(event.site.loc, event.exception, event.message, certain, event.caught, event.expected)
+    return Judgement(
+        rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
+    )
+
+
+def placed(judgement: Judgement, places: Places) -> Finding:
+    """A judgement as a finding in files."""
+    at = judgement.raises
+    raises = None
+    if at is not None:
+        raises = Raises(places.place(at.loc), at.exception, at.message, at.certain, at.caught, at.expected)
+    drafts = ((fix, laid_out(fix.edits, places)) for fix in judgement.fixes)
+    fixes = tuple(Fix(fix.title, fix.safe, edits) for fix, edits in drafts if edits is not None)
+    return Finding(
+        judgement.code,
+        judgement.name,
+        judgement.severity,
+        judgement.message,
+        places.place(judgement.loc),
+        raises,
+        judgement.effect,
+        tuple(Related(places.place(loc), text) for loc, text in judgement.related),
+        fixes,
+    )

@@ -1,0 +1,90 @@
+"""Where a graph was cut or begins, by the trail of a value, and what switched gradients off there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Facts
+from analyzers.drafting.places.tree import at, node_at, path_to
+from analyzers.syntax import nodes as n
+
+LEAVES_TORCH = frozenset({"torch.tensor", "torch.as_tensor", "tensor", "item", "tolist", "numpy", "from_numpy"})
+FACTORIES = {
+    "randn", "rand", "zeros", "ones", "empty", "full", "tensor", "arange", "linspace", "eye", "randint", "normal",
+    "Parameter",
+}  # fmt: skip
+
+
+def cuts(lineage: Lineage | None, limit: int = 4000) -> list[Lineage]:
+    """Where the graph was cut, nearest first; what lies behind a cut is not looked at."""
+    if lineage is None:
+        return []
+    found: dict[tuple[Loc | None, str | None], Lineage] = {}
+    maybe: dict[Loc, Lineage] = {}
+    seen: set[int] = set()
+    queue = [lineage]
+    for step in queue:
+        if id(step) in seen or len(seen) > limit:
+            continue
+        seen.add(id(step))
+        if step.cut is not None and step.loc is not None:
+            found.setdefault((step.loc, step.cut), step)
+            continue
+        if step.what in LEAVES_TORCH and step.loc is not None and _of_tensors(step):
+            maybe.setdefault(step.loc, step)
+        queue.extend(step.parents)
+    return list(found.values()) or list(maybe.values())
+
+
+def _of_tensors(step: Lineage) -> bool:
+    return any(p.what not in LEAVES_TORCH and p.what not in FACTORIES and p.loc is not None for p in step.parents)
+
+
+def leaves(lineage: Lineage | None) -> list[Lineage]:
+    """The tensors that a value was made of in the end, nearest first."""
+    found: dict[Loc, Lineage] = {}
+    for step in lineage.walk() if lineage is not None else ():
+        if not step.parents and step.loc is not None and step.what.removeprefix("torch.") in FACTORIES:
+            found.setdefault(step.loc, step)
+    return list(found.values())
+
+
+def attached(lineage: Lineage, source: Lineage, limit: int = 4000) -> bool:
+    """Whether a value was computed of `source` by a way along which its graph goes on."""
+    seen: set[int] = set()
+    queue = [lineage]
+    for step in queue:
+        if step is source:
+            return True
+        if id(step) in seen or len(seen) > limit or step.cut is not None:
+            continue
+        seen.add(id(step))
+        queue.extend(step.parents)
+    return False
+
+
+def differentiation(facts: Facts, loc: Loc) -> n.Call | None:
+    """The call at a place, where it is one of `torch.autograd.grad` or of a tensor's `backward`."""
+    match node_at(facts, loc):
+        case n.Call(func=n.Attribute(attr="grad" | "backward") | n.Name(id="grad")) as call:
+            return call
+    return None
+
+
+def switched_off(facts: Facts, step: Lineage) -> tuple[Loc, bool] | None:
+    """The `with`, or (then True) the decorator, under which a step ran without gradient."""
+    for loc in (step.loc, *reversed(step.via)):
+        if loc is None:
+            continue
+        for node in reversed(path_to(facts, loc)):
+            candidates: Iterable[n.Node] = ()
+            if isinstance(node, n.With):
+                candidates = (item.context for item in node.items)
+            elif isinstance(node, n.FunctionDef):
+                candidates = node.decorators
+            for candidate in candidates:
+                text = facts.text(at(loc, candidate))
+                if any(word in text for word in ("no_grad", "inference_mode", "set_grad_enabled")):
+                    return at(loc, candidate), isinstance(node, n.FunctionDef)
+    return None

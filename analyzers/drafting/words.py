@@ -1,0 +1,74 @@
+"""The words of a finding: why a graph ends, who called, what a step is called in the user's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Facts
+from analyzers.drafting.places.cuts import differentiation
+
+Note = tuple[Loc, str]
+
+
+def short(text: str, limit: int = 60) -> str:
+    """Source text on one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def said(facts: Facts, loc: Loc) -> str:
+    """The source at a place, as code."""
+    return f"`{short(facts.text(loc))}`"
+
+
+def explain_cut(facts: Facts, step: Lineage) -> str:
+    """Why the graph ends at a cut."""
+    assert step.loc is not None
+    source = said(facts, step.loc)
+    match step.cut:
+        case "detach":
+            return f"{source} cuts the graph"
+        case "data":
+            return f"{source} takes the data without its graph"
+        case "no-grad" if differentiation(facts, step.loc) is not None:
+            return f"{source} makes no graph of the gradient, as `create_graph` is not set"
+        case "no-grad":
+            return f"{source} runs with gradients switched off"
+        case "inference":
+            return f"{source} runs in inference mode"
+        case "no-derivative":
+            return f"{source} has no derivative"
+        case "integer":
+            return f"{source} is a tensor of integers, through which no gradient flows"
+        case "frozen":
+            return f"{source} switches the gradient off"
+        case "leaf-copy":
+            return f"{source} makes a copy without the graph"
+        case "rewrapped":
+            return f"{source} makes a new leaf"
+    return f"{source} takes plain numbers out of torch, which carry no graph"
+
+
+def callers(via: Iterable[Loc]) -> list[Note]:
+    """The calls that led to a place, innermost first."""
+    return [(loc, "called from here") for loc in list(via)[:-4:-1]]
+
+
+def origin(lineage: Lineage | None, text: str) -> list[Note]:
+    """Where a value was made, and who called that."""
+    if lineage is None or lineage.loc is None:
+        return []
+    return [(lineage.loc, text), *callers(lineage.via)]
+
+
+def told(*groups: Iterable[Note], besides: Loc | None = None) -> tuple[Note, ...]:
+    """Notes in order, each place once."""
+    seen = set() if besides is None else {besides}
+    out: list[Note] = []
+    for group in groups:
+        for loc, text in group:
+            if loc not in seen:
+                seen.add(loc)
+                out.append((loc, text))
+    return tuple(out)

@@ -1,0 +1,106 @@
+"""A module runs in a loop, and builds a graph each time that no backward comes to.
+
+Without `torch.no_grad()` every forward pass saves what its backward would need: evaluation then takes the memory of
+training.
+
+## Reported
+```python
+import torch
+net = torch.nn.Linear(2, 2)
+net.eval()
+right = 0
+for x, y in [(torch.ones(3, 2), torch.zeros(3)), (torch.zeros(3, 2), torch.ones(3))]:
+    out = net(x)  # info: [graph-built-for-evaluation]
+    right += (out.argmax(dim=1) == y).sum().item()
+```
+## Fixed
+```python fixed
+import torch
+net = torch.nn.Linear(2, 2)
+net.eval()
+right = 0
+for x, y in [(torch.ones(3, 2), torch.zeros(3)), (torch.zeros(3, 2), torch.ones(3))]:
+    with torch.no_grad():
+        out = net(x)
+    right += (out.argmax(dim=1) == y).sum().item()
+```
+## Reported: a policy that only acts
+```python
+import torch
+policy = torch.nn.Linear(3, 2)
+state = torch.ones(3)
+for step in range(3):
+    scores = policy(state)  # info: [graph-built-for-evaluation]
+    action = int(scores.argmax())
+    state = torch.full((3,), float(action))
+```
+## Not reported
+A pass that goes backward, whatever mode the module is in.
+```python
+import torch
+net = torch.nn.Linear(2, 2)
+net.eval()
+for step in range(3):
+    image = torch.ones(1, 2, requires_grad=True)
+    score = net(image).max()
+    (wanted,) = torch.autograd.grad(score, image)
+```
+Passes whose losses go backward together.
+```python
+import torch
+net = torch.nn.Linear(2, 2)
+losses = []
+for step in range(3):
+    losses.append(net(torch.ones(1, 2)).pow(2).mean())
+torch.stack(losses).sum().backward()
+```
+A single pass, and one whose graph the program itself lets go.
+```python
+import torch
+net, judge = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+print(net(torch.ones(1, 2)).shape)
+opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+for step in range(3):
+    made = net(torch.randn(4, 2)).tanh().detach()
+    opt.zero_grad()
+    judge(made).pow(2).mean().backward()
+    opt.step()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.lines import under_no_grad
+from analyzers.drafting.places.tree import at, statement_at
+from analyzers.drafting.words import callers, said, told
+from analyzers.machine.core.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    cut_off = any(facts.of(kind) for kind in (Rewrapped, EndedAtCut, StepWithoutLoss))
+    if cut_off or not facts.saw_the_end:
+        return
+    seen: set[Loc] = set()
+    for event in facts.of(GraphUnused):
+        loc = event.site.loc
+        if loc in seen:
+            continue
+        seen.add(loc)
+        message = f"{said(facts, loc)} builds a graph that no backward comes to"
+        notes = told(callers(event.site.via), besides=loc)
+        fixes = tuple(_without_grad(facts, loc))
+        yield Draft(loc, message, effect="graph-grows", severity="info", related=notes, fixes=fixes)
+
+
+def _without_grad(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    statement = statement_at(facts, loc)
+    changes = under_no_grad(facts, [(at(loc, statement), statement)]) if statement is not None else None
+    if changes is not None:
+        yield FixDraft("Run it under `torch.no_grad()`", False, changes)
+
+
+RULE = Rule("AG403", "graph-built-for-evaluation", "Forward passes build graphs for nothing", check, __doc__ or "")

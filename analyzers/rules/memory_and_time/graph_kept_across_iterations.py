@@ -1,0 +1,151 @@
+"""A running total or a list keeps the graph of every iteration alive.
+
+`total += loss` makes a tensor whose graph holds all losses so far, although backward is done with them; memory grows
+with each iteration. Keep the number (`loss.item()`) or the tensor without its graph (`loss.detach()`).
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    total += loss  # warning: [graph-kept-across-iterations]
+```
+## Fixed
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    total += loss.detach()
+```
+## A list of losses
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    losses.append(loss)  # warning: [graph-kept-across-iterations]
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    losses.append(loss.detach())
+```
+## What backward has gone through
+```python
+import torch
+net = torch.nn.Linear(2, 1)
+memory = []
+for step in range(3):
+    seen = torch.ones(1, 2)
+    value = net(seen)
+    value.pow(2).sum().backward()
+    memory.append((seen, value))  # warning: [graph-kept-across-iterations]
+```
+```python fixed
+import torch
+net = torch.nn.Linear(2, 1)
+memory = []
+for step in range(3):
+    seen = torch.ones(1, 2)
+    value = net(seen)
+    value.pow(2).sum().backward()
+    memory.append((seen, value.detach()))
+```
+## Not reported
+One backward over a sum of losses.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+total = 0
+for step in range(3):
+    total += (w * w).sum()
+total.backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.domain.state import may_meet
+from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.places.cuts import attached
+from analyzers.drafting.places.tree import path_to, statement_at
+from analyzers.drafting.words import callers, said, told
+from analyzers.machine.core.causes import Freed, Raised
+from analyzers.machine.core.events import BackwardCall, GraphGrew
+from analyzers.machine.observers.retained_graphs import graph_trail
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    calls = [e for e in facts.of(BackwardCall) if e.lineage is not None]
+    raised = {e.site.loc for e in facts.of(Raised)}
+    seen: set[Loc] = set()
+    carried = {cause.node.loc for _, cause in facts.raised(Freed)}
+    for event in facts.of(GraphGrew):
+        loc = event.site.loc
+        if loc in seen or loc in raised or not event.repeated:
+            continue
+        roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
+        done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
+        if done is None and event.how == "appended":
+            done = _walked(facts, event)
+        if event.how == "appended" and done is None and not event.done:
+            continue
+        if any(s.loc in carried for s in graph_trail(event.lineage)):
+            continue
+        seen.add(loc)
+        what = "adds" if event.how == "accumulated" else "puts"
+        message = f"{said(facts, loc)} {what} the graph of every iteration to `{event.name}`, where it stays in memory"
+        ended = [(done, "backward is done with it here")] if done is not None else []
+        notes = told(ended, callers(event.site.via), besides=loc)
+        yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
+
+
+def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
+    """The backward that has gone through what is kept, before it was kept."""
+    events = facts.run.events
+    before = [e for e in events[: events.index(event)] if isinstance(e, BackwardCall)]
+    for call in before[-3:]:
+        met = may_meet(call.assumed, event.assumed)
+        if met and call.lineage is not None and attached(call.lineage, event.lineage):
+            return call.site.loc
+    return None
+
+
+def _detach(facts: Facts, event: GraphGrew, loc: Loc) -> Iterator[FixDraft]:
+    """`.detach()` behind what is added; of a plain assignment, behind its right side; of a tuple, behind its parts."""
+    call = path_to(facts, loc)[-1] if event.how == "appended" else statement_at(facts, loc)
+    match call:
+        case n.AugAssign(value=value) | n.Call(args=(value,)) | n.Assign(value=value):
+            changes: tuple[Change, ...] = ()
+            if isinstance(value, n.TupleExpr | n.ListExpr | n.DictExpr):
+                graphs = {b.name for b in facts.run.bindings if b.lineage is not None and b.lineage.attached}
+                parts = value.values if isinstance(value, n.DictExpr) else value.elts
+                for part in parts:
+                    if isinstance(part, n.Name) and part.id in graphs:
+                        changes += behind(loc, part, ".detach()")
+            elif not isinstance(value, n.SetExpr | n.Starred | n.ListComp | n.GeneratorExp | n.DictComp):
+                changes = behind(loc, value, ".detach()")
+            if changes:
+                yield FixDraft("Keep it without its graph", True, changes)
+
+
+RULE = Rule(
+    "AG401", "graph-kept-across-iterations", "A total or a list keeps every iteration's graph", check, __doc__ or ""
+)

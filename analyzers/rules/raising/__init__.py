@@ -1,0 +1,1 @@
+"""Torch raises: the rules AG1xx, by what it refuses."""

@@ -1,0 +1,1 @@
+"""What torch refuses to differentiate: a backward or a gradient that cannot be computed."""

@@ -1,0 +1,104 @@
+"""Backward is called without a gradient on a tensor of several elements, or of complex numbers.
+
+The gradient of a tensor is that of its sum only if one says so: reduce the losses to one number first, or hand
+backward the gradient to start from. A tensor of one element, of any shape, is fine.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = w ** 2
+loss.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "grad can be implicitly created"
+```
+## Fixed
+Whether the mean or the sum is meant, only a person knows.
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = w ** 2
+loss.mean().backward()
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+loss = w ** 2
+loss.sum().backward()
+```
+## Complex numbers
+The square of a complex number is complex; the square of its magnitude is what errors are measured by.
+```python
+import torch
+wave = torch.ones(4, requires_grad=True)
+error = (torch.fft.fft(wave) ** 2).sum()
+error.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "created only for real"
+```
+```python fixed
+import torch
+wave = torch.ones(4, requires_grad=True)
+error = (torch.fft.fft(wave).abs() ** 2).sum()
+error.backward()
+```
+## Not reported
+```python
+import torch
+w = torch.ones(1, 1, requires_grad=True)
+(w ** 2).backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analyzers.domain.lineage import Lineage
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.places.tree import before_dot, node_at
+from analyzers.drafting.words import Note, callers, told
+from analyzers.machine.core.causes import NonScalar, Raised
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, cause in facts.raised(NonScalar):
+        yield _draft(facts, event, cause)
+
+
+def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
+    loc = event.site.loc
+    related: list[Note] = []
+    steps = list(cause.lineage.walk(12)) if cause.lineage is not None else []
+    if steps and steps[0].loc is not None:
+        related.append((steps[0].loc, "its elements come from here"))
+        related += callers(steps[0].via)
+    if "real scalar" in event.message:
+        related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
+        related += [(s.loc, "computed here") for s in steps[:4] if s.loc is not None]
+        message = f"`{cause.name}` is complex, and backward starts from real numbers: take `.abs()` or `.real` first"
+        fixes = tuple(_magnitude(facts, steps))
+        return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)
+    shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
+    message = f"`{cause.name}` has the shape ({shape}): reduce it to one number, or hand `backward` a gradient"
+    notes = told(related, callers(event.site.via), besides=loc)
+    return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
+
+
+def _magnitude(facts: Facts, steps: Sequence[Lineage]) -> Iterator[FixDraft]:
+    """`z ** 2` becomes `z.abs() ** 2`."""
+    for step in steps:
+        match node_at(facts, step.loc) if step.loc is not None else None:
+            case n.BinOp(left=left, op="**") if step.loc is not None:
+                yield FixDraft("Square the magnitude", False, behind(step.loc, left, ".abs()"))
+                return
+
+
+def _fixes(facts: Facts, event: Raised) -> Iterator[FixDraft]:
+    call = node_at(facts, event.site.loc)
+    if not isinstance(call, n.Call) or not isinstance(call.func, n.Attribute) or call.func.attr != "backward":
+        return
+    spot = before_dot(facts, event.site.loc, call.func)
+    for how in ("mean", "sum"):
+        yield FixDraft(f"Take the {how} of the elements", False, ((spot, f".{how}()"),))
+
+
+RULE = Rule("AG107", "backward-on-non-scalar", "Backward needs a gradient for several elements", check, __doc__ or "")

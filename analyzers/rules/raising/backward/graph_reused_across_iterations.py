@@ -1,0 +1,172 @@
+"""Each iteration runs backward, and all go through one part of the graph that was built before.
+
+The first iteration's backward frees that part; the second one's meets it. Either the part is built once, outside the
+loop, and belongs inside; or a value is carried from one iteration to the next (a hidden state, a queue, a running
+mean) and should be detached on the way.
+
+## Reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+scale = w.exp()  # error: [graph-reused-across-iterations]
+for x in torch.randn(2, 3):
+    loss = (scale * x).sum()
+    loss.backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+for x in torch.randn(2, 3):
+    scale = w.exp()
+    loss = (scale * x).sum()
+    loss.backward()
+```
+## Carried along
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.randn(2, 3):
+    h = torch.tanh(h * w + x)  # error: [graph-reused-across-iterations]
+    h.sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.randn(2, 3):
+    h = h.detach()
+    h = torch.tanh(h * w + x)
+    h.sum().backward()
+```
+A state of several parts is not there before the first round, so it is cut at the end of each.
+```python
+import torch
+rnn = torch.nn.LSTM(2, 3)
+state = None
+for x in torch.randn(3, 4, 2):
+    out, state = rnn(x, state)  # error: [graph-reused-across-iterations]
+    out.sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+rnn = torch.nn.LSTM(2, 3)
+state = None
+for x in torch.randn(3, 4, 2):
+    out, state = rnn(x, state)
+    out.sum().backward()
+    state = tuple(part.detach() for part in state)
+```
+## Collected and never emptied
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for x in torch.randn(2, 3):
+    losses.append((w.exp() * x).sum())  # error: [graph-reused-across-iterations]
+    torch.stack(losses).sum().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
+```
+```python fixed
+import torch
+w = torch.ones(3, requires_grad=True)
+losses = []
+for x in torch.randn(2, 3):
+    losses.append((w.exp() * x).sum())
+    torch.stack(losses).sum().backward()
+    losses.clear()
+```
+## Not reported
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.randn(2, 3):
+    h = torch.tanh(h.detach() * w + x)
+    h.sum().backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc, Round
+from analyzers.domain.objects import Node
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.carrying import detach_carried
+from analyzers.drafting.edits.collecting import collected, empty_after
+from analyzers.drafting.edits.rebuilding import compute_in_loop
+from analyzers.drafting.places.tree import at, node_at
+from analyzers.drafting.words import Note, callers, said, told
+from analyzers.machine.core.causes import Freed, Raised
+from analyzers.machine.core.events import StepCall
+from analyzers.rules.raising.backward.backward_twice import across_iterations, keep_graph
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    for event, cause in facts.raised(Freed):
+        if across_iterations(event, cause):
+            yield _draft(facts, event, cause)
+
+
+def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
+    node = cause.node
+    loc = node.loc or event.site.loc
+    carried = _is_carried(node, event.site.iterations)
+    related: list[Note] = callers(node.via)
+    related.append((event.site.loc, "backward runs through it in each iteration"))
+    if node.freed_at is not None:
+        related.append((node.freed_at, "an earlier iteration's backward freed it here"))
+    what = said(facts, loc)
+    kept = list(_kept(facts, loc)) if carried else []
+    detached = tuple(detach_carried(facts, loc, node.via, event.site)) if carried else ()
+    is_collected = carried and not kept and not detached
+    collection = collected(facts, loc, node.via, event.site.loc) if is_collected else None
+    if collection is not None:
+        message = f"{what} of an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
+    elif carried:
+        message = f"{what} of an earlier iteration is in this iteration's graph: `detach()` what is carried along"
+    else:
+        message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
+    notes = told(kept, related, callers(event.site.via), besides=loc)
+    if collection is not None:
+        fixes = tuple(empty_after(facts, collection, event.site.loc))
+    elif carried:
+        fixes = detached or tuple(_detach_kept(facts, kept))
+    else:
+        rebuilt = compute_in_loop(facts, loc, node.via, event.site)
+        fixes = (rebuilt,) if rebuilt is not None else ()
+    # With a step in between, a kept graph would meet changed parameters.
+    if not facts.of(StepCall):
+        fixes += tuple(keep_graph(facts, cause))
+    return Draft(loc, message, event, related=notes, fixes=fixes)
+
+
+def _is_carried(node: Node, now: tuple[Round, ...]) -> bool:
+    """Whether it was made in an earlier iteration of a loop that goes on."""
+    apart = next((pair for pair in zip(node.epoch, now, strict=False) if pair[0] != pair[1]), None)
+    return apart is not None and apart[0][0] == apart[1][0]
+
+
+def _kept(facts: Facts, loc: Loc) -> Iterator[Note]:
+    """Where an object takes the value into the next iteration."""
+    for binding in facts.run.bindings:
+        if binding.lineage is not None and binding.lineage.loc == loc and not binding.name.isidentifier():
+            yield binding.loc, f"`{binding.name}` keeps it for the next iteration"
+
+
+def _detach_kept(facts: Facts, kept: list[Note]) -> Iterator[FixDraft]:
+    """`self.state = state` becomes `self.state = state.detach()`."""
+    for loc, _ in kept:
+        match node_at(facts, loc):
+            case n.Assign(targets=(n.Attribute(),), value=n.Name() | n.Attribute() as value):
+                place = at(loc, value)
+                yield FixDraft("Detach what is kept", False, ((place, f"{facts.text(place)}.detach()"),))
+                return
+
+
+RULE = Rule(
+    "AG103", "graph-reused-across-iterations", "Every iteration runs backward through a graph built before it", check,
+    __doc__ or "",
+)  # fmt: skip

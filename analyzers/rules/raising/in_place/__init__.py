@@ -1,0 +1,1 @@
+"""What torch refuses to write in place, or to go backward through once it is written."""

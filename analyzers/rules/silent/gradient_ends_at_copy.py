@@ -1,0 +1,99 @@
+"""Backward ends at a tensor that looks like a part of the graph and is none.
+
+`copy.copy` of a tensor with a graph makes a new leaf, and a view made under `no_grad` still says `requires_grad=True`.
+Backward runs without an error, its gradient goes to that tensor, and nothing comes to what it was made from.
+
+## Reported
+```python
+import copy
+import torch
+enc = torch.ones(3, requires_grad=True)
+kept = copy.copy(enc * 2)  # warning: [gradient-ends-at-copy]
+(kept * kept).sum().backward()
+```
+## Fixed
+```python fixed
+import copy
+import torch
+enc = torch.ones(3, requires_grad=True)
+kept = (enc * 2).clone()
+(kept * kept).sum().backward()
+```
+## Reported: a view made under `no_grad`
+```python
+import torch
+table = torch.ones(3, 4, requires_grad=True)
+with torch.no_grad():
+    row = table[0]  # warning: [gradient-ends-at-copy]
+(row * row).sum().backward()
+```
+```python fixed
+import torch
+table = torch.ones(3, 4, requires_grad=True)
+row = table[0]
+(row * row).sum().backward()
+```
+## Not reported
+The gradient comes to the leaf by another way, and the view stands for what it was.
+```python
+import torch
+table = torch.ones(3, 4, requires_grad=True)
+with torch.no_grad():
+    before = table[0]
+(table[0] - before).sum().backward()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.places.cuts import switched_off
+from analyzers.drafting.places.tree import at, node_at
+from analyzers.drafting.words import callers, said, told
+from analyzers.machine.core.events import BackwardCall, EndedAtCut
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    reached = {leaf for backward in facts.of(BackwardCall) for leaf in backward.reached}
+    unsure = any(backward.unknown for backward in facts.of(BackwardCall))
+    seen: set[Loc] = set()
+    for event in facts.of(EndedAtCut):
+        loc = event.lineage.loc
+        if (
+            loc is None
+            or loc in seen
+            or event.lineage.cut == "rewrapped"
+            or unsure
+            or reached.intersection(event.sources)
+        ):
+            continue
+        seen.add(loc)
+        why = "is a new leaf" if event.lineage.cut == "leaf-copy" else "is made without gradient and yet requires it"
+        message = f"{said(facts, loc)} {why}: backward ends there, and nothing comes to what it was made of"
+        scope = switched_off(facts, event.lineage)
+        notes = [(scope[0], "gradients are switched off here")] if scope is not None else []
+        notes.append((event.site.loc, "this backward ends there"))
+        related = told(notes, callers(event.lineage.via), besides=loc)
+        yield Draft(loc, message, effect="no-gradient-flows", related=related, fixes=tuple(_clone(facts, event, loc)))
+
+
+def _clone(facts: Facts, event: EndedAtCut, loc: Loc) -> Iterator[FixDraft]:
+    """`copy.copy(x)` becomes `x.clone()`."""
+    if event.lineage.cut != "leaf-copy":
+        repair = attach(facts, event.lineage)
+        if repair is not None:
+            yield FixDraft(*repair)
+        return
+    match node_at(facts, loc):
+        case n.Call(args=(value,), keywords=()) as call:
+            text = facts.text(at(loc, value))
+            bare = isinstance(value, n.Name | n.Attribute | n.Call | n.Subscript)
+            yield FixDraft("Clone it", True, ((at(loc, call), f"{text}.clone()" if bare else f"({text}).clone()"),))
+
+
+RULE = Rule("AG211", "gradient-ends-at-copy", "Backward ends at a copy that looks attached", check, __doc__ or "")

@@ -1,0 +1,231 @@
+"""A step leaves parameters as they are: backward never reaches them, or they came after the optimizer was made.
+
+The model runs, the loss may even fall, and part of it stays as it was initialised: a branch that the forward pass does
+not use or detaches, a head that was replaced, a layer that was added when the optimizer had already taken its list.
+
+## Reported
+```python
+import torch
+body, head, spare = (torch.nn.Linear(2, 2) for _ in range(3))
+opt = torch.optim.SGD([*body.parameters(), *head.parameters(), *spare.parameters()], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    head(body(torch.ones(1, 2))).sum().backward()
+    opt.step()  # warning: [parameters-unreached]
+```
+## Reported: a layer added after the optimizer was made
+```python
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+model.append(torch.nn.Linear(2, 2))
+for _ in range(3):
+    opt.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    opt.step()  # warning: [parameters-unreached]
+```
+## Reported: a part that is cut off
+```python
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    seen = body(torch.ones(1, 2)).detach()  # warning: [parameters-unreached]
+    head(seen).sum().backward()
+    opt.step()
+```
+```python fixed
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    seen = body(torch.ones(1, 2))
+    head(seen).sum().backward()
+    opt.step()
+```
+## Reported: the optimizer of another network
+```python
+import torch
+old = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(old.parameters(), lr=0.1)
+net = torch.nn.Linear(2, 1)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.ones(1, 2)).sum().backward()
+    opt.step()  # warning: [parameters-unreached]
+```
+## Reported: given to no optimizer
+This may be meant; else it is forgotten.
+```python
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(head.parameters(), lr=0.1)  # info: [parameters-unreached]
+for _ in range(3):
+    opt.zero_grad()
+    head(body(torch.ones(1, 2))).sum().backward()
+    opt.step()
+```
+## Not reported
+What is frozen is not expected to change.
+```python
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+body.requires_grad_(False)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    head(body(torch.ones(1, 2))).sum().backward()
+    opt.step()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.regrading import attach
+from analyzers.drafting.places.training import idle_steps
+from analyzers.drafting.places.tree import at, between, node_at, walk
+from analyzers.drafting.words import callers, explain_cut, origin, said, told
+from analyzers.machine.core.events import (
+    BackwardCall,
+    Cleared,
+    Compared,
+    EndedAtCut,
+    GradTaken,
+    HandStep,
+    LeftOut,
+    OptimizerMade,
+    OutputReplaced,
+)
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    steps: dict[tuple[Loc, str], list[LeftOut]] = {}
+    cut_off: dict[Loc, list[LeftOut]] = {}
+    cuts = list(_cuts(facts))
+    for event in facts.of(LeftOut):
+        if event.how == "late":
+            steps.setdefault((event.site.loc, event.how), []).append(event)
+        elif event.how == "unreached" and _never_reached(facts, event.parameter):
+            cut = next((step for step, behind in cuts if id(event.lineage) in behind), None)
+            if cut is None:
+                steps.setdefault((event.site.loc, event.how), []).append(event)
+            else:
+                cut_off.setdefault(_place(facts, cut), []).append(event)
+    idle = list(_idle(facts))
+    yield from idle or _nowhere(facts, set(steps))
+    yield from _cut_off(facts, cut_off, [step for step, _ in cuts])
+    # A part that took another one's place counts as late: of findings at one place the first stays.
+    for (loc, how), events in sorted(steps.items(), key=lambda item: item[0][1]):
+        count = len({event.parameter for event in events})
+        some = "a parameter" if count == 1 else f"{count} parameters"
+        if how == "late":
+            message = f"{said(facts, loc)} leaves out {some} made after the optimizer, though backward reaches them"
+        else:
+            message = f"{said(facts, loc)} never changes {some} of the optimizer: no backward reaches them"
+        made = [note for event in events for note in origin(event.lineage, "made here")]
+        notes = told(made[:4], callers(events[0].site.via), besides=loc)
+        yield Draft(loc, message, effect="param-not-updated", related=notes)
+
+
+def _cuts(facts: Facts) -> Iterator[tuple[Lineage, set[int]]]:
+    """Where what is sent backward was cut, with the trails of all that lies behind."""
+    seen: set[int] = set()
+    for backward in facts.of(BackwardCall):
+        for step in backward.lineage.walk() if backward.lineage is not None else ():
+            if step.cut is not None and step.loc is not None and id(step) not in seen:
+                seen.add(id(step))
+                yield step, {id(before) for before in step.walk()}
+
+
+def _place(facts: Facts, cut: Lineage) -> Loc:
+    """The cut itself, or where a forward hook returns what was cut."""
+    assert cut.loc is not None
+    for event in facts.of(OutputReplaced):
+        if event.lineage is not None and any(step is cut for step in event.lineage.walk(20)):
+            hook = node_at(facts, event.hook)
+            returns = [node for node in walk(hook) if isinstance(node, n.Return)] if hook is not None else []
+            if returns:
+                return at(event.hook, returns[-1])
+    return cut.loc
+
+
+def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]) -> Iterator[Draft]:
+    for loc, events in places.items():
+        count = len({event.parameter for event in events})
+        some = "a parameter" if count == 1 else f"{count} parameters"
+        cut = next((step for step in cuts if step.loc == loc), None)
+        why = explain_cut(facts, cut) if cut is not None else f"{said(facts, loc)} replaces the output of a module"
+        step = events[0].site
+        message = f"{why}: no gradient comes to {some} of the optimizer behind it"
+        notes = [(step.loc, f"{said(facts, step.loc)} leaves them as they are")]
+        made = [note for event in events for note in origin(event.lineage, "made here")]
+        related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
+        repair = attach(facts, cut) if cut is not None else None
+        fixes = (FixDraft(*repair),) if repair is not None else tuple(_only_look(facts, loc))
+        yield Draft(loc, message, effect="grad-none", related=related, fixes=fixes)
+
+
+def _only_look(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`return self.store(out)` becomes `self.store(out)`, in a hook."""
+    match node_at(facts, loc):
+        case n.Return(value=n.Call() as value):
+            yield FixDraft(
+                "Return nothing, which leaves the output", True, ((between(loc, loc.start, value.start), ""),)
+            )
+
+
+def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Draft]:
+    """Leaves that no optimizer holds: waste, if that is meant."""
+    left: dict[int, LeftOut] = {}
+    known = {event.parameter for event in facts.of(LeftOut) if event.how != "nowhere"}
+    known |= {leaf for event in facts.of(Compared) if event.how == "target" for leaf in event.leaves}
+    by_hand = bool(facts.of(HandStep))
+    for event in facts.of(LeftOut):
+        repeated = event.how == "nowhere" and event.site.iterations and not by_hand
+        if repeated and event.parameter not in known | {taken.leaf for taken in facts.of(GradTaken)}:
+            left.setdefault(event.parameter, event)
+    made = facts.of(OptimizerMade)
+    if not left or not made or told_otherwise:
+        return
+    loc = made[-1].site.loc
+    step = next(iter(left.values())).site
+    some = "a tensor" if len(left) == 1 else f"{len(left)} tensors"
+    message = f"backward fills gradients of {some} that {said(facts, loc)} is not given, nor any other optimizer"
+    origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "made here")]
+    notes = told(origins, [(step.loc, "this step leaves them out")], besides=loc)
+    yield Draft(loc, message, effect="param-not-updated", severity="info", related=notes)
+
+
+def _idle(facts: Facts) -> Iterator[Draft]:
+    """Steps that never find a gradient, though a backward of their iteration has gone elsewhere."""
+    for step, round_ in idle_steps(facts):
+        before = round_[: round_.index(step)]
+        last = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
+        made = next((e for e in facts.of(OptimizerMade) if e.optimizer == step.optimizer), None)
+        if facts.of(EndedAtCut) or (isinstance(last, BackwardCall) and last.root_is_leaf):
+            continue
+        if not isinstance(last, BackwardCall) or made is None or any(b.unknown for b in facts.of(BackwardCall)):
+            continue
+        if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):
+            continue
+        loc = step.site.loc
+        message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches no parameter of it"
+        notes = told(
+            [(made.site.loc, "the optimizer is made here"), (last.site.loc, "backward goes elsewhere")],
+            callers(step.site.via), besides=loc,
+        )  # fmt: skip
+        yield Draft(loc, message, effect="param-not-updated", related=notes)
+
+
+def _never_reached(facts: Facts, parameter: int) -> bool:
+    return all(not backward.unknown and parameter not in backward.reached for backward in facts.of(BackwardCall))
+
+
+RULE = Rule("AG203", "parameters-unreached", "A step leaves parameters as they are", check, __doc__ or "")

@@ -1,0 +1,313 @@
+"""What a loss takes as given gets gradient itself: a target, a teacher, an advantage.
+
+A target that is computed by the network in training moves towards the prediction, as the prediction moves towards it.
+A copy of the network that nobody trains collects gradients that nobody clears. Compute such values under `no_grad`, or
+detach them.
+
+## Reported
+```python
+import torch
+q = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    now, then = torch.ones(4, 3), torch.zeros(4, 3)
+    target = 1.0 + 0.9 * q(then)  # warning: [target-not-detached]
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(now), target).backward()
+    opt.step()
+```
+```python fixed
+import torch
+q = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    now, then = torch.ones(4, 3), torch.zeros(4, 3)
+    target = (1.0 + 0.9 * q(then)).detach()
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(now), target).backward()
+    opt.step()
+```
+## Reported: a copy that nobody trains
+```python
+import copy
+import torch
+q = torch.nn.Linear(3, 1)
+frozen = copy.deepcopy(q)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    goal = frozen(torch.zeros(4, 3))  # warning: [target-not-detached]
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
+    opt.step()
+```
+```python fixed
+import copy
+import torch
+q = torch.nn.Linear(3, 1)
+frozen = copy.deepcopy(q)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    goal = frozen(torch.zeros(4, 3)).detach()
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(torch.ones(4, 3)), goal).backward()
+    opt.step()
+```
+## Reported: an advantage
+The weight of a log-probability has to be a number; else the critic is trained by the actor's loss, too.
+```python
+import torch
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for step in range(3):
+    state = torch.ones(4, 3)
+    dist = torch.distributions.Categorical(logits=actor(state))
+    action = dist.sample()
+    advantage = action.float() - critic(state).squeeze(-1)
+    actor_loss = -(dist.log_prob(action) * advantage).mean()  # warning: [target-not-detached]
+    loss = actor_loss + advantage.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+```python fixed
+import torch
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for step in range(3):
+    state = torch.ones(4, 3)
+    dist = torch.distributions.Categorical(logits=actor(state))
+    action = dist.sample()
+    advantage = action.float() - critic(state).squeeze(-1)
+    actor_loss = -(dist.log_prob(action) * advantage.detach()).mean()
+    loss = actor_loss + advantage.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+## Reported: one branch of two
+A loss that only pulls one network's outputs together is least where they are all the same.
+```python
+import torch
+encode, predict = torch.nn.Linear(3, 4), torch.nn.Linear(4, 4)
+opt = torch.optim.SGD([*encode.parameters(), *predict.parameters()], lr=0.1)
+for step in range(3):
+    one, other = encode(torch.randn(5, 3)), encode(torch.randn(5, 3))
+    loss = -torch.nn.functional.cosine_similarity(predict(one), other).mean()  # warning: [target-not-detached]
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+## Not reported
+```python
+import copy
+import torch
+q = torch.nn.Linear(3, 1)
+slow = copy.deepcopy(q)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(3):
+    with torch.no_grad():
+        target = 1.0 + 0.9 * slow(torch.zeros(4, 3))
+    opt.zero_grad()
+    torch.nn.functional.mse_loss(q(torch.ones(4, 3)), target).backward()
+    opt.step()
+    with torch.no_grad():
+        for kept, new in zip(slow.parameters(), q.parameters()):
+            kept.lerp_(new, 0.1)
+```
+Two views of one thing, both of which are trained.
+```python
+import torch
+encode = torch.nn.Linear(3, 4)
+opt = torch.optim.SGD(encode.parameters(), lr=0.1)
+for step in range(3):
+    one, other = encode(torch.randn(5, 3)), encode(torch.randn(5, 3))
+    loss = torch.nn.functional.mse_loss(one, other) - torch.logdet(one.T @ one + torch.eye(4))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.regrading import behind
+from analyzers.drafting.places.training import held
+from analyzers.drafting.places.tree import node_at, path_to
+from analyzers.drafting.words import Note, callers, said, told
+from analyzers.machine.core.events import (
+    BackwardCall,
+    Compared,
+    Dropped,
+    FollowerReached,
+    GradTaken,
+    HandStep,
+    StepCall,
+)
+from analyzers.report import Effect
+from analyzers.syntax import nodes as n
+
+_SAMPLES = frozenset({"multinomial", "bernoulli", "sample"})
+_PICKS = frozenset(
+    {"gather", "getitem", "index", "take_along_dim", "log_prob", "select", "binary_cross_entropy_with_logits"}
+)
+_PROBABILITIES = frozenset(
+    {"softmax", "log_softmax", "sigmoid", "logsigmoid", "log", "log_prob", "binary_cross_entropy_with_logits"}
+)
+_PRODUCTS = frozenset({"mul", "*", "mul_"})
+_DIFFERENCES = frozenset({"sub", "rsub", "-"})
+_NEAR = 600
+_BESIDE = 6
+_CLOSE = 80
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    seen = {event.site.loc for event in facts.of(Dropped) if event.source == "graph"}
+    if seen:
+        return
+    for loc, message, effect, notes, target in (*_compared(facts), *_followers(facts), *_weights(facts)):
+        if loc not in seen:
+            seen.add(loc)
+            yield Draft(loc, message, effect=effect, related=told(notes, besides=loc), fixes=_detach(target))
+
+
+Target = tuple[Loc, n.Node] | None
+_Said = tuple[Loc, str, Effect, list[Note], Target]
+
+
+def _detach(target: Target) -> tuple[FixDraft, ...]:
+    return (FixDraft("Detach it", True, behind(*target, ".detach()")),) if target is not None else ()
+
+
+def _expression(facts: Facts, loc: Loc) -> Target:
+    node = node_at(facts, loc)
+    return (loc, node) if isinstance(node, n.Call | n.BinOp | n.Name) else None
+
+
+def _second(facts: Facts, loc: Loc) -> Target:
+    """The target of a loss that is called with the prediction first."""
+    match node_at(facts, loc):
+        case n.Call(args=(_, target)) if not isinstance(target, n.Starred):
+            return loc, target
+    return None
+
+
+def _factor(facts: Facts, loc: Loc, weight: Lineage, picked: Lineage) -> Target:
+    """The factor that is the weight: the other one holds the log-probability, or this one has its name."""
+    node = node_at(facts, loc)
+    if not isinstance(node, n.BinOp):
+        return None
+    named = {b.name for b in facts.run.bindings if b.lineage is weight}
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        place = picked.loc
+        holds = place is not None and (place.module, place.chunk) == (loc.module, loc.chunk)
+        if holds and place is not None and other.start <= place.start and place.end <= other.end:
+            return loc, side
+        if isinstance(side, n.Name) and side.id in named:
+            return loc, side
+    return None
+
+
+def _compared(facts: Facts) -> Iterator[_Said]:
+    own = held(facts)
+    following = frozenset(leaf for event in facts.of(FollowerReached) for leaf in event.leaves)
+    for event in facts.of(Compared):
+        loc = event.node.loc
+        if loc is None:
+            continue
+        notes: list[Note] = [*callers(event.node.via), (event.site.loc, "this backward goes through it")]
+        if event.how == "discounted":
+            message = f"{said(facts, loc)} is a target made by the network in training, and it gets gradient itself"
+            yield loc, message, "wrong-gradient", notes, _expression(facts, loc)
+        elif event.how == "branches":
+            message = f"{said(facts, loc)} pulls both branches of one network together, as neither is detached"
+            yield loc, message, "wrong-gradient", notes, None
+        elif own and event.leaves.isdisjoint(own | following) and not _looked_at(facts, event.leaves):
+            message = f"the target in {said(facts, loc)} gets gradient, which adds up in parameters that nobody trains"
+            yield loc, message, "grad-accumulates", notes, _second(facts, loc)
+
+
+def _followers(facts: Facts) -> Iterator[_Said]:
+    own = held(facts)
+    if not facts.of(StepCall) and not facts.of(HandStep):
+        return
+    for event in facts.of(FollowerReached):
+        left = frozenset(event.leaves) - own
+        if not left or not own or _looked_at(facts, left) or event.node.loc is None:
+            continue
+        loc = _outermost(facts, event.node.loc, event.node.via)
+        message = f"{said(facts, loc)} is computed by a copy that nobody trains, and backward adds gradients to that"
+        target = _expression(facts, loc) if loc == event.node.loc else None
+        yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")], target
+
+
+def _looked_at(facts: Facts, leaves: frozenset[int]) -> bool:
+    return any(event.leaf in leaves for event in facts.of(GradTaken))
+
+
+def _outermost(facts: Facts, loc: Loc, via: tuple[Loc, ...]) -> Loc:
+    """Where a network is called: the nearest place that is not in a `forward`."""
+    for place in (loc, *reversed(via)):
+        inside = [node.name for node in path_to(facts, place) if isinstance(node, n.FunctionDef)]
+        if not inside or inside[-1] not in {"forward", "__call__"}:
+            return place
+    return loc
+
+
+def _weights(facts: Facts) -> Iterator[_Said]:
+    for backward in facts.of(BackwardCall):
+        for step in _attached(backward.lineage, _NEAR):
+            sides = [parent for parent in step.parents if parent.attached]
+            if step.what not in _PRODUCTS or len(sides) != 2 or step.loc is None:
+                continue
+            for side, weight in (sides, reversed(sides)):
+                picked = _log_probability(side) or (_likelihood(side) if _is_advantage(weight) else None)
+                if picked is not None and not any(other is picked for other in _attached(weight, _NEAR)):
+                    message = f"{said(facts, step.loc)} weights a log-probability by what gets gradient from it"
+                    notes: list[Note] = [(picked.loc, "the log-probability is taken here")] if picked.loc else []
+                    notes += [*callers(step.via), (backward.site.loc, "this backward goes through both")]
+                    target = _factor(facts, step.loc, weight, picked)
+                    yield step.loc, message, "wrong-gradient", notes, target
+
+
+def _attached(lineage: Lineage | None, limit: int) -> Iterator[Lineage]:
+    """The steps through which a gradient flows, nearest first."""
+    queue = [lineage] if lineage is not None and lineage.attached else []
+    seen: set[int] = set()
+    for step in queue:
+        if id(step) not in seen and len(seen) < limit:
+            seen.add(id(step))
+            yield step
+            queue += [parent for parent in step.parents if parent.attached]
+
+
+def _log_probability(side: Lineage) -> Lineage | None:
+    """Where a probability is looked up by what was drawn at random before: the log-probability of a sample."""
+    steps = list(_attached(side, _CLOSE))
+    if not any(step.what in _PROBABILITIES for step in steps):
+        return None
+    for step in steps:
+        if step.what in _PICKS:
+            for parent in step.parents:
+                if not parent.attached and any(before.what in _SAMPLES for before in parent.walk(_CLOSE)):
+                    return step
+    return None
+
+
+def _likelihood(side: Lineage) -> Lineage | None:
+    """The log-probability of what somebody has drawn before."""
+    return next((step for step in _attached(side, _CLOSE) if step.what == "log_prob"), None)
+
+
+def _is_advantage(weight: Lineage) -> bool:
+    """Whether a value is the difference between data and what was computed for them."""
+    return any(
+        step.what in _DIFFERENCES and sum(parent.attached for parent in step.parents) == 1 < len(step.parents)
+        for step in _attached(weight, _BESIDE)
+    )
+
+
+RULE = Rule("AG208", "target-not-detached", "A target, teacher or advantage gets gradient", check, __doc__ or "")

@@ -1,0 +1,1 @@
+"""The training step out of order: the rules AG3xx."""
