@@ -216,8 +216,8 @@ class _Watch(Probe):
     def read(self, m: Machine, node: n.Node, value: Value) -> None:
         del node, value
         self.machine = m
-        news: Sequence[Event] = m.events[self._seen :]
-        self._seen = len(m.events)
+        news: Sequence[Event] = m.record.events[self._seen :]
+        self._seen = len(m.record.events)
         for event in news:
             if isinstance(event, BackwardCall):
                 self.states[event.site.loc] = m.st.fork()

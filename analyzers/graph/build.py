@@ -116,7 +116,7 @@ class _Builder:
         return ()
 
     def leaf_name(self, leaf: Tensor) -> str:
-        for binding in self.m.bindings.values():
+        for binding in self.m.record.bindings.values():
             if binding.lineage is not None and binding.lineage is leaf.lineage:
                 return binding.name
         return "parameter" if leaf.parameter else "leaf"

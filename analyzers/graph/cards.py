@@ -184,7 +184,7 @@ class _Reader:
                 return
 
     def held(self, parameters: Sequence[tuple[str, Value]]) -> Iterator[Held]:
-        made = [event for event in self.m.events if isinstance(event, OptimizerMade)]
+        made = [event for event in self.m.record.events if isinstance(event, OptimizerMade)]
         settled = bool(made) and all(event.known for event in made)
         for name, value in parameters:
             found = self.m.tensor(value)
@@ -196,12 +196,12 @@ class _Reader:
     def cut_inside(self) -> Iterator[Remark]:
         """What lost its graph in the block, or the function, that a grad mode is entered for."""
         module, chunk = self.m.frame.module, self.spot.chunk
-        for node in n.walk(self.m.program.chunk(module, chunk).body):
+        for node in n.walk(self.m.config.program.chunk(module, chunk).body):
             managers = [i.context for i in node.items] if isinstance(node, n.With) else []
             managers += node.decorators if isinstance(node, n.FunctionDef) else []
             if not any(_same(manager, self.spot.node) for manager in managers):
                 continue
-            for binding in self.m.bindings.values():
+            for binding in self.m.record.bindings.values():
                 loc, trail = binding.loc, binding.lineage
                 if (loc.module, loc.chunk) != (module, chunk) or not node.start <= loc.start < node.end:
                     continue

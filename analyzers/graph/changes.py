@@ -142,7 +142,7 @@ def _modes(before: State, after: State) -> Iterator[_Row]:
 
 def last_backward(m: Machine, loc: Loc) -> BackwardCall | None:
     """The last backward that ran at a place."""
-    backwards = (event for event in reversed(m.events) if isinstance(event, BackwardCall))
+    backwards = (event for event in reversed(m.record.events) if isinstance(event, BackwardCall))
     return next((event for event in backwards if event.site.loc == loc), None)
 
 
@@ -150,7 +150,7 @@ def unreached(m: Machine, backward: BackwardCall, names: Mapping[int, str], plac
     """What optimizers hold, requires grad, and has got none from a backward that is known to its end."""
     if backward.unknown:
         return
-    for optimizer in dict.fromkeys(event.optimizer for event in m.events if isinstance(event, OptimizerMade)):
+    for optimizer in dict.fromkeys(event.optimizer for event in m.record.events if isinstance(event, OptimizerMade)):
         missing = []
         for ident in parameters_of(m, Ref(optimizer)):
             found = m.st.find(ident)
@@ -161,5 +161,5 @@ def unreached(m: Machine, backward: BackwardCall, names: Mapping[int, str], plac
 
 
 def made_at(m: Machine, optimizer: int, places: Places) -> Place | None:
-    event = next((e for e in m.events if isinstance(e, OptimizerMade) and e.optimizer == optimizer), None)
+    event = next((e for e in m.record.events if isinstance(e, OptimizerMade) and e.optimizer == optimizer), None)
     return None if event is None else place_of(places, event.site.loc)

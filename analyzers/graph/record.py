@@ -113,8 +113,8 @@ class Recording:
         m = self.machine
         assert m is not None
         m.st = moment.state.fork()
-        m.frames = [Frame(self.path, spot.chunk, spot.scope, moment.env, None, False, spot.node, spot.node)]
-        m.path = Path(())
+        m.extent.frames = [Frame(self.path, spot.chunk, spot.scope, moment.env, None, False, spot.node, spot.node)]
+        m.extent.path = Path(())
         yield m
 
 
@@ -142,14 +142,14 @@ class Recorder(Probe):
         if not here and not _is_uncounted(func):
             return
         begun = m.st.fork()
-        self.begun[len(m.frames), node.start, node.end] = begun, func
+        self.begun[len(m.extent.frames), node.start, node.end] = begun, func
         if here:
             spot = self._spot(m, "call", node)
             if spot.moment is None:
                 self._keep(m, spot, LOWEST, Moment(begun, m.frame.env, NONE, func))
 
     def called(self, m: Machine, node: n.Call, result: Value) -> None:
-        begun = self.begun.pop((len(m.frames), node.start, node.end), None)
+        begun = self.begun.pop((len(m.extent.frames), node.start, node.end), None)
         if begun is None:
             return
         before, func = begun
@@ -222,7 +222,7 @@ def mode_in(state: State) -> Mode:
 
 
 def _is_real(m: Machine) -> bool:
-    return all(index != BLURRED for _, index in m.iterations)
+    return all(index != BLURRED for _, index in m.extent.iterations)
 
 
 def facts_of(m: Machine, value: Value, is_counted: Callable[[Tensor], bool]) -> Facts | None:
@@ -230,13 +230,13 @@ def facts_of(m: Machine, value: Value, is_counted: Callable[[Tensor], bool]) -> 
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
         return None
-    state, path = m.st, m.path
+    state, path = m.st, m.extent.path
     if tensor.base is not None:
-        m.st, m.path = state.fork(), Path(())
+        m.st, m.extent.path = state.fork(), Path(())
     try:
         return _facts(m, refreshed(m, value.id), is_counted)
     finally:
-        m.st, m.path = state, path
+        m.st, m.extent.path = state, path
 
 
 def _facts(m: Machine, tensor: Tensor, is_counted: Callable[[Tensor], bool]) -> Facts:

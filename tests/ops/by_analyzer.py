@@ -46,7 +46,7 @@ class Analyzer:
         machine = Machine(Program(self.host.world), run.block, run.next_id)
         machine.st = run.state.fork()
         root = n.Pass(0, 0)
-        machine.frames.append(Frame(run.path, "", "<module>", run.env, None, False, root, root))
+        machine.extent.frames.append(Frame(run.path, "", "<module>", run.env, None, False, root, root))
         return machine
 
 

@@ -16,10 +16,10 @@ from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor, bump
 from analyzers.machine.core.causes import NoneGrad, Plain
-from analyzers.machine.core.events import GradRead, GradTaken
+from analyzers.machine.core.events import GradRead
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
-from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, tell
+from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, GradientRead, tell
 
 
 def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
@@ -29,7 +29,7 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
         name = subject_name(m)
         behind = (tensor.lineage,) if tensor.lineage is not None else ()
         trail = NoneGrad("none-grad", m.here(), behind, via=m.via(), name=name, tensor=tensor, ident=ref.id)
-        expected = (m.asks_for_none and tensor.is_leaf is not False) or m.frame.library
+        expected = (m.extent.compared_with_none and tensor.is_leaf is not False) or m.frame.library
         if (
             tensor.requires_grad is not None
             and tensor.is_leaf is not None
@@ -41,15 +41,8 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
             return Unknown("grad", reach=(ref.id,))
         return Const(None, trail)
     if not m.frame.library:
-        take(m, ref.id)
+        tell(m, GradientRead(ref.id))
     return tensor.grad
-
-
-def take(m: Machine, leaf: int) -> None:
-    """The program asks for the gradient of a leaf."""
-    if leaf not in m.taken_gradients:
-        m.taken_gradients.add(leaf)
-        m.note(GradTaken(m.site(), leaf))
 
 
 def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
@@ -72,8 +65,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             made.requires_grad = None
             made.edge = Edge()
         m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
-        m.leaf_storages.add(tensor.storage)
-        tell(m, GradientArrived(grad.id, first=True))
+        tell(m, GradientArrived(grad.id, tensor.storage, first=True))
         return
     if create and certain and isinstance(gradient, Ref) and m.tensor(tensor.grad) is not None:
         total = m.in_mode(True, lambda: (Term(m, tensor.grad) + Term(m, gradient)).value)
@@ -87,9 +79,8 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
                     "RuntimeError", "Inplace update to inference tensor outside InferenceMode is not allowed",
                     Plain("inference", held.lineage),
                 )  # fmt: skip
-            m.leaf_storages.add(tensor.storage)
             bump(m, tensor.grad.id, "backward")
-            tell(m, GradientArrived(tensor.grad.id, first=False))
+            tell(m, GradientArrived(tensor.grad.id, tensor.storage, first=False))
 
 
 def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:

@@ -51,7 +51,7 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
     if gradient == NONE and tensor.shape is not None and tensor.requires_grad:
         size = numel(tensor.shape)
         # A presumed batch has more than one item.
-        if size != 1 and (size is not None or m.presumes):
+        if size != 1 and (size is not None or m.config.presumes):
             raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
         if tensor.dtype is not None and tensor.dtype.startswith("complex"):
             raise m.throw(
@@ -80,7 +80,7 @@ def run_backward(
     name: str,
 ) -> None:
     """`roots` are tensors with the gradients given for them (None: none given)."""
-    m.trains = True
+    m.record.trains = True
     if inputs is not None and not inputs:
         raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
     checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]
@@ -111,7 +111,7 @@ def run_backward(
         tell(m, GraphRetained(walk.reached))
     if walk.unknown:
         blur_after_unknown(m)
-    elif m.presumes:
+    elif m.config.presumes:
         perhaps_filled(m)
     tell(m, LeavesReached(walk.leaves, walk.users))
     lineage = known[0][1].lineage if known else None

@@ -21,7 +21,7 @@ from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
 from analyzers.machine.core.causes import Freed, Modified, Plain
 from analyzers.machine.core.events import HiddenWrite
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import LeafReached, NodeReached, tell
+from analyzers.machine.core.signals import LeafReached, NodeReached, NodeSpent, tell
 
 TWICE = "Trying to backward through the graph a second time"
 
@@ -78,7 +78,7 @@ class Walk:
         self.retain = retain
         self.root = root
         self.create = create is True
-        self.computes = self.create or watched or m.watched
+        self.computes = self.create or watched or m.indexes.gradients_are_seen
         self.aim = aim
         self.leaves: dict[int, bool] = {}
         self.reached: dict[int, bool] = {}
@@ -95,11 +95,11 @@ class Walk:
 
     def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         """Run from `roots`, with their gradients."""
-        self.m.walks.append((self.m.next_sequence(), self.aim is not None))
+        self.m.extent.walks.append((self.m.next_sequence(), self.aim is not None))
         try:
             self.m.in_mode(self.create, lambda: self._run(roots))
         finally:
-            self.m.walks.pop()
+            self.m.extent.walks.pop()
 
     def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         queue: list[tuple[int, int]] = []
@@ -143,7 +143,7 @@ class Walk:
             tell(self.m, NodeReached(ident, node))
             self.unknown = self.unknown or node.hidden
             if self.retain is False and certain:
-                self.m.walked.setdefault(ident, []).append(self.m.st.assumed)
+                tell(self.m, NodeSpent(ident))
             self.free(ident, node, certain)
             if node.kind == "unknown" and sum(edge is not None for edge in node.edges) != 1:
                 certain = False

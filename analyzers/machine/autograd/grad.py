@@ -8,13 +8,14 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
-from analyzers.machine.autograd.accumulation import take, trail
+from analyzers.machine.autograd.accumulation import trail
 from analyzers.machine.autograd.backward import check_inputs, check_root, root_edge, rooted, target_ids
 from analyzers.machine.autograd.engine import Aim, Walk, nodes_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.causes import UNUSED, Plain
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import GradientRead, tell
 from analyzers.ops.infer import numel
 
 
@@ -35,7 +36,7 @@ def differentiate(
     edges = [root_edge(value, tensor) for value, tensor in known]
     targets, leaves = target_ids(m, inputs)
     for leaf in leaves:
-        take(m, leaf)
+        tell(m, GradientRead(leaf))
     wanted, met = nodes_toward(m, edges, targets, leaves)
     aim = Aim(frozenset(wanted), frozenset(targets), frozenset(leaves))
     walk = Walk(m, retain, name, create, aim, watched=True)
@@ -80,7 +81,7 @@ def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurr
         made.contiguous = None
         node = Node(
             (), tuple(Edge(node=i, maybe=True) for i in walk.reached), kind="unknown", loc=m.here(), what="grad",
-            seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(),
+            seq=m.next_sequence(), epoch=tuple(m.extent.iterations), via=m.via(),
         )  # fmt: skip
         made.edge = Edge(m.new(node).id, maybe=True)
     return grad

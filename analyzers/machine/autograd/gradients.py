@@ -63,12 +63,12 @@ def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[b
 
 
 def _computed(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, formula: Gradient) -> Value | None:
-    before = m.within
-    m.within = before or node.what
+    before = m.extent.enclosing_operator
+    m.extent.enclosing_operator = before or node.what
     try:
         result = formula(m, node, grads, operand)
     finally:
-        m.within = before
+        m.extent.enclosing_operator = before
     found = m.tensor(result.value)
     if found is None or found.shape is None or None in found.shape or operand.shape is None:
         return None
@@ -116,7 +116,7 @@ def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Ope
     below = [replace(edge, maybe=True) for edge in node.edges if edge is not None] if hidden else []
     unknown = Node(
         (), (*edges, *below), kind="unknown", loc=m.here(), what="grad", seq=m.next_sequence(),
-        epoch=tuple(m.iterations), via=m.via(),
+        epoch=tuple(m.extent.iterations), via=m.via(),
     )  # fmt: skip
     made.requires_grad = None
     made.edge = Edge(m.new(unknown).id, maybe=True)

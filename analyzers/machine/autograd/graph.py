@@ -40,7 +40,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
         return replace(tensor, requires_grad=requires)
     node = Node(
         ("AsStridedBackward0",), (edge_to(m, above),), loc=m.here(), what="view", seq=m.next_sequence(),
-        epoch=tuple(m.iterations), via=m.via(),
+        epoch=tuple(m.extent.iterations), via=m.via(),
     )  # fmt: skip
     made = m.new(node)
     tensor = replace(tensor, requires_grad=requires, edge=Edge(made.id), attr_version=current or 0)
@@ -138,7 +138,7 @@ def make_node(m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge 
         what=step.what,
         kind=step.kind,
         seq=m.next_sequence(),
-        epoch=tuple(m.iterations),
+        epoch=tuple(m.extent.iterations),
         payload=step.payload,
         via=m.via(),
         operands=tuple(operand(m, i) for i in step.operands()),

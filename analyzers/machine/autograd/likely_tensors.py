@@ -33,7 +33,7 @@ def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
     """A tensor computed along `edges` by an operator that keeps something for its backward."""
     node = Node(
         (), edges, (Saved("self", None, None),), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
-        epoch=tuple(m.iterations), via=m.via(),
+        epoch=tuple(m.extent.iterations), via=m.via(),
     )  # fmt: skip
     made = m.new_tensor(None, "float32", requires_grad=True, lineage=lineage)
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=Edge(m.new(node).id), presumed=True, contiguous=None))

@@ -68,7 +68,7 @@ def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: b
     writes = storage.count if isinstance(storage, Storage) else 0
     if m.st.saved_hooks is not False or m.st.casting == "?":
         # Hooks keep something else; autocast keeps casts of its own.
-        m.counters_kept.add(tensor.storage)
+        m.indexes.counters_kept.add(tensor.storage)
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     return Saved(

@@ -17,9 +17,9 @@ def version_of(m: Machine, tensor: Tensor) -> int | None:
 def version_kept(m: Machine, tensor: Tensor) -> int | None:
     """The version, for whoever keeps it to find out later whether anything was written since."""
     version = version_of(m, tensor)
-    m.counters_kept |= {tensor.counter, tensor.storage}
+    m.indexes.counters_kept |= {tensor.counter, tensor.storage}
     if version is not None and version >= VERSION_BASE:
-        m.versions_kept.add(version)
+        m.indexes.versions_kept.add(version)
     return version
 
 
@@ -73,4 +73,4 @@ def blur_tensor(m: Machine, ident: int) -> None:
 def _is_blurred(m: Machine, version: int | None) -> bool:
     """Whether nobody can tell this version from what more unknown writes would make of it."""
     blur, writes = divmod(version or 0, VERSION_BASE)
-    return m.is_own(blur) and writes == 0 and version not in m.versions_kept
+    return m.ids.is_own(blur) and writes == 0 and version not in m.indexes.versions_kept

@@ -98,7 +98,7 @@ def rebase(
         what=step.what,
         kind="unimplemented" if step.kind == "unimplemented" else "copy-slices",
         seq=m.next_sequence(),
-        epoch=tuple(m.iterations),
+        epoch=tuple(m.extent.iterations),
         payload=step.payload,
         via=m.via(),
         operands=(operand(m, base), *operands[rest:]),
@@ -117,7 +117,7 @@ def _regenerate(m: Machine, ident: int, base: int) -> None:
     tensor = tensor_at(m, ident)
     node = Node(
         ("AsStridedBackward0",), (edge_to(m, base),), loc=m.here(), what="view", seq=m.next_sequence(),
-        epoch=tuple(m.iterations), via=m.via(),
+        epoch=tuple(m.extent.iterations), via=m.via(),
     )  # fmt: skip
     made = m.new(node)
     m.st.put(ident, replace(tensor, requires_grad=True, edge=Edge(made.id), attr_version=attr_version(m, tensor)))

@@ -48,7 +48,7 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
     fallback = FALLBACKS.get(top)
     if fallback is not None:
         return fallback(m, rest, args)
-    m.doubts += 1
+    m.record.imprecisions += 1
     return unknown_call(m, Builtin(name), args)
 
 
@@ -57,10 +57,10 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     made = PORTS.likely.called(m, func, args)
     if made is not None:
         return made
-    m.doubts += 1
+    m.record.imprecisions += 1
     values = [func, *args.all()]
     seen: set[int] = set()
-    for value in args.all() if m.presumes else values:
+    for value in args.all() if m.config.presumes else values:
         havoc_value(m, value, seen)
     lineage = m.trail("?", m.parents(values))
     return Unknown(None, m.fresh(), lineage, reach_of(*values))

@@ -10,7 +10,7 @@ from analyzers.machine.core.registries import ANSWERS, CONSTANTS, MODELLED, STAR
 
 def outside(m: Machine, dotted: str) -> Value:
     """A name outside the workspace: modelled, or unknown."""
-    place = m.program.library(dotted) if dotted not in ANSWERS else None
+    place = m.config.program.library(dotted) if dotted not in ANSWERS else None
     if place is not None:
         return PORTS.python.library_value(m, place)
     if dotted.split(".", 1)[0] in MODELLED:

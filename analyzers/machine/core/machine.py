@@ -12,33 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import Join
 from analyzers.domain.likeness import interchangeable
-from analyzers.domain.lineage import Lineage, Loc, Round
+from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
-from analyzers.domain.state import BLOCK_BITS, State
+from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, lineage_of
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
-from analyzers.machine.core.events import Binding, Event
+from analyzers.machine.core.events import Event
 from analyzers.machine.core.exceptions import PyRaise
+from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, Record
 from analyzers.machine.core.places import Frame, whole
-from analyzers.machine.core.probe import Probe
-from analyzers.machine.core.program import Gaps, Program
+from analyzers.machine.core.program import Program
 from analyzers.syntax import nodes as n
-from analyzers.syntax.roles import Role
 
 if TYPE_CHECKING:
-    from analyzers.machine.autograd.tensors import Moment
-    from analyzers.machine.observers.gradient_accumulation import Held
-    from analyzers.machine.observers.graph_liveness import Uses
+    pass
 
 
 T = TypeVar("T")
@@ -48,105 +45,47 @@ class Machine:
     """One run: of a module, or of one function on unknown arguments."""
 
     def __init__(self, program: Program, block: int, next_id: int = 1, limits: Limits | None = None) -> None:
-        self.program = program
-        self.limits = limits or Limits()
+        self.config = Config(program)
         self.st = State()
-        self.block = block << BLOCK_BITS
-        self.first_id = self.next_id = next_id
-        self.frames: list[Frame] = []
-        self.path = Path(())
-        self.events: list[Event] = []
-        self.bindings: dict[tuple[Loc, str], Binding] = {}
-        self.hidden_facts: set[tuple[Loc, str]] = set()
-        self.watched = False
-        self.visit = 0
-        self.visits: dict[tuple[int, object], int] = {}
-        self.made: dict[tuple[int, int], int] = {}
-        self.passed: set[tuple[Loc, int]] = set()
-        self.entered: set[tuple[str, str, str]] = set()
-        self.steps = 0
-        self.patience = self.limits.steps
-        """The steps after which it counts whether what is under way makes tensors."""
-        self.last_before = 0
-        """The last id before what is under way, where it may take no longer than that."""
-        self.sequence = 0
-        self.iterations: list[Round] = []
-        self.finished: set[int] = set()
-        self.captured: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
-        self.loops: list[n.Node] = []
-        self.began: list[int] = []
-        """The last id before each iteration of the user's loops that is under way."""
-        self.expecting = 0
-        self.main = True
-        self.late: dict[str, None] = {}
-        """Modules of the workspace that are imported here, and that cannot run before this one."""
-        self.tolerant = 0
-        self.functions: list[Func] = []
-        self.retainers: set[int] = set()
-        self.doubts = 0
-        self.looks = 0
-        self.gathered: dict[Moment, Held] = {}
-        self.gradient_trails: dict[int, tuple[Lineage, int]] = {}
-        """The gradients whose trail that is, by the trail's identity."""
-        self.looks_at_losses = 24
-        self.trained_trails: dict[int, Lineage] = {}
-        """The trails of the parameters that optimizers hold, by identity."""
-        self.followers: set[int] = set()
-        """The memory of parameters that were written with others."""
-        self.taken_gradients: set[int] = set()
-        """The leaves of which the program itself has read the gradient."""
-        self.met_leaves: dict[tuple[int, int], tuple[Moment, Site]] = {}
-        """The memory of a leaf when a backward came to it from a node, and the backward."""
-        self.leaf_storages: set[int] = set()
-        """The memory of leaves that got a gradient."""
-        self.walked: dict[int, list[Map[object, bool]]] = {}
-        self.walks: list[tuple[int, bool]] = []
-        """The backwards under way: a number, and whether its inputs are named."""
-        self.uses: Uses | None = None
-        self.kept_on_context: dict[tuple[int, str], Site] = {}
-        """Where attributes of a custom function's `ctx` were set."""
-        self.unmodelled: dict[str, int] = {}
-        self.default_dtype = "float32"
-        self.within = ""
-        self.asks_for_none = False
-        """Whether the attribute at hand is only compared with None."""
-        self.presumes = False
-        self.forgets: Literal["", "state", "all"] = ""
-        """What is being made unknown: not the parameters of modules, or these too."""
-        self.presumed_any = False
-        self.gaps = Gaps()
-        self.trains = False
-        self.roles: dict[object, dict[str, Role]] = {}
-        self.versions_kept: set[int] = set()
-        """Blurred versions that something kept: a saved tensor, a view, a number read from a tensor."""
-        self.counters_kept: set[int] = set()
-        """The counters and storages of which something kept how often they had been written."""
-        self.probe: Probe | None = None
+        self.ids = Ids(block, next_id)
+        self.extent = Extent(limits or Limits())
+        self.budget = Budget(patience=self.extent.limits.steps)
+        self.record = Record()
+        self.indexes = Indexes()
+        self.notebooks: dict[type, object] = {}
+        """What observers keep, each in a class of its own."""
+
+    def notebook(self, kind: type[T]) -> T:
+        """What an observer keeps during this run."""
+        found = self.notebooks.get(kind)
+        if not isinstance(found, kind):
+            found = self.notebooks[kind] = kind()
+        return found
 
     # --- heap -----------------------------------------------------------------------------------------------
 
     @property
     def last_id(self) -> int:
-        return self.block + self.next_id
+        return self.ids.block + self.ids.next
 
     def fresh(self) -> int:
-        path = self.path
+        path = self.extent.path
         at = len(path.allocated)
         if at < len(path.replay):
             ident = path.replay[at]
         else:
-            self.next_id += 1
-            ident = self.last_id
+            self.ids.next += 1
+            ident = self.ids.last
         path.allocated.append(ident)
         return ident
 
-    def same_on_all_ways(self, place: int) -> int:
+    def same_on_all_ways(self, place: Loc) -> int:
         """An id for what this place makes on this visit, the same in all states that come by."""
-        key = (place, self.visit)
-        ident, known = self.fresh(), self.made.get(key)
+        key = (place, self.extent.visit)
+        ident, known = self.fresh(), self.ids.made.get(key)
         if known is not None and self.st.find(known) is None:
             return known
-        self.made[key] = ident
+        self.ids.made[key] = ident
         return ident
 
     def new(self, value: HeapObject) -> Ref:
@@ -161,65 +100,68 @@ class Machine:
     def join(self, a: State, b: State) -> State:
         joined = Join(a, b, self.fresh)
         state = joined.run()
-        kept = self.counters_kept
+        kept = self.indexes.counters_kept
         kept.update(target for pair, target in joined.pairs.items() if not kept.isdisjoint(pair))
         return state
 
     def interchangeable(self, a: State, b: State) -> bool:
-        return interchangeable(a, b, lambda ident: ident in self.counters_kept or not self.is_own(ident))
+        return interchangeable(a, b, lambda ident: ident in self.indexes.counters_kept or not self.is_own(ident))
 
     def is_own(self, ident: int) -> bool:
         """Whether this run made it, and not one before, of which it only knows the outcome."""
-        return self.block + self.first_id < ident <= self.last_id
+        return self.ids.block + self.ids.first < ident <= self.ids.last
 
     # --- the place in the program ---------------------------------------------------------------------------
 
     @property
     def frame(self) -> Frame:
-        return self.frames[-1]
+        return self.extent.frames[-1]
 
     def loc_of(self, frame: Frame, node: n.Node) -> Loc:
         return Loc(frame.module, frame.chunk, node.start, node.end)
 
     def spend(self) -> None:
         """Count a statement, or what costs as much."""
-        self.steps += 1
-        if self.steps > self.patience and not self._may_go_on():
+        self.budget.steps += 1
+        if self.budget.steps > self.budget.patience and not self._may_go_on():
             raise OutOfFuel
 
     def _may_go_on(self) -> bool:
         """Whether a call that has taken long makes tensors, or is in a function of the script that is run: then it gets
         what is left of the run's steps."""
-        if self.steps > self.limits.steps:
+        if self.budget.steps > self.extent.limits.steps:
             return False
-        script = self.frames[0].module if self.main else None
-        if not any(frame.func is not None and frame.module == script for frame in self.frames):
-            made = (self.st.find(ident) for ident in range(self.last_before + 1, self.last_id + 1))
+        script = self.extent.frames[0].module if self.config.main else None
+        if not any(frame.func is not None and frame.module == script for frame in self.extent.frames):
+            made = (self.st.find(ident) for ident in range(self.budget.last_before + 1, self.ids.last + 1))
             if not any(isinstance(found, Tensor) for found in made):
                 return False
-        self.patience = self.limits.steps
+        self.budget.patience = self.extent.limits.steps
         return True
 
     @contextmanager
     def briefly(self, steps: int) -> Iterator[None]:
         """Raise OutOfFuel after so many steps, unless what is under way may take longer."""
-        before = self.patience, self.last_before
-        self.patience, self.last_before = min(self.patience, self.steps + steps), self.last_id
+        before = self.budget.patience, self.budget.last_before
+        self.budget.patience, self.budget.last_before = (
+            min(self.budget.patience, self.budget.steps + steps),
+            self.ids.last,
+        )
         try:
             yield
         finally:
-            self.patience, self.last_before = before
+            self.budget.patience, self.budget.last_before = before
 
     def apart(self, most: int) -> int:
         """How many of `most` states are still kept apart: fewer, the more steps a run has taken, so that it ends."""
-        share = 4 * self.steps // self.limits.steps
+        share = 4 * self.budget.steps // self.extent.limits.steps
         return most if share == 0 else min(most, 2) if share == 1 else 1
 
     def user_frame(self) -> Frame:
-        for frame in reversed(self.frames):
+        for frame in reversed(self.extent.frames):
             if not frame.library:
                 return frame
-        return self.frames[0]
+        return self.extent.frames[0]
 
     def here(self) -> Loc:
         """The expression at hand, in the innermost function of the user's own."""
@@ -228,7 +170,7 @@ class Machine:
 
     def via(self) -> tuple[Loc, ...]:
         """The calls that led here, outermost first, without the innermost place itself."""
-        own = [f for f in self.frames if not f.library and not isinstance(f.node, n.Pass)]
+        own = [f for f in self.extent.frames if not f.library and not isinstance(f.node, n.Pass)]
         return tuple(self.loc_of(f, f.node) for f in own[:-1])
 
     def site(self) -> Site:
@@ -238,23 +180,23 @@ class Machine:
             self.loc_of(frame, frame.statement),
             self.via(),
             frame.visit,
-            tuple(self.iterations),
-            any(f.handlers for f in self.frames),
+            tuple(self.extent.iterations),
+            any(f.handlers for f in self.extent.frames),
         )
 
     def enter(self, tag: object) -> int:
         """Begin a new visit below the present one; gives the one to go back to."""
-        before = self.visit
+        before = self.extent.visit
         key = (before, tag)
-        found = self.visits.get(key)
+        found = self.ids.visits.get(key)
         if found is None:
-            found = len(self.visits) + 1
-            self.visits[key] = found
-        self.visit = found
+            found = len(self.ids.visits) + 1
+            self.ids.visits[key] = found
+        self.extent.visit = found
         return before
 
     def whole(self, func: Func) -> n.FunctionDef | n.Lambda:
-        return whole(self.program, func)
+        return whole(self.config.program, func)
 
     def place_of(self, func: Func) -> Loc:
         """Where a function is defined."""
@@ -265,7 +207,7 @@ class Machine:
 
     def choose(self, ways: int) -> int:
         """Which of `ways` ways this pass goes; the others are tried in passes of their own."""
-        path = self.path
+        path = self.extent.path
         at = len(path.taken)
         if at < len(path.prefix):
             pick = path.prefix[at]
@@ -295,16 +237,16 @@ class Machine:
 
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
         """Go on in one of the states that a call may end in."""
-        key = (len(self.path.taken), *self.path.taken)
-        found = self.path.memo.get(key)
+        key = (len(self.extent.path.taken), *self.extent.path.taken)
+        found = self.extent.path.memo.get(key)
         if found is None:
-            before = self.path
-            self.path = Path(())
+            before = self.extent.path
+            self.extent.path = Path(())
             try:
                 found = run()
             finally:
-                self.path = before
-            self.path.memo[key] = found
+                self.extent.path = before
+            self.extent.path.memo[key] = found
         if not found:
             raise Infeasible
         outcome = found[self.choose(len(found))]
@@ -316,12 +258,12 @@ class Machine:
     # --- events ---------------------------------------------------------------------------------------------
 
     def note(self, event: Event) -> None:
-        self.events.append(event)
+        self.record.events.append(event)
 
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
         """The exception that torch (or Python) raises here; the caller raises it."""
         event = Raised(
-            self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.expecting > 0
+            self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.extent.expecting > 0
         )
         self.note(event)
         return PyRaise(exception, message, None, event)
@@ -337,13 +279,13 @@ class Machine:
 
     def warn(self, exception: str, message: str, cause: Cause) -> None:
         """Torch may raise here; the run goes on as if it did not."""
-        self.note(Raised(self.site(), exception, message, cause, sure=False, expected=self.expecting > 0))
+        self.note(Raised(self.site(), exception, message, cause, sure=False, expected=self.extent.expecting > 0))
 
     def source(self, node: n.Node | None = None) -> str:
         """The text of an expression, as the user wrote it."""
         frame = self.user_frame()
         target = node or frame.node
-        text = self.program.chunk(frame.module, frame.chunk).text[target.start : target.end]
+        text = self.config.program.chunk(frame.module, frame.chunk).text[target.start : target.end]
         return text.decode("utf-8", "replace")
 
     # --- tensors --------------------------------------------------------------------------------------------
@@ -434,16 +376,16 @@ class Machine:
 
     def retain(self, ident: int) -> None:
         """Remember a tensor that keeps its gradient though it is no leaf."""
-        self.retainers.add(ident)
+        self.indexes.retaining.add(ident)
 
     def retaining(self) -> list[tuple[int, Tensor]]:
         """Those that do, or may, keep it."""
-        found = [(ident, self.st.find(ident)) for ident in self.retainers]
+        found = [(ident, self.st.find(ident)) for ident in self.indexes.retaining]
         return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
 
     def next_sequence(self) -> int:
-        self.sequence += 1
-        return self.sequence
+        self.ids.sequence += 1
+        return self.ids.sequence
 
     def int_of(self, value: Value) -> int | None:
         if isinstance(value, Const) and isinstance(value.value, int):

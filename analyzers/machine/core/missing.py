@@ -13,4 +13,8 @@ def none_used(m: Machine, value: Value, exception: str, message: str) -> PyRaise
     lineage = m.lineage(value)
     if isinstance(lineage, NoneGrad):
         return m.throw(exception, message, NoneGradUsed(lineage))
-    return m.throw(exception, message, Plain("none", lineage)) if m.tolerant == 0 else PyRaise(exception, message)
+    return (
+        m.throw(exception, message, Plain("none", lineage))
+        if m.extent.hypothetical == 0
+        else PyRaise(exception, message)
+    )

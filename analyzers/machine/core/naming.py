@@ -30,7 +30,7 @@ def subject_name(m: Machine) -> str:
 def library_caller(m: Machine) -> str:
     """The library function that the user's own code called."""
     inner = None
-    for frame in reversed(m.frames):
+    for frame in reversed(m.extent.frames):
         if not frame.library:
             break
         inner = frame

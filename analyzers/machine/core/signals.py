@@ -99,10 +99,25 @@ class LeafReached:
 
 @dataclass(slots=True)
 class GradientArrived:
-    """A backward has made the gradient `grad`, or, unless it is the `first`, has added to it."""
+    """A backward has made a gradient of the leaf in `storage`, or, unless it is the `first`, has added to it."""
 
     grad: int
+    storage: int
     first: bool
+
+
+@dataclass(slots=True)
+class NodeSpent:
+    """A backward that keeps no graph has surely gone through a node."""
+
+    ident: int
+
+
+@dataclass(slots=True)
+class GradientRead:
+    """The program asks for the gradient of a leaf."""
+
+    leaf: int
 
 
 @dataclass(slots=True)

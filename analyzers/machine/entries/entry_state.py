@@ -30,11 +30,11 @@ from analyzers.syntax import nodes as n
 def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
     """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
     names = m.env(run.env).vars
-    rebound, freezes = m.program.habits(run.path)
+    rebound, freezes = m.config.program.habits(run.path)
     for name in sorted(rebound):
         if name in names:
             m.bind(run.env, name, Unknown(None, None, None, reach_of(names[name])))
-    m.forgets = "all" if freezes else "state"
+    m.extent.forgets = "all" if freezes else "state"
     seen: set[int] = set()
     for value in (*(value for _, value in by_name(m.env(run.env).vars)), *values):
         found = m.obj(value)
@@ -43,7 +43,7 @@ def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
                 _forget_class(m, value, found, seen)
         else:
             havoc_value(m, value, seen)
-    m.forgets = ""
+    m.extent.forgets = ""
 
 
 FREEZING = ("requires_grad", "requires_grad_")

@@ -54,14 +54,14 @@ def driver_of(m: Machine, func: Func) -> str | None:
 
 def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
     """Train an instance; what goes on outside the user's code is told at the end of the method."""
-    m.presumed_any = True
+    m.record.presumed_any = True
     m.frame.node = m.frame.statement = _end_of(m, func)
     m.frame.chunk = func.chunk
     end = m.here()
     try:
         library_call(m, f"presumed.{driver}", Args([instance]))
     finally:
-        for event in m.events:
+        for event in m.record.events:
             if isinstance(event, Raised) and event.site.loc == end:
                 event.outside = True
 
@@ -104,4 +104,4 @@ def _loss_of(m: Machine, args: Args) -> Value:
         return NONE
     if isinstance(value, Const) or (isinstance(value, Unknown) and value.type is not None and value.type != "tensor"):
         raise m.throw("MisconfigurationException", NO_LOSS, NoGraph("loss", m.lineage(value)))
-    return presumed_loss(m, value) if m.presumes else value
+    return presumed_loss(m, value) if m.config.presumes else value

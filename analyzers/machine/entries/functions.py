@@ -23,7 +23,7 @@ from analyzers.machine.entries.entry_state import forget
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
-from analyzers.machine.observers.graph_liveness import leave, tell
+from analyzers.machine.observers.graph_liveness import escape, report_dead
 from analyzers.syntax import nodes as n
 
 
@@ -68,7 +68,7 @@ def later(program: Program, module: ModuleRun) -> ModuleRun:
     machine = _machine(program, module, "", None)
     forget(machine, module)
     machine.st.log = ROOT
-    return replace(module, state=machine.st, next_id=machine.next_id)
+    return replace(module, state=machine.st, next_id=machine.ids.next)
 
 
 def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: bool = False) -> Made:
@@ -79,7 +79,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
         chunk = init.chunk if init is not None else ""
     constructors = sum(f.node_name == "__init__" for f in module.functions)
     machine = _machine(program, module, chunk, _share(constructors))
-    machine.presumes = presume
+    machine.config.presumes = presume
     try:
         value = instance_of(machine, cls)
         if not presume:
@@ -87,16 +87,16 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
     except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))
-    return Made(machine.st, value, machine.next_id, machine.presumed_any)
+    return Made(machine.st, value, machine.ids.next, machine.record.presumed_any)
 
 
 def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
     machine = Machine(program, module.block, module.next_id, limits or UNKNOWN_CALL)
     machine.st = module.state.fork()
-    machine.default_dtype = module.default_dtype or machine.default_dtype
+    machine.indexes.default_dtype = module.default_dtype or machine.indexes.default_dtype
     root = n.Pass(0, 0)
-    machine.frames.append(Frame(module.path, chunk, "<module>", module.env, None, False, root, root))
-    machine.sequence = 1 << 20
+    machine.extent.frames.append(Frame(module.path, chunk, "<module>", module.env, None, False, root, root))
+    machine.ids.sequence = 1 << 20
     return machine
 
 
@@ -119,12 +119,12 @@ def run_unknown(
     if limits is None:
         limits = TRAINING_CALL if trains else _share(len(module.functions))
     machine = _machine(program, module, func.chunk, limits)
-    machine.probe = probe
-    machine.presumes = presume
+    machine.config.probe = probe
+    machine.config.presumes = presume
     if made is not None:
-        machine.presumed_any = made.presumed
+        machine.record.presumed_any = made.presumed
         machine.st = made.state.fork()
-        machine.first_id = machine.next_id = made.next_id
+        machine.ids.first = machine.ids.next = made.next_id
     exhausted = False
     try:
         args = unknown_arguments(func, made)
@@ -132,28 +132,28 @@ def run_unknown(
         driver = driver_of(machine, func) if presume and made is not None else None
         if driver is not None and made is not None:
             drive(machine, func, driver, made.value)
-            tell(machine)
+            report_dead(machine)
         outcomes = [] if driver is not None else run_function(machine, func, args)
         if trains:
             for outcome in outcomes:
                 machine.st = outcome.state
-                leave(machine, [outcome.value, *args.all()])
-            tell(machine)
+                escape(machine, [outcome.value, *args.all()])
+            report_dead(machine)
     except (OutOfFuel, RecursionError):
         exhausted = True
-        doubt(machine.events)
+        doubt(machine.record.events)
     except (PyRaise, Infeasible):
         pass
     if presume:
-        doubt(machine.events)
+        doubt(machine.record.events)
     return FunctionRun(
-        tuple(machine.events),
-        tuple(machine.bindings.values()),
-        frozenset(machine.entered),
-        frozenset(machine.passed),
+        tuple(machine.record.events),
+        tuple(machine.record.bindings.values()),
+        frozenset(machine.record.entered),
+        frozenset(machine.record.passed),
         exhausted,
-        machine.trains,
-        machine.presumed_any,
+        machine.record.trains,
+        machine.record.presumed_any,
     )
 
 

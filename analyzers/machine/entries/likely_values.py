@@ -38,9 +38,9 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     if not says_nothing(value) or m.frame.library:
         return value
     name = dotted(target)
-    if not m.presumes:
+    if not m.config.presumes:
         if name:
-            m.gaps.note(m.frame.module, m.frame.func, name)
+            m.record.gaps.note(m.frame.module, m.frame.func, name)
         return value
     role = roles_of(m, m.frame).get(name) if name else None
     return value if role is None else _stand_in(m, name, role, value)
@@ -51,9 +51,9 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
     if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
     silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value)]
-    if not m.presumes:
+    if not m.config.presumes:
         for name in silent:
-            m.gaps.note(func.module, func, name)
+            m.record.gaps.note(func.module, func, name)
         return
     roles = roles_of_function(m, func)
     waiting = [(name, roles[name]) for name in silent if name in roles]
@@ -62,7 +62,7 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
 
 
 def _stand_in(m: Machine, name: str, role: Role, value: Value, env: int | None = None) -> Value:
-    m.presumed_any = True
+    m.record.presumed_any = True
     if role is Role.MODEL:
         return _model(m)
     if role is Role.OPTIMIZER:
@@ -83,21 +83,21 @@ def _model(m: Machine) -> Value:
 def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     """What a class or a function of an installed library makes, where it is known what kind of thing that is."""
     name = outside_name(func)
-    if not m.presumes:
+    if not m.config.presumes:
         if name is not None:
-            m.gaps.calls.add(name)
+            m.record.gaps.calls.add(name)
         return None
-    match m.program.outside_kind(name) if name is not None else "unknown":
+    match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
-            m.presumed_any = True
+            m.record.presumed_any = True
             return _model(m)
         case "optimizer" if args.pos or "params" in args.kw:
-            m.presumed_any = True
+            m.record.presumed_any = True
             return library_call(m, "presumed.make_optimizer_over", Args([args.get(0, "params")]))
         case "tensor":
             reach = reach_of(*args.all())
             made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))
-            m.presumed_any = m.presumed_any or isinstance(made, Ref)
+            m.record.presumed_any = m.record.presumed_any or isinstance(made, Ref)
             return made if isinstance(made, Ref) else None
     return None
 
@@ -174,10 +174,10 @@ def _presumed_output(m: Machine, args: Args) -> Value:
 def _presumed_data(m: Machine, args: Args) -> Value:
     """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
     del args
-    if not m.presumes:
-        m.gaps.data = True
+    if not m.config.presumes:
+        m.record.gaps.data = True
         return Unknown(None, m.fresh())
-    m.presumed_any = True
+    m.record.presumed_any = True
     made = m.new_tensor(None, None, lineage=m.trail("?", ()))
     m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
     return made

@@ -15,7 +15,7 @@ from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
 from analyzers.machine.interpreter.dispatch import run_block
 from analyzers.machine.interpreter.flow import join_all
-from analyzers.machine.observers.graph_liveness import tell
+from analyzers.machine.observers.graph_liveness import report_dead
 from analyzers.syntax import nodes as n
 
 IMPORTED = Limits(steps=20_000, states=1)
@@ -37,43 +37,43 @@ def run_module(
 ) -> ModuleRun:
     """Run a module from its first line. With `presume`, names may hold what their role says, and nothing is certain."""
     machine = Machine(program, program.block(path, main), limits=limits)
-    machine.probe = probe
-    machine.main = main
-    machine.presumes = presume
+    machine.config.probe = probe
+    machine.config.main = main
+    machine.config.presumes = presume
     name = "__main__" if main else program.module_name(path)
     env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id
     root = n.Pass(0, 0)
-    machine.frames.append(Frame(path, "", "<module>", env, None, path.startswith("<"), root, root))
-    start, before = machine.st, machine.default_dtype
+    machine.extent.frames.append(Frame(path, "", "<module>", env, None, path.startswith("<"), root, root))
+    start, before = machine.st, machine.indexes.default_dtype
     exhausted = False
     try:
         flow = run_block(machine, program.body(path), [machine.st])
         ends = flow.normal or [s for s, _ in flow.raises][-1:] or [start]
         final = join_all(machine, ends)
         if main:
-            tell(machine)
+            report_dead(machine)
     except (OutOfFuel, RecursionError):
         exhausted = True
-        doubt(machine.events)
+        doubt(machine.record.events)
         final = machine.st
     if presume:
-        doubt(machine.events)
+        doubt(machine.record.events)
     final.log = ROOT
     return ModuleRun(
         path,
         program.block(path, main),
         final,
         env,
-        tuple(machine.events),
-        tuple(machine.bindings.values()),
-        frozenset(machine.entered),
-        machine.next_id,
-        frozenset(machine.passed),
+        tuple(machine.record.events),
+        tuple(machine.record.bindings.values()),
+        frozenset(machine.record.entered),
+        machine.ids.next,
+        frozenset(machine.record.passed),
         exhausted,
-        tuple(machine.functions),
-        machine.trains,
-        machine.presumed_any,
-        tuple(machine.late),
-        machine.default_dtype if machine.default_dtype != before else None,
-        machine.gaps,
+        tuple(machine.record.functions),
+        machine.record.trains,
+        machine.record.presumed_any,
+        tuple(machine.record.deferred),
+        machine.indexes.default_dtype if machine.indexes.default_dtype != before else None,
+        machine.record.gaps,
     )

@@ -75,15 +75,15 @@ def roles_of(m: Machine, frame: Frame) -> Roles:
     """The roles of the names that code in this frame uses."""
     if frame.func is not None:
         return roles_of_function(m, frame.func)
-    return _remembered(m, frame.module, lambda: roles_in_module(m.program, frame.module))
+    return _remembered(m, frame.module, lambda: roles_in_module(m.config.program, frame.module))
 
 
 def roles_of_function(m: Machine, func: Func) -> Roles:
     key = (func.module, func.chunk, func.qualname)
-    return _remembered(m, key, lambda: roles_in_function(m.program, func, m.st.find))
+    return _remembered(m, key, lambda: roles_in_function(m.config.program, func, m.st.find))
 
 
 def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
-    if key not in m.roles:
-        m.roles[key] = find()
-    return m.roles[key]
+    if key not in m.indexes.roles:
+        m.indexes.roles[key] = find()
+    return m.indexes.roles[key]

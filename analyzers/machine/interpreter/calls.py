@@ -44,7 +44,7 @@ def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
             PORTS.likely.arguments(m, func, env)
     except PyRaise as raised:
         return [Outcome(m.st, NONE, raised)]
-    if any(frame.func is not None for frame in m.frames):
+    if any(frame.func is not None for frame in m.extent.frames):
         return run_body(m, func, env, None)
     return _run_from_module(m, func, env)
 
@@ -56,18 +56,18 @@ LONG_CALL = 2_000
 def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
     """Modules fill tables, write docstrings and look through folders as they are imported, and a recursion on what is
     unknown could use up all the steps of a run."""
-    before, noted = m.st, len(m.events)
+    before, noted = m.st, len(m.record.events)
     m.st = before.fork()
     try:
         with m.briefly(LONG_CALL):
             return run_body(m, func, env, None)
     except OutOfFuel:
-        if m.steps > m.limits.steps:
+        if m.budget.steps > m.extent.limits.steps:
             raise
     written, grad = m.st.since(before.log), m.st.grad
     m.st = before
     m.st.grad = grad if grad is before.grad else None
-    doubt(m.events[noted:])
+    doubt(m.record.events[noted:])
     havoc_unfinished(m, func, written)
     return [_not_followed(m, env)]
 
@@ -86,9 +86,9 @@ def too_deep(m: Machine, func: Func, env: int) -> bool:
     A method that goes down a tree of objects, as a module's `__call__` and `train` do, is called on another object
     each time, and ends with the tree.
     """
-    if len(m.frames) >= m.limits.depth:
+    if len(m.extent.frames) >= m.extent.limits.depth:
         return True
-    same = [f for f in m.frames if f.func is not None and f.func.node is func.node]
+    same = [f for f in m.extent.frames if f.func is not None and f.func.node is func.node]
     most = VAGUE_SELF_CALLS if any(isinstance(v, Unknown) for v in m.env(env).vars.values()) else SELF_CALLS
     if len(same) < most:
         return False
@@ -113,7 +113,7 @@ def _subject(m: Machine, func: Func, env: int) -> Ref | None:
 
 def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
     """Run a function's body in the environment `env`; gives the states it ends in, few of them."""
-    caller = m.frames[-1] if m.frames else None
+    caller = m.extent.frames[-1] if m.extent.frames else None
     if too_deep(m, func, env):
         return [_not_followed(m, env)]
     library = func.module.startswith("<")
@@ -124,13 +124,13 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
         frame.globals = node.globals
     frame.yields = yields
     if not library:
-        m.entered.add((func.module, func.chunk, func.qualname))
+        m.record.entered.add((func.module, func.chunk, func.qualname))
     before = m.enter((caller.chunk, caller.node.start, caller.node.end) if caller is not None else func.qualname)
     modes = [apply_mode(m, mode) for mode in func.modes]
     start = m.st
-    saved = (m.path, m.loops)
-    m.loops = m.loops if library else list(m.loops)
-    m.frames.append(frame)
+    saved = (m.extent.path, m.extent.loops)
+    m.extent.loops = m.extent.loops if library else list(m.extent.loops)
+    m.extent.frames.append(frame)
     try:
         if isinstance(node, n.FunctionDef):
             flow = run_block(m, node.body, [start])
@@ -144,9 +144,9 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
 
             run_choices(m, body, start, run, lambda: flow.returns.append((m.st, results[-1])), flow)
     finally:
-        m.frames.pop()
-        m.visit = before
-        m.path, m.loops = saved
+        m.extent.frames.pop()
+        m.extent.visit = before
+        m.extent.path, m.extent.loops = saved
     out = [Outcome(x, NONE) for x in flow.normal]
     out += [Outcome(x, v) for x, v in flow.returns]
     raised = [Outcome(x, NONE, r) for x, r in flow.raises]
@@ -159,15 +159,18 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
 
 def _fewer_raises(raised: list[Outcome]) -> list[Outcome]:
     """Exceptions of one class stay apart only as far as a handler could tell."""
-    kept: dict[tuple[str, object], Outcome] = {}
+    kept: list[Outcome] = []
     for outcome in raised:
         assert outcome.raised is not None
-        why = getattr(outcome.raised, "why", None)
-        if why is not None:
-            kept[why, id(outcome)] = outcome
-        else:
-            kept.setdefault((outcome.raised.name, id(outcome.raised.event)), outcome)
-    return list(kept.values())
+        stops = getattr(outcome.raised, "why", None) is not None
+        if stops or not any(_raises_alike(outcome.raised, other.raised) for other in kept):
+            kept.append(outcome)
+    return kept
+
+
+def _raises_alike(one: PyRaise, other: PyRaise | None) -> bool:
+    stops = other is None or getattr(other, "why", None) is not None
+    return not stops and other is not None and one.name == other.name and one.event is other.event
 
 
 def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
@@ -186,7 +189,7 @@ def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
                 break
         else:
             kept.append(outcome.state)
-    while len(kept) > m.apart(m.limits.outcomes):
+    while len(kept) > m.apart(m.extent.limits.outcomes):
         last = kept.pop()
         kept[-1] = m.join(kept[-1], last)
     out = []
@@ -199,9 +202,9 @@ def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
 
 def run_statements(m: Machine, body: Sequence[n.Stmt]) -> None:
     """Run statements in the present frame, in place; several states at the end become one."""
-    saved = m.path
+    saved = m.extent.path
     flow = run_block(m, body, [m.st])
-    m.path = saved
+    m.extent.path = saved
     if flow.normal:
         m.st = join_all(m, flow.normal)
     elif flow.raises:

@@ -49,7 +49,7 @@ def define_function(m: Machine, s: n.FunctionHead) -> None:
             known = func
     if m.frame.func is None and not m.frame.library and isinstance(known, Func):
         # The function itself, with what its known decorators make of it: others are looked through.
-        m.functions.append(known)
+        m.record.functions.append(known)
     store_name(m, s.name, func)
 
 
@@ -58,7 +58,7 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
     frame = m.frame
     bases = tuple(evaluate(m, b) for b in s.bases)
     keywords = {keyword.arg: evaluate(m, keyword.value) for keyword in s.keywords}
-    ident = m.same_on_all_ways(id(s))
+    ident = m.same_on_all_ways(m.loc_of(m.frame, s))
     prefix = frame.qualname
     if frame.func is not None and m.env(frame.env).vars.get("__class_body__") is None:
         prefix += ".<locals>"

@@ -18,7 +18,7 @@ from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
 
 def havoc_captured(m: Machine, func: Func) -> None:
     """The callee may call a function that it was handed, now or later: what that fills and rebinds is not known."""
-    if func.module.startswith("<") or m.forgets:
+    if func.module.startswith("<") or m.extent.forgets:
         return
     used, rebound = _names_from_outside(m, func)
     for name in sorted(used):
@@ -87,10 +87,11 @@ def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozens
     """The names from around a function that it uses, and those of them that it rebinds."""
     node = func.node
     if not isinstance(node, FunctionDef | Lambda):
-        return m.program.captured(func.module, func.chunk)
-    known = m.captured.get(id(node))
+        return m.config.program.captured(func.module, func.chunk)
+    key = (func.module, func.chunk, func.qualname, node.start)
+    known = m.indexes.captured.get(key)
     if known is None:
-        known = m.captured[id(node)] = names_from_outside(node)
+        known = m.indexes.captured[key] = names_from_outside(node)
     return known
 
 

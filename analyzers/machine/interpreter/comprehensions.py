@@ -60,18 +60,18 @@ class _Rounds:
             items.append(stream.rest)
             self.loose = True
         most = _PLAIN if single else _ELEMENTS
-        made = len(m.path.allocated)
+        made = len(m.extent.path.allocated)
         for at, item in enumerate(items):
             if self.count >= most:
                 self.loose = True
                 return
-            last = many and at == 4 and len(m.path.allocated) != made
+            last = many and at == 4 and len(m.extent.path.allocated) != made
             if last:
                 self.loose = True
                 if stream.rest is None:
                     return
                 item = stream.rest
-            before = m.enter((id(generator), at))
+            before = m.enter((m.loc_of(m.frame, generator), at))
             assign(m, generator.target, item, None)
             keep = True
             for test in generator.ifs:
@@ -84,7 +84,7 @@ class _Rounds:
                     break
             if keep:
                 self.run(m, index + 1)
-            m.visit = before
+            m.extent.visit = before
             if last:
                 return
 

@@ -77,7 +77,11 @@ def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
             after += step.normal
             flow.take_exits(step)
         # States that were apart stay apart: only where new ones came up is it worth looking for equals.
-        states = reduce_states(m, after) if len(after) > len(states) or len(after) > m.apart(m.limits.states) else after
+        states = (
+            reduce_states(m, after)
+            if len(after) > len(states) or len(after) > m.apart(m.extent.limits.states)
+            else after
+        )
     flow.normal = states
     return flow
 
@@ -86,7 +90,7 @@ def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
     m.spend()
     frame = m.frame
     frame.statement = frame.node = statement
-    frame.visit = m.visit
+    frame.visit = m.extent.visit
     compound = COMPOUND.get(type(statement))
     if compound is not None:
         return compound(m, statement, state)
@@ -106,8 +110,8 @@ def run_simple(m: Machine, node: n.Node, state: State, run: Callable[[Machine, n
 
     def finish() -> None:
         flow.normal.append(m.st)
-        if m.probe is not None:
-            m.probe.done(m, node, state)
+        if m.config.probe is not None:
+            m.config.probe.done(m, node, state)
 
     run_choices(m, node, state, lambda: run(m, node), finish, flow)
     return flow

@@ -196,9 +196,11 @@ def _is_plain(node: n.Expr) -> bool:
 
 @evaluates(n.Compare)
 def _compare(m: Machine, node: n.Compare) -> Value:
-    m.asks_for_none = isinstance(node.left, n.Attribute) and node.left.attr == "grad" and "is" in node.ops[0]
+    m.extent.compared_with_none = (
+        isinstance(node.left, n.Attribute) and node.left.attr == "grad" and "is" in node.ops[0]
+    )
     left = evaluate(m, node.left)
-    m.asks_for_none = False
+    m.extent.compared_with_none = False
     result: Value = TRUE
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = evaluate(m, comparator)
@@ -234,8 +236,8 @@ def _attribute(m: Machine, node: n.Attribute) -> Value:
     owner = evaluate(m, node.value)
     m.frame.node = node
     value = get_attribute(m, owner, node.attr)
-    if m.probe is not None:
-        m.probe.read(m, node, value)
+    if m.config.probe is not None:
+        m.config.probe.read(m, node, value)
     return value
 
 
@@ -277,11 +279,11 @@ def _call(m: Machine, node: n.Call) -> Value:
             more = None
     m.frame.node = node
     args = Args(pos, kw, more is None or bool(more), more)
-    if m.probe is None:
+    if m.config.probe is None:
         return call(m, func, args)
-    m.probe.calls(m, node, func)
+    m.config.probe.calls(m, node, func)
     result = call(m, func, args)
-    m.probe.called(m, node, result)
+    m.config.probe.called(m, node, result)
     return result
 
 

@@ -46,7 +46,7 @@ def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> 
                 break
         else:
             kept.append(state)
-    limit = limit or m.apart(m.limits.states)
+    limit = limit or m.apart(m.extent.limits.states)
     while len(kept) > limit:
         last = kept.pop()
         kept[-1] = m.join(kept[-1], last)
@@ -65,7 +65,7 @@ def run_choices(
 ) -> None:
     frame = m.frame
     statement = frame.statement
-    before = m.path
+    before = m.extent.path
     memo: dict[tuple[object, ...], list[Outcome]] = {}
     pending: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), ())]
     passes = 0
@@ -75,7 +75,7 @@ def run_choices(
             prefix, replay = pending.pop()
             if passes > 24:
                 break
-            m.path = Path(prefix, replay, memo=memo)
+            m.extent.path = Path(prefix, replay, memo=memo)
             m.st = state.fork()
             frame.node = node
             frame.statement = statement
@@ -91,15 +91,15 @@ def run_choices(
             else:
                 finish()
                 passed(m, node)
-            pending += reversed(m.path.open)
+            pending += reversed(m.extent.path.open)
     finally:
-        m.path = before
+        m.extent.path = before
 
 
 def passed(m: Machine, node: n.Node) -> None:
     frame = m.frame
     if not frame.library:
-        m.passed.add((m.loc_of(frame, node), frame.visit))
+        m.record.passed.add((m.loc_of(frame, node), frame.visit))
 
 
 class ReturnSignal(Exception):  # noqa: N818

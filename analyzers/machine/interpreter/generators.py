@@ -53,7 +53,7 @@ def _consumer(
         count += 1
 
         def run() -> list[Outcome]:
-            inside = m.frames.pop()
+            inside = m.extent.frames.pop()
             state = m.st
             own = (state.grad, state.inference, state.casting)
             if generator.func.modes:
@@ -62,7 +62,7 @@ def _consumer(
             try:
                 step, after = body(state, value, index)
             finally:
-                m.frames.append(inside)
+                m.extent.frames.append(inside)
             out: list[Outcome] = []
             for next_state in [*after, *step.continues]:
                 if generator.func.modes:
@@ -156,7 +156,7 @@ def collect(m: Machine, generator: Generator) -> Stream:
     def handler(value: Value) -> Value:
         found = m.st.get(collector.id)
         assert isinstance(found, ListObj)
-        if len(found.items) >= MOST or (m.iterations and m.iterations[-1][1] >= MOST):
+        if len(found.items) >= MOST or (m.extent.iterations and m.extent.iterations[-1][1] >= MOST):
             m.st.put(collector.id, ListObj(found.items, value))
             raise Stop("break")
         m.st.put(collector.id, ListObj((*found.items, value), found.rest))
@@ -172,12 +172,12 @@ def collect(m: Machine, generator: Generator) -> Stream:
             out = [Outcome(join_all(m, [o.state for o in out]), NONE)]
         return out
 
-    limits = m.limits
-    m.limits = replace(limits, unrolled=MOST)
+    limits = m.extent.limits
+    m.extent.limits = replace(limits, unrolled=MOST)
     try:
         m.outcomes_of(run)
     finally:
-        m.limits = limits
+        m.extent.limits = limits
     found = m.st.get(collector.id)
     assert isinstance(found, ListObj)
     return Stream(found.items, found.rest)

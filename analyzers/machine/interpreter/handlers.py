@@ -59,9 +59,9 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
         for statement in s.body:
             if not states:
                 break
-            before, doubts = states[0], m.doubts
+            before, doubts = states[0], m.record.imprecisions
             step = run_block(m, (statement,), states)
-            if s.handlers and m.doubts != doubts:
+            if s.handlers and m.record.imprecisions != doubts:
                 possible.append(before)
             inner.take_exits(step)
             states = step.normal
@@ -105,12 +105,12 @@ def _run_handler(
     if handler.name is not None:
         m.bind(m.frame.env, handler.name, exception_object(m, raised))
     if raised is None:
-        m.tolerant += 1
+        m.extent.hypothetical += 1
     try:
         step = run_block(m, handler.body, [m.st])
     finally:
         if raised is None:
-            m.tolerant -= 1
+            m.extent.hypothetical -= 1
     handled += step.normal
     if raised is None:
         # The exception itself was only possible: that the handler passes it on proves nothing.

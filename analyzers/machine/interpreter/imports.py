@@ -20,7 +20,7 @@ from analyzers.syntax import nodes as n
 @runs(n.Import)
 def run_import(m: Machine, s: n.Import) -> None:
     for alias in s.names:
-        path = m.program.find_import(m.frame.module, alias.name, 0)
+        path = m.config.program.find_import(m.frame.module, alias.name, 0)
         top = alias.name.split(".", 1)[0]
         if path is None:
             _check_installed(m, top)
@@ -35,9 +35,9 @@ def run_import(m: Machine, s: n.Import) -> None:
 
 def _check_installed(m: Machine, top: str) -> None:
     """Where a handler waits, a package may well be missing; elsewhere the program counts on it."""
-    if top in MODELLED or top in sys.stdlib_module_names or not any(frame.handlers for frame in m.frames):
+    if top in MODELLED or top in sys.stdlib_module_names or not any(frame.handlers for frame in m.extent.frames):
         return
-    if not m.frame.library and m.program.outside_kind(top) == "missing":
+    if not m.frame.library and m.config.program.outside_kind(top) == "missing":
         raise PyRaise("ModuleNotFoundError", f"No module named '{top}'")
 
 
@@ -47,7 +47,7 @@ def _outermost(m: Machine, path: str, name: str) -> Value:
     folder = path.removesuffix("/__init__.py").removesuffix(".py")
     for prefix in reversed(list(accumulate(name.split("."), "{}.{}".format))[:-1]):
         folder = folder.rpartition("/")[0]
-        init = m.program.find_import(m.frame.module, prefix, 0)
+        init = m.config.program.find_import(m.frame.module, prefix, 0)
         if init is None:
             outermost = package_without_file(m, f"{folder}/__init__.py")
         else:
@@ -58,7 +58,7 @@ def _outermost(m: Machine, path: str, name: str) -> Value:
 @runs(n.ImportFrom)
 def run_import_from(m: Machine, s: n.ImportFrom) -> None:
     name = s.module or ""
-    path = m.program.find_import(m.frame.module, name, s.level)
+    path = m.config.program.find_import(m.frame.module, name, s.level)
     source = import_path(m, path) if path is not None else None
     if path is None and not s.level:
         _check_installed(m, name.split(".", 1)[0])
@@ -78,14 +78,14 @@ def _imported(m: Machine, s: n.ImportFrom, symbol: str, source: Ref | None) -> V
     if value is not None:
         return value
     dotted = f"{s.module}.{symbol}" if s.module else symbol
-    inner = m.program.find_import(m.frame.module, dotted, s.level)
+    inner = m.config.program.find_import(m.frame.module, dotted, s.level)
     if inner is not None:
         return import_path(m, inner) or late(inner)
     return outside(m, dotted) if source is None and not s.level and not _is_ours(m, s) else None
 
 
 def _is_ours(m: Machine, s: n.ImportFrom) -> bool:
-    return m.program.find_import(m.frame.module, s.module or "", s.level) is not None
+    return m.config.program.find_import(m.frame.module, s.module or "", s.level) is not None
 
 
 def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) -> None:
@@ -100,7 +100,7 @@ def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) ->
     for symbol in said if said is not None else [key for key, _ in by_name(env.vars) if not key.startswith("_")]:
         value = member(m, source, symbol)
         if value is None:
-            inner = m.program.find_import(found.path, symbol, 1)
+            inner = m.config.program.find_import(found.path, symbol, 1)
             value = (import_path(m, inner) or late(inner)) if inner is not None else Unknown()
         store_name(m, symbol, value)
     if env.open or (said is None and "__all__" in env.vars):

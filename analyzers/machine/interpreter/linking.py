@@ -42,12 +42,12 @@ def attach(m: Machine, run: ModuleRun) -> None:
     if run.state.grad is not True:
         m.st.grad = run.state.grad
     if run.default_dtype is not None:
-        m.default_dtype = run.default_dtype
+        m.indexes.default_dtype = run.default_dtype
     for path in run.late:
-        if m.main:
+        if m.config.main:
             import_path(m, path)
         else:
-            m.late[path] = None
+            m.record.deferred[path] = None
 
 
 def effects(run: ModuleRun) -> Map[int, HeapObject]:
@@ -62,11 +62,11 @@ def import_path(m: Machine, path: str) -> Ref | None:
     known = m.st.modules.get(path)
     if known is not None:
         return Ref(known)
-    run = m.program.run_module(path, None if m.main else m.frames[0].module)
+    run = m.config.program.run_module(path, None if m.config.main else m.extent.frames[0].module)
     if run is None:
-        m.late[path] = None
+        m.record.deferred[path] = None
         return None
-    module = m.new(ModuleObj(path, m.program.module_name(path), run.env))
+    module = m.new(ModuleObj(path, m.config.program.module_name(path), run.env))
     m.st.modules = m.st.modules.set(path, module.id)
     attach(m, run)
     m.st.modules = m.st.modules.set(path, module.id)
@@ -78,7 +78,7 @@ def package_without_file(m: Machine, path: str) -> Ref:
     known = m.st.modules.get(path)
     if known is not None:
         return Ref(known)
-    module = m.new(ModuleObj(path, m.program.module_name(path), m.new(Env(Map(), None, path)).id))
+    module = m.new(ModuleObj(path, m.config.program.module_name(path), m.new(Env(Map(), None, path)).id))
     m.st.modules = m.st.modules.set(path, module.id)
     return module
 
@@ -107,7 +107,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
     value = m.env(found.env).vars.get(name)
     if value is not None:
         return value if value == late(found.path, name) else settled(m, value)
-    inner = m.program.find_import(found.path, name, 1) or found.path.rsplit("/", 1)[0] + f"/{name}/__init__.py"
+    inner = m.config.program.find_import(found.path, name, 1) or found.path.rsplit("/", 1)[0] + f"/{name}/__init__.py"
     ident = m.st.modules.get(inner)
     return None if ident is None else Ref(ident)
 
@@ -174,7 +174,7 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
     """The value of a prelude symbol: `place` is its prelude module and name."""
     path, symbol = place
     if m.st.modules.get(path) is None:
-        run = m.program.run_module(path, None)
+        run = m.config.program.run_module(path, None)
         if run is None:
             return Unknown()
         attach(m, run)
@@ -186,7 +186,7 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
 
 def library_call(m: Machine, dotted: str, args: Args) -> Value:
     """Call a function or class of the prelude."""
-    place = m.program.library(dotted)
+    place = m.config.program.library(dotted)
     return Unknown() if place is None else call(m, library_value(m, place), args)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Counter, Env, Instance, Tensor
 from analyzers.domain.state import State, touched
 from analyzers.domain.values import Tup, Value
@@ -67,21 +68,29 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     return flow
 
 
+def _mark(m: Machine, loop: n.For | n.While) -> tuple[Loc, int, int]:
+    """What tells a loop from all others; one in a generator expression is another at each evaluation of that."""
+    clause = loop.target.start if isinstance(loop, n.For) else loop.start
+    func = m.frame.func.node if m.frame.func is not None else None
+    made = m.frame.env if isinstance(func, n.FunctionDef) and func.name == "<genexpr>" else 0
+    return m.loc_of(m.frame, loop), clause, made
+
+
 @contextmanager
-def _iteration(m: Machine, loop: n.Node, index: int) -> Iterator[None]:
-    before = m.enter((id(loop), index))
-    m.iterations.append((m.loc_of(m.frame, loop), index))
-    m.loops.append(loop)
+def _iteration(m: Machine, loop: n.For | n.While, index: int) -> Iterator[None]:
+    before = m.enter((_mark(m, loop), index))
+    m.extent.iterations.append((m.loc_of(m.frame, loop), index))
+    m.extent.loops.append(loop)
     if not m.frame.library:
-        m.began.append(m.last_id)
+        m.extent.began.append(m.ids.last)
     try:
         yield
     finally:
-        m.visit = before
-        m.iterations.pop()
-        m.loops.pop()
+        m.extent.visit = before
+        m.extent.iterations.pop()
+        m.extent.loops.pop()
         if not m.frame.library:
-            m.began.pop()
+            m.extent.began.pop()
 
 
 def _round(m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int) -> tuple[Flow, list[State]]:
@@ -105,13 +114,18 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     exact = stream.rest is None and len(items) <= most
     rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), 2))
     previous: list[State] = heads
-    before = m.steps
+    before = m.budget.steps
     for index in range(rounds):
         if not heads:
             break
         if stream.rest is None and index >= len(items):
             break
-        if exact and most == m.limits.unrolled and m.steps - before > LONG and _real_rounds(m, s) <= index < rounds - 2:
+        if (
+            exact
+            and most == m.extent.limits.unrolled
+            and m.budget.steps - before > LONG
+            and _real_rounds(m, s) <= index < rounds - 2
+        ):
             exact, rounds = False, index
             break
         make = stream.at(m, index)
@@ -137,7 +151,7 @@ def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
             return PARAMETERS
         if isinstance(m.obj(items[0]), Instance):
             return LAYERS
-    return m.limits.unrolled
+    return m.extent.limits.unrolled
 
 
 def _holds_parameter(m: Machine, item: Value) -> bool:
@@ -154,11 +168,11 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     """
     if _is_met_again(m, s):
         return 1
-    return m.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
+    return m.extent.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
 
 
 def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
-    return id(s) in m.finished and any(index for _, index in m.iterations)
+    return _mark(m, s) in m.indexes.finished and any(index for _, index in m.extent.iterations)
 
 
 def _giver(value: Value) -> Callable[[], Value]:
@@ -211,7 +225,7 @@ def same_but_versions(a: State, b: State) -> bool:
 
 
 def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[State], flow: Flow) -> None:
-    m.finished.add(id(s))
+    m.indexes.finished.add(_mark(m, s))
     if s.orelse and exits:
         step = run_block(m, s.orelse, exits)
         flow.take_exits(step)
@@ -222,14 +236,14 @@ def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[Stat
 
 def _push_through(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> None:
     """A loop over a fresh generator: its body runs, and each `yield` runs the loop's body in place."""
-    limits = m.limits
-    m.limits = replace(limits, rounds=_real_rounds(m, s))
+    limits = m.extent.limits
+    m.extent.limits = replace(limits, rounds=_real_rounds(m, s))
     try:
         exits, breaks = run_pushed(
             m, stream, start, lambda heads, element, index: _round(m, s, heads, _giver(element), index), flow
         )
     finally:
-        m.limits = limits
+        m.extent.limits = limits
     _leave(m, s, exits, breaks, flow)
 
 
@@ -242,7 +256,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
     previous = heads
     always = isinstance(s.test, n.Constant) and bool(s.test.value)
     fewest = _real_rounds(m, s)
-    rounds = fewest if always else m.limits.unrolled
+    rounds = fewest if always else m.extent.limits.unrolled
     certain = True
     for index in range(rounds):
         yes: list[State] = []

@@ -52,18 +52,18 @@ def load_name(m: Machine, name: str) -> Value:
     if not is_open and name in BUILTIN_NAMES:
         return Builtin("builtins." + name)
     if frame.library:
-        shared = m.program.library(frame.module + ":" + name)
+        shared = m.config.program.library(frame.module + ":" + name)
         if shared is not None:
             return library_value(m, shared)
-    m.doubts += 1
+    m.record.imprecisions += 1
     return Unknown(symbol=("name", frame.module, name))
 
 
 @evaluates(n.Name)
 def _name(m: Machine, node: n.Name) -> Value:
     value = load_name(m, node.id)
-    if m.probe is not None:
-        m.probe.read(m, node, value)
+    if m.config.probe is not None:
+        m.config.probe.read(m, node, value)
     return value
 
 

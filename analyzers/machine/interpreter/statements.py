@@ -67,7 +67,7 @@ def _assert(m: Machine, s: n.Assert) -> None:
 @leads(n.ChunkRef)
 def _chunk_ref(m: Machine, s: n.ChunkRef, state: State) -> Flow:
     frame = m.frame
-    chunk = m.program.head(frame.module, s.key)
+    chunk = m.config.program.head(frame.module, s.key)
     before = frame.chunk
     frame.chunk = s.key
     try:

@@ -61,8 +61,8 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
 
 def _fact(m: Machine, target: n.Expr, statement: n.Node | None, value: Value) -> None:
     frame = m.frame
-    if m.probe is not None:
-        m.probe.bound(m, target, value)
+    if m.config.probe is not None:
+        m.config.probe.bound(m, target, value)
     if statement is None or frame.library or not isinstance(value, Ref | Unknown):
         return
     if isinstance(target, n.Name):

@@ -41,11 +41,11 @@ def _with_items(m: Machine, s: n.With, index: int, state: State) -> Flow:
         if guard.generator is not None:
             step = run_as_context(m, s, index, inside, guard, _with_items)
         else:
-            m.expecting += guard.expects
+            m.extent.expecting += guard.expects
             try:
                 step = _with_items(m, s, index + 1, inside)
             finally:
-                m.expecting -= guard.expects
+                m.extent.expecting -= guard.expects
             step = leave_context(m, guard, step)
         flow.normal += step.normal
         flow.take_exits(step)

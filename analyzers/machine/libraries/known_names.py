@@ -59,7 +59,7 @@ WITHOUT_DOUBT = frozenset({"time", "logging", "warnings"})
 
 
 def _quiet(m: Machine, rest: str, args: Args) -> Value:
-    m.doubts += args.called.partition(".")[0] not in WITHOUT_DOUBT
+    m.record.imprecisions += args.called.partition(".")[0] not in WITHOUT_DOUBT
     return Unknown(None, None, None, reach_of(*args.all()))
 
 
@@ -68,7 +68,7 @@ for _name in QUIET - {"matplotlib", "random"}:
 
 
 def _tqdm(m: Machine, rest: str, args: Args) -> Value:
-    m.doubts += 1
+    m.record.imprecisions += 1
     return args.get(0, "iterable", Unknown())
 
 

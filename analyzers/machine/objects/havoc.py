@@ -32,7 +32,7 @@ def replaceable(m: Machine, held: Map[K, Value]) -> dict[K, Value]:
 def _is_replaceable(m: Machine, value: Value) -> bool:
     if isinstance(value, Ref):
         tensor = m.tensor(value)
-        return bool(m.forgets) and tensor is not None and not tensor.parameter
+        return bool(m.extent.forgets) and tensor is not None and not tensor.parameter
     return not isinstance(value, Func) and not (isinstance(value, Unknown) and value.type is value.symbol is None)
 
 

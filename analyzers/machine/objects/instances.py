@@ -88,7 +88,7 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
     if isinstance(found.cls, str):
         told = model.get_attribute(m, owner, found, name) if model is not None else None
         return told if told is not None else BoundBuiltin(owner, name)
-    m.doubts += 1
+    m.record.imprecisions += 1
     return Unknown(None, (owner.id, name), None, (owner.id,))
 
 
@@ -139,7 +139,7 @@ class InstanceModel(ObjectModel):
         assert isinstance(found, Instance)
         setter = find_in_class(m, found.cls, "__setattr__")
         if isinstance(setter, Func) and not setter.module.startswith(PRELUDE):
-            if not any(f.func is not None and f.func.node is setter.node for f in m.frames):
+            if not any(f.func is not None and f.func.node is setter.node for f in m.extent.frames):
                 call(m, setter, Args([owner, Const(name), value]))
                 return
         self.store(m, owner, found, name, value)
@@ -173,7 +173,7 @@ class InstanceModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, Instance)
-        spared = bool(m.forgets) and m.st.is_library(found)
+        spared = bool(m.extent.forgets) and m.st.is_library(found)
         model = class_model(found)
         for name, attr in by_name(found.attrs):
             table = m.obj(attr) if model is not None and model.holds(name) else None

@@ -128,7 +128,7 @@ def _arithmetic_type(kinds: set[str | None], op: str) -> str:
 
 
 def _unknown_number(m: Machine, op: str, left: Value, right: Value) -> Unknown:
-    m.doubts += 1
+    m.record.imprecisions += 1
     a, b = type_name(left), type_name(right)
     kind: str | None = None
     if a in NUMBERS and b in NUMBERS:

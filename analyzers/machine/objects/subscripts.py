@@ -42,7 +42,7 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
         case Unknown(type=t):
             if t in TUPLES:
                 return Unknown(t if isinstance(index, SliceValue) else "int")
-            m.doubts += 1
+            m.record.imprecisions += 1
             return _unknown_item(owner, index)
         case Ref():
             return _object_item(m, owner, index)
@@ -98,7 +98,7 @@ def _some_of(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | N
 
 def _element(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
     """One of the elements, it is not known which."""
-    m.doubts += 1
+    m.record.imprecisions += 1
     values: tuple[Value, ...] = (*items, *((rest,) if rest is not None else ()))
     is_one = all(v == values[0] for v in values)
     if not is_one and len(values) <= 3 and all(isinstance(v, Ref | Const) for v in values):

@@ -22,7 +22,7 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
     if owner.type is None:
         if name == "training":
             return Unknown("bool", None if owner.symbol is None else (owner.symbol, name))
-    m.doubts += 1
+    m.record.imprecisions += 1
     symbol = (owner.symbol, name) if owner.symbol is not None else None
     if owner.type is not None:
         return BoundBuiltin(owner, name)

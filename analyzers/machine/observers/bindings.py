@@ -26,13 +26,13 @@ def _named(m: Machine, signal: Named) -> None:
     names = grad_fn_names(m, tensor)
     counter = m.st.get(tensor.counter)
     version = counter.version if isinstance(counter, Counter) else None
-    old = m.bindings.get((loc, name))
+    old = m.record.bindings.get((loc, name))
     if old is None:
-        m.bindings[loc, name] = Binding(
+        m.record.bindings[loc, name] = Binding(
             loc, signal.frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
             version, tensor.lineage,
         )  # fmt: skip
-        if (loc, name) in m.hidden_facts:
+        if (loc, name) in m.record.hidden_facts:
             _forget(m, loc, name)
         return
     old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
@@ -48,8 +48,8 @@ def _named(m: Machine, signal: Named) -> None:
 
 def _forget(m: Machine, loc: Loc, name: str) -> None:
     """On this visit anything may have been bound: nothing holds for all visits."""
-    m.hidden_facts.add((loc, name))
-    old = m.bindings.get((loc, name))
+    m.record.hidden_facts.add((loc, name))
+    old = m.record.bindings.get((loc, name))
     if old is not None:
         old.requires_grad = old.is_leaf = old.grad_fn = old.shape = old.dtype = old.version = None
 

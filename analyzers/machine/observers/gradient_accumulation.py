@@ -42,7 +42,7 @@ NEAR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Accumulated:
     """What one gradient holds. `stale`: the backward that added to what a step had used, and that step."""
 
     backwards: tuple[Site, ...] = ()
@@ -51,6 +51,16 @@ class Held:
     cleared: Site | None = None
     before: Site | None = None
     """The last backward before it was cleared, unless a step had used that."""
+
+
+class GradientAccumulation:
+    """What gradients hold, and which memory is a leaf's that has one."""
+
+    def __init__(self) -> None:
+        self.held: dict[Moment, Accumulated] = {}
+        self.by_trail: dict[Lineage, int] = {}
+        """The gradients whose trail that is."""
+        self.leaf_storages: set[int] = set()
 
 
 def moment(m: Machine, grad: int) -> Moment | None:
@@ -62,42 +72,44 @@ def moment(m: Machine, grad: int) -> Moment | None:
     return (tensor.storage, storage.count)
 
 
-def held_by(m: Machine, grad: int) -> Held | None:
+def held_by(m: Machine, grad: int) -> Accumulated | None:
     """What is known of a gradient."""
     now = moment(m, grad)
-    return m.gathered.get(now) if now is not None else None
+    return m.notebook(GradientAccumulation).held.get(now) if now is not None else None
 
 
 @hears(GradientArrived)
 def _arrived(m: Machine, signal: GradientArrived) -> None:
-    now = moment(m, grad := signal.grad)
+    grad = signal.grad
+    m.notebook(GradientAccumulation).leaf_storages.add(signal.storage)
+    now = moment(m, grad)
     if now is None:
         return
-    before = m.gathered.get((now[0], now[1] - 1))
+    before = m.notebook(GradientAccumulation).held.get((now[0], now[1] - 1))
     site = m.site()
     tensor = m.tensor(Ref(grad))
     if tensor is not None and tensor.lineage is not None:
-        m.gradient_trails[id(tensor.lineage)] = (tensor.lineage, grad)
+        m.notebook(GradientAccumulation).by_trail[tensor.lineage] = grad
     if signal.first:
-        m.gathered[now] = Held((site,))
+        m.notebook(GradientAccumulation).held[now] = Accumulated((site,))
     elif before is not None:
         stale = (site, before.used) if before.used is not None else before.stale
-        m.gathered[now] = Held((*before.backwards, site)[-MOST:], None, stale)
+        m.notebook(GradientAccumulation).held[now] = Accumulated((*before.backwards, site)[-MOST:], None, stale)
     else:
-        m.gathered.pop(now, None)
+        m.notebook(GradientAccumulation).held.pop(now, None)
 
 
 @hears(Written)
 def _carry(m: Machine, signal: Written) -> None:
     """A write has raised the count of a storage: what a gradient holds stays, unless the write cleared it."""
     storage, count, what = signal.storage, signal.count, signal.what
-    before = m.gathered.get((storage, count))
+    before = m.notebook(GradientAccumulation).held.get((storage, count))
     if before is None:
         return
     if what not in REPLACING:
-        m.gathered[storage, count + 1] = before
+        m.notebook(GradientAccumulation).held[storage, count + 1] = before
     elif what == "zero":
-        m.gathered[storage, count + 1] = _cleared(m, before)
+        m.notebook(GradientAccumulation).held[storage, count + 1] = _cleared(m, before)
         if before.backwards and before.used is None:
             _note_cleared(m, before)
 
@@ -109,16 +121,16 @@ def _dropped(m: Machine, signal: GradientDropped) -> None:
         _note_cleared(m, before)
 
 
-def _cleared(m: Machine, before: Held) -> Held:
+def _cleared(m: Machine, before: Accumulated) -> Accumulated:
     if not before.backwards:
         return before
-    return Held(cleared=m.site(), before=before.backwards[-1] if before.used is None else None)
+    return Accumulated(cleared=m.site(), before=before.backwards[-1] if before.used is None else None)
 
 
-def _note_cleared(m: Machine, before: Held) -> None:
+def _note_cleared(m: Machine, before: Accumulated) -> None:
     """Once for each place and visit, however many parameters there are."""
     site = m.site()
-    last = m.events[-1] if m.events else None
+    last = m.record.events[-1] if m.record.events else None
     if isinstance(last, Cleared) and last.site == site and last.backward == before.backwards[-1]:
         return
     m.note(Cleared(site, before.backwards[-1]))
@@ -129,13 +141,13 @@ def _forget(m: Machine, signal: MultipliedByZero) -> None:
     """That clears what is finite of a gradient."""
     now = moment(m, signal.ident)
     if now is not None:
-        m.gathered.pop(now, None)
+        m.notebook(GradientAccumulation).held.pop(now, None)
 
 
-def use(m: Machine, grad: int) -> Held | None:
+def use(m: Machine, grad: int) -> Accumulated | None:
     """A step reads a gradient: note it when an earlier step has read a part of it."""
     now = moment(m, grad)
-    found = m.gathered.get(now) if now is not None else None
+    found = m.notebook(GradientAccumulation).held.get(now) if now is not None else None
     if now is None or found is None:
         return None
     site = m.site()
@@ -145,7 +157,7 @@ def use(m: Machine, grad: int) -> Held | None:
         if found.before is not None:
             m.note(ClearedUse(site, found.cleared, found.before))
         return found
-    m.gathered[now] = replace(found, used=site, stale=None)
+    m.notebook(GradientAccumulation).held[now] = replace(found, used=site, stale=None)
     return found
 
 
@@ -153,10 +165,10 @@ def use(m: Machine, grad: int) -> Held | None:
 @hears(DataReplaced)
 def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
     """A tensor is written: if it is a leaf's memory, and its gradient is in what is written, that is a step by hand."""
-    if not m.gradient_trails:
+    if not m.notebook(GradientAccumulation).by_trail:
         return
     tensor = m.st.find(signal.ident)
-    if not isinstance(tensor, Tensor) or tensor.storage not in m.leaf_storages:
+    if not isinstance(tensor, Tensor) or tensor.storage not in m.notebook(GradientAccumulation).leaf_storages:
         return
     for grad, direct in _gradients_in(m, signal.parents):
         now = held_by(m, grad)
@@ -172,14 +184,14 @@ def _gradients_in(m: Machine, parents: tuple[Lineage, ...]) -> Iterator[tuple[in
     """The gradients that a value was computed of in the few steps before it, and whether all in this statement."""
     statement = m.site().statement
     queue = [(step, True) for step in parents]
-    seen: set[int] = set()
+    seen: set[Lineage] = set()
     for step, direct in queue:
-        if id(step) in seen or len(seen) >= NEAR:
+        if step in seen or len(seen) >= NEAR:
             continue
-        seen.add(id(step))
-        known = m.gradient_trails.get(id(step))
+        seen.add(step)
+        known = m.notebook(GradientAccumulation).by_trail.get(step)
         if known is not None:
-            yield known[1], direct
+            yield known, direct
             continue
         inside = direct and step.loc is not None and _within(step.loc, statement)
         queue.extend((parent, inside) for parent in step.parents)

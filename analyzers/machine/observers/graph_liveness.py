@@ -1,10 +1,10 @@
 """What becomes of graphs: whether a backward goes through what a call made, and again through what one kept.
 
-A *stretch* is the nodes that one call made, told by their numbers. A node is *met* when a backward goes through it, or
+A *segment* is the nodes that one call made, told by their numbers. A node is *met* when a backward goes through it, or
 when code that the machine does not see may do so.
 
     for x in batches:
-        out = net(x)                       # a stretch
+        out = net(x)                       # a segment
         right += (out > 0).sum().item()    # and no backward meets it
 """
 
@@ -37,7 +37,7 @@ NEAR = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Segment:
     """The nodes numbered above `low`, up to `high`; `custom` where a custom function's `forward` was called itself."""
 
     site: Site
@@ -48,10 +48,10 @@ class Stretch:
 
 
 @dataclass(slots=True)
-class Uses:
+class GraphUses:
     """What one run notes of its graphs."""
 
-    stretches: list[Stretch] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
     inside: bool = False
     calls: list[tuple[bool, int, CallBegins] | None] = field(default_factory=list)
     """The calls under way: what `inside` was before, and the last node; None for those that do not count."""
@@ -66,27 +66,21 @@ class Uses:
     """The backwards whose graph was met again."""
 
 
-def uses_of(m: Machine) -> Uses:
-    if m.uses is None:
-        m.uses = Uses()
-    return m.uses
-
-
 @hears(CallBegins)
 def _begin(m: Machine, signal: CallBegins) -> None:
-    """The nodes that a call makes are a stretch, unless it is a module's part."""
-    uses = uses_of(m)
+    """The nodes that a call makes are a segment, unless it is a module's part."""
+    uses = m.notebook(GraphUses)
     before = uses.inside
     if (before and not signal.custom) or m.st.grad is not True:
         uses.calls.append(None)
         return
-    uses.calls.append((before, m.sequence, signal))
+    uses.calls.append((before, m.ids.sequence, signal))
     uses.inside = before or not signal.custom
 
 
 @hears(CallEnded)
 def _end(m: Machine, signal: CallEnded) -> None:
-    uses = uses_of(m)
+    uses = m.notebook(GraphUses)
     call = uses.calls.pop()
     if call is None:
         return
@@ -95,7 +89,7 @@ def _end(m: Machine, signal: CallEnded) -> None:
         return
     made = [t for t in tensors(m, [signal.result]) if t.requires_grad is True]
     if any(low < number for t in made if (number := _number(m, t)) is not None):
-        uses.stretches.append(Stretch(m.site(), low, m.sequence, begun.custom, begun.takes_context))
+        uses.segments.append(Segment(m.site(), low, m.ids.sequence, begun.custom, begun.takes_context))
 
 
 def _number(m: Machine, tensor: Tensor) -> int | None:
@@ -106,12 +100,12 @@ def _number(m: Machine, tensor: Tensor) -> int | None:
 
 @hears(NodeReached)
 def _reached(m: Machine, signal: NodeReached) -> None:
-    _meet(m, signal.ident, signal.node)
+    _mark_live(m, signal.ident, signal.node)
 
 
-def _meet(m: Machine, ident: int, node: Node) -> None:
+def _mark_live(m: Machine, ident: int, node: Node) -> None:
     """A backward goes through a node, or may."""
-    uses = uses_of(m)
+    uses = m.notebook(GraphUses)
     uses.met.add(node.seq)
     if uses.kept and (node.saved or node.kind != "op"):
         visit = (m.here(), m.user_frame().visit)
@@ -120,7 +114,7 @@ def _meet(m: Machine, ident: int, node: Node) -> None:
 
 @hears(GraphRetained)
 def _kept(m: Machine, signal: GraphRetained) -> None:
-    uses = uses_of(m)
+    uses = m.notebook(GraphUses)
     site = m.site()
     uses.keepers.setdefault(site.loc, site)
     for ident in signal.nodes:
@@ -130,19 +124,20 @@ def _kept(m: Machine, signal: GraphRetained) -> None:
 @hears(BackwardUnseen)
 def _all_met(m: Machine, signal: BackwardUnseen) -> None:
     del signal
-    uses = uses_of(m)
-    uses.met_below = m.sequence
+    uses = m.notebook(GraphUses)
+    uses.met_below = m.ids.sequence
     uses.needed.update(uses.keepers)
 
 
 @hears(Escaped)
 def _escaped(m: Machine, signal: Escaped) -> None:
-    _meet_from(m, signal.tensors)
+    _mark_live_from(m, signal.tensors)
 
 
-def _meet_from(m: Machine, tensors: Iterable[Tensor]) -> None:
+def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
     """Code that the machine does not see has these tensors, and may send them backward."""
-    if m.uses is None or not (m.uses.stretches or m.uses.kept or m.uses.inside):
+    uses = m.notebook(GraphUses)
+    if not (uses.segments or uses.kept or uses.inside):
         return
     stack = [t.edge.node for t in tensors if t.edge is not None and t.edge.node is not None]
     seen: set[int] = set()
@@ -153,15 +148,15 @@ def _meet_from(m: Machine, tensors: Iterable[Tensor]) -> None:
         seen.add(ident)
         node = m.st.find(ident)
         if isinstance(node, Node):
-            _meet(m, ident, node)
+            _mark_live(m, ident, node)
             stack += [edge.node for edge in node.edges if edge is not None and edge.node is not None]
 
 
 @hears(GraphDropped)
 def _let_go(m: Machine, signal: GraphDropped) -> None:
     """The program itself lets go of a graph, and so knows that there was one."""
-    uses = m.uses
-    if uses is None or not (uses.stretches or uses.inside):
+    uses = m.notebook(GraphUses)
+    if not (uses.segments or uses.inside):
         return
     queue = [signal.tensor.edge]
     for edge in queue:
@@ -171,26 +166,24 @@ def _let_go(m: Machine, signal: GraphDropped) -> None:
             queue.extend(node.edges)
 
 
-def leave(m: Machine, values: Iterable[Value]) -> None:
+def escape(m: Machine, values: Iterable[Value]) -> None:
     """Values leave the run, and whoever gets them may do what he likes."""
-    _meet_from(m, tensors(m, values))
+    _mark_live_from(m, tensors(m, values))
 
 
-def tell(m: Machine) -> None:
+def report_dead(m: Machine) -> None:
     """Note, at the end of a run, what nothing used."""
-    uses = m.uses
-    if uses is None:
-        return
+    uses = m.notebook(GraphUses)
     for loc, site in uses.keepers.items():
         if loc not in uses.needed:
             m.note(RetainedInVain(site))
     numbers = sorted(uses.met)
     used: set[Loc] = set()
-    for stretch in uses.stretches:
-        if stretch.low < uses.met_below or bisect_right(numbers, stretch.high) > bisect_right(numbers, stretch.low):
-            used.add(stretch.site.loc)
-            if stretch.custom:
-                m.note(CustomBypassed(stretch.site, stretch.custom, stretch.takes_context))
-    for stretch in uses.stretches:
-        if not stretch.custom and stretch.site.iterations and stretch.site.loc not in used:
-            m.note(GraphUnused(stretch.site))
+    for segment in uses.segments:
+        if segment.low < uses.met_below or bisect_right(numbers, segment.high) > bisect_right(numbers, segment.low):
+            used.add(segment.site.loc)
+            if segment.custom:
+                m.note(CustomBypassed(segment.site, segment.custom, segment.takes_context))
+    for segment in uses.segments:
+        if not segment.custom and segment.site.iterations and segment.site.loc not in used:
+            m.note(GraphUnused(segment.site))

@@ -42,6 +42,8 @@ NEAR = 40
 
 
 MOST = 3000
+LOOKS = 24
+"""Backwards that are looked at in one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,19 @@ class Side:
     weighted: bool
 
 
+class LossTargets:
+    def __init__(self) -> None:
+        self.looks = 0
+
+
 @hears(BackwardBegins)
 def _look_at_losses(m: Machine, signal: BackwardBegins) -> None:
     """Note the differences near the root of a backward that are worth a look."""
     roots = signal.roots
-    if m.looks_at_losses <= 0:
+    targets = m.notebook(LossTargets)
+    if targets.looks >= LOOKS:
         return
-    m.looks_at_losses -= 1
+    targets.looks += 1
     for node in list(_near(m, roots)):
         if _name(node) in SUMS | LOSSES and len(node.edges) == 2 and None not in node.edges:
             _look_at_difference(m, node)

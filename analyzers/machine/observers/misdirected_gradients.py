@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Storage, Tensor
+from analyzers.machine.autograd.tensors import Moment
+from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import EndedAtCut, FollowerReached, StaleBackward
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import LeafReached, LeavesReached, Loaded, WriteBegins, hears
@@ -15,16 +18,32 @@ from analyzers.machine.core.signals import LeafReached, LeavesReached, Loaded, W
 NEAR = 12
 
 
+class TargetNetworks:
+    """Networks that follow trained ones, and where backwards came to leaves."""
+
+    def __init__(self) -> None:
+        self.trained: set[Lineage] = set()
+        """The trails of the parameters that optimizers hold."""
+        self.storages: set[int] = set()
+        """The memory of parameters that were written with others."""
+        self.reached: dict[tuple[int, int], tuple[Moment, Site]] = {}
+        """The memory of a leaf when a backward came to it from a node, and the backward."""
+
+
 @hears(WriteBegins)
 def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
     """A tensor is written: if that is a parameter's memory, and a trained parameter is in it, the one follows."""
     tensor = m.st.find(signal.ident)
-    if not m.trained_trails or not isinstance(tensor, Tensor) or tensor.storage in m.followers:
+    if (
+        not m.notebook(TargetNetworks).trained
+        or not isinstance(tensor, Tensor)
+        or tensor.storage in m.notebook(TargetNetworks).storages
+    ):
         return
     queue = list(signal.parents)
     for step in queue:
-        if id(step) in m.trained_trails:
-            m.followers.add(tensor.storage)
+        if step in m.notebook(TargetNetworks).trained:
+            m.notebook(TargetNetworks).storages.add(tensor.storage)
             return
         if len(queue) < NEAR:
             queue.extend(step.parents)
@@ -34,7 +53,7 @@ def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
 def _follow(m: Machine, signal: Loaded) -> None:
     tensor, lineage = m.tensor(signal.target), m.lineage(signal.source)
     if tensor is not None and lineage is not None and lineage is not tensor.lineage:
-        m.followers.add(tensor.storage)
+        m.notebook(TargetNetworks).storages.add(tensor.storage)
 
 
 @hears(LeavesReached)
@@ -50,7 +69,7 @@ def _note_followers(m: Machine, users: Mapping[int, int]) -> None:
         tensor = m.st.find(leaf)
         if isinstance(tensor, Tensor) and tensor.parameter:
             copied = tensor.lineage is not None and tensor.lineage.what == "deepcopy"
-            if copied or tensor.storage in m.followers:
+            if copied or tensor.storage in m.notebook(TargetNetworks).storages:
                 found.append(leaf)
     if found:
         m.note(FollowerReached(m.site(), tuple(found), m.node(users[found[-1]])))
@@ -62,24 +81,25 @@ COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})
 
 def _note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
     """A backward has come to `leaves`: tell of those that were cut off from leaves of their own."""
-    starts: dict[int, list[int]] = {}
+    starts: dict[Lineage, list[int]] = {}
     for leaf in leaves:
         tensor = m.st.find(leaf)
         if isinstance(tensor, Tensor) and tensor.lineage is not None and tensor.lineage.cut in COPIES:
             starts = starts or _leaves_by_trail(m)
             lineage = tensor.lineage
-            steps = {id(step) for step in lineage.walk() if step is not lineage}
+            steps = {step for step in lineage.walk() if step is not lineage}
             sources = sorted(ident for step in steps for ident in starts.get(step, ()))
             if sources:
                 m.note(EndedAtCut(m.site(), leaf, lineage, tuple(sources)))
 
 
-def _leaves_by_trail(m: Machine) -> dict[int, list[int]]:
-    """The leaves with gradient, by the identity of the trail that each starts."""
-    found: dict[int, list[int]] = {}
+def _leaves_by_trail(m: Machine) -> dict[Lineage, list[int]]:
+    """The leaves with gradient, by the trail that each starts."""
+    found: dict[Lineage, list[int]] = {}
     for ident, tensor in m.st.heap.items():
         if isinstance(tensor, Tensor) and tensor.requires_grad is True and tensor.edge is None:
-            found.setdefault(id(tensor.lineage), []).append(ident)
+            if tensor.lineage is not None:
+                found.setdefault(tensor.lineage, []).append(ident)
     return found
 
 
@@ -92,8 +112,8 @@ def _met_again(m: Machine, signal: LeafReached) -> None:
     if not isinstance(tensor, Tensor) or not isinstance(storage, Storage):
         return
     now = (tensor.storage, storage.count)
-    before = m.met_leaves.get((node, leaf))
+    before = m.notebook(TargetNetworks).reached.get((node, leaf))
     if before is None:
-        m.met_leaves[node, leaf] = (now, m.site())
+        m.notebook(TargetNetworks).reached[node, leaf] = (now, m.site())
     elif before[0] != now and storage.last is not None:
         m.note(StaleBackward(m.site(), before[1], storage.last, m.node(node)))

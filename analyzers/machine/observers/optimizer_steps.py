@@ -10,7 +10,8 @@ from analyzers.machine.core.events import ClipCall, OptimizerMade, ScalerCall, S
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import OptimizerDid, hears
 from analyzers.machine.objects.iteration import stream_of
-from analyzers.machine.observers.gradient_accumulation import Held, held_by, use
+from analyzers.machine.observers.gradient_accumulation import Accumulated, held_by, use
+from analyzers.machine.observers.misdirected_gradients import TargetNetworks
 from analyzers.machine.observers.untrained_parameters import look
 
 SCALER = {"note_scale": "scale", "note_unscale": "unscale", "note_scaled_step": "step"}
@@ -27,7 +28,7 @@ def _note(m: Machine, signal: OptimizerDid) -> None:
         for ident in parameters_of(m, subject):
             lineage = m.lineage(Ref(ident))
             if lineage is not None:
-                m.trained_trails[id(lineage)] = lineage
+                m.notebook(TargetNetworks).trained.add(lineage)
         m.note(OptimizerMade(m.site(), subject.id, tuple(parameters_of(m, subject)), all_known(m, subject)))
     elif what == "note_step":
         _note_step(m, subject)
@@ -95,6 +96,6 @@ def _grad(m: Machine, ident: int) -> Value:
     return tensor.grad if isinstance(tensor, Tensor) else NONE
 
 
-def _held(m: Machine, ident: int) -> Held | None:
+def _held(m: Machine, ident: int) -> Accumulated | None:
     grad = _grad(m, ident)
     return held_by(m, grad.id) if isinstance(grad, Ref) else None

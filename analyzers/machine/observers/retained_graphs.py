@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from immutables import Map
+
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import DictObj, ListObj, Tensor
 from analyzers.domain.state import may_meet
 from analyzers.domain.values import Tup, Value
 from analyzers.machine.core.events import BackwardCall, GraphGrew
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import Assigned, Bound, ItemStored, Kept, hears
+from analyzers.machine.core.signals import Assigned, Bound, ItemStored, Kept, NodeSpent, hears
 from analyzers.syntax import nodes as n
 
 NEAR = 60
@@ -20,7 +22,7 @@ NEAR = 60
 def _note_accumulation(m: Machine, name: str, new: Value) -> None:
     """`total += loss`: whether the total carries graphs that a backward is done with into the next iteration."""
     tensor = m.tensor(new)
-    if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.iterations:
+    if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.extent.iterations:
         return
     if _own_past(tensor.lineage) and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage)):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
@@ -33,7 +35,7 @@ def _kept(m: Machine, signal: Kept) -> None:
 
 def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
     """`losses.append(loss)` and the like: `repeated` when an earlier iteration's is among those kept already."""
-    if not m.loops or m.frame.library:
+    if not m.extent.loops or m.frame.library:
         return
     known: list[Lineage] | None = None
     kept = list(_flat(m, earlier))
@@ -71,18 +73,18 @@ def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:
     """The nearest steps of a trail along which a graph goes on."""
-    seen: dict[int, Lineage] = {}
+    seen: dict[Lineage, None] = {}
     queue = [lineage]
     for step in queue:
-        if id(step) in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
+        if step in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
             continue
-        seen[id(step)] = step
+        seen[step] = None
         if len(seen) >= NEAR:
             break
         if step.what != "?":
             # What an unknown function makes of its arguments need not hold their graph.
             queue.extend(step.parents)
-    return list(seen.values())
+    return list(seen)
 
 
 def _own_past(lineage: Lineage) -> bool:
@@ -108,18 +110,32 @@ def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
 
 def _went_through(m: Machine, node: int | None) -> bool:
     """Whether a backward on the way here has gone through a node, and left nothing of it."""
-    return node is not None and any(may_meet(assumed, m.st.assumed) for assumed in m.walked.get(node, ()))
+    return node is not None and any(
+        may_meet(assumed, m.st.assumed) for assumed in m.notebook(SpentNodes).assumed.get(node, ())
+    )
 
 
 def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
-    calls = [e for e in m.events[-400:] if isinstance(e, BackwardCall) and may_meet(e.assumed, m.st.assumed)]
-    roots = {id(call.lineage) for call in calls if call.lineage is not None}
-    return any(id(step) in roots for step in graph_trail(lineage))
+    calls = [e for e in m.record.events[-400:] if isinstance(e, BackwardCall) and may_meet(e.assumed, m.st.assumed)]
+    roots = {call.lineage for call in calls if call.lineage is not None}
+    return any(step in roots for step in graph_trail(lineage))
+
+
+class SpentNodes:
+    """By node, what was assumed when a backward went through it and left nothing of it."""
+
+    def __init__(self) -> None:
+        self.assumed: dict[int, list[Map[object, bool]]] = {}
+
+
+@hears(NodeSpent)
+def _spent(m: Machine, signal: NodeSpent) -> None:
+    m.notebook(SpentNodes).assumed.setdefault(signal.ident, []).append(m.st.assumed)
 
 
 @hears(Bound)
 def _bound(m: Machine, signal: Bound) -> None:
-    if m.loops and not m.frame.library:
+    if m.extent.loops and not m.frame.library:
         _note_accumulation(m, signal.name, signal.value)
 
 

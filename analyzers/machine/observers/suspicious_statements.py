@@ -17,6 +17,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.signals import LeftAlone, OwnAttributeSet, hears
 from analyzers.machine.interpreter.dispatch import evaluate
+from analyzers.machine.observers.gradient_accumulation import GradientAccumulation
 from analyzers.ops.resolve import python_names
 from analyzers.syntax import nodes as n
 
@@ -66,11 +67,15 @@ def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
     in_place = trail.what != "detach" and f"Tensor.{trail.what}_" in python_names()
     if not in_place and trail.what != "detach":
         return
-    if id(source) in m.gradient_trails or source.what == "grad":
+    if source in m.notebook(GradientAccumulation).by_trail or source.what == "grad":
         m.note(Dropped(m.site(), trail.what, "gradient", trail))
         return
     for ident, tensor in _holding(m, source):
-        learns = tensor.parameter or requires_grad_of(m, ident) or tensor.storage in m.leaf_storages
+        learns = (
+            tensor.parameter
+            or requires_grad_of(m, ident)
+            or tensor.storage in m.notebook(GradientAccumulation).leaf_storages
+        )
         if in_place and tensor.edge is None and learns:
             m.note(Dropped(m.site(), trail.what, "leaf", trail))
         elif not in_place and requires_grad_of(m, ident):
@@ -80,14 +85,16 @@ def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
 
 def _look_at_arithmetic(m: Machine, node: n.BinOp, value: Ref) -> None:
     found = m.tensor(value)
-    if found is None or found.lineage is None or (m.frame.func is None and not m.loops):
+    if found is None or found.lineage is None or (m.frame.func is None and not m.extent.loops):
         return
     m.frame.node = node
     here = m.loc_of(m.frame, node)
     kind = "arithmetic"
     source = _source(found.lineage, here)
     for ident, tensor in _holding(m, source) if source is not None else ():
-        if tensor.edge is None and (requires_grad_of(m, ident) or tensor.storage in m.leaf_storages):
+        if tensor.edge is None and (
+            requires_grad_of(m, ident) or tensor.storage in m.notebook(GradientAccumulation).leaf_storages
+        ):
             kind = "leaf"
     m.note(Dropped(m.site(), node.op, kind, found.lineage))
 

@@ -14,18 +14,35 @@ from analyzers.domain.values import NONE, Ref, Tup, Value
 from analyzers.machine.autograd.graph import requires_grad_of
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import all_known, parameters_of
-from analyzers.machine.core.events import BackwardCall, LeftOut, ParameterLost
+from analyzers.machine.core.events import BackwardCall, GradTaken, LeftOut, ParameterLost
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import TensorStored, hears
+from analyzers.machine.core.signals import GradientRead, TensorStored, hears
+from analyzers.machine.observers.misdirected_gradients import TargetNetworks
 
 MOST = 16
 """Steps that are looked at in one run: one that is left out is left out in the first rounds."""
 
 
+class UntrainedParameters:
+    def __init__(self) -> None:
+        self.looks = 0
+        self.read: set[int] = set()
+        """The leaves of which the program itself has read the gradient."""
+
+
+@hears(GradientRead)
+def _gradient_read(m: Machine, signal: GradientRead) -> None:
+    read = m.notebook(UntrainedParameters).read
+    if signal.leaf not in read:
+        read.add(signal.leaf)
+        m.note(GradTaken(m.site(), signal.leaf))
+
+
 def look(m: Machine, optimizer: Ref) -> None:
     """Note what a step leaves out."""
-    m.looks += 1
-    if m.looks > MOST or not all_known(m, optimizer):
+    notebook = m.notebook(UntrainedParameters)
+    notebook.looks += 1
+    if notebook.looks > MOST or not all_known(m, optimizer):
         return
     trained = set(parameters_of(m, optimizer))
     _note_unreached(m, optimizer, trained)
@@ -54,12 +71,16 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
 
 def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
     """Leaves that the last backward has filled, and that no optimizer holds: none that this iteration has made."""
-    last = next((event for event in reversed(m.events) if isinstance(event, BackwardCall)), None)
+    last = next((event for event in reversed(m.record.events) if isinstance(event, BackwardCall)), None)
     for ident in last.reached if last is not None and not last.unknown else ():
         tensor = m.st.find(ident)
-        if ident in held | m.taken_gradients or not isinstance(tensor, Tensor) or tensor.storage in m.followers:
+        if (
+            ident in held | m.notebook(UntrainedParameters).read
+            or not isinstance(tensor, Tensor)
+            or tensor.storage in m.notebook(TargetNetworks).storages
+        ):
             continue
-        if m.began and m.began[-1] < ident <= m.last_id:
+        if m.extent.began and m.extent.began[-1] < ident <= m.ids.last:
             continue
         made = tensor.lineage
         if made is not None and made.cut is None and made.what != "deepcopy" and isinstance(tensor.grad, Ref):
@@ -146,7 +167,7 @@ def _class_name(m: Machine, owner: Instance) -> str:
 @hears(TensorStored)
 def _look_at_attribute(m: Machine, signal: TensorStored) -> None:
     """Note an attribute that was computed of a parameter which nobody registers: `Parameter(...) * 0.02`."""
-    if not any(frame.qualname.endswith("__init__") and not frame.library for frame in m.frames):
+    if not any(frame.qualname.endswith("__init__") and not frame.library for frame in m.extent.frames):
         return
     owner, name, value = signal.owner, signal.name, signal.value
     tensor = tensor_at(m, value.id)

@@ -206,7 +206,7 @@ def types_of(m: Machine, bound: Mapping[str, Value]) -> dict[str, object]:
 
 def infer(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType, ...] | None:
     try:
-        return shapes.infer(row.base, types_of(m, bound), default_dtype=m.default_dtype)
+        return shapes.infer(row.base, types_of(m, bound), default_dtype=m.indexes.default_dtype)
     except shapes.ShapeError as refused:
         refuse(m, refused)
         return None
@@ -222,7 +222,7 @@ def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[Tensor
 
 def refuse(m: Machine, error: shapes.ShapeError) -> None:
     """Torch raises for these sizes. Where the prelude asked, it may have asked for what torch does not do itself."""
-    if not m.frame.library and not m.within:
+    if not m.frame.library and not m.extent.enclosing_operator:
         raise m.throw(error.exception, str(error))
 
 
@@ -247,12 +247,12 @@ def data_type(m: Machine, value: Value) -> tuple[Shape, str | None]:
 
 
 def _number_type(m: Machine, name: str | None) -> str | None:
-    return {"int": "int64", "bool": "bool", "float": m.default_dtype, "complex": "complex64"}.get(name or "")
+    return {"int": "int64", "bool": "bool", "float": m.indexes.default_dtype, "complex": "complex64"}.get(name or "")
 
 
 def _sequence_type(m: Machine, items: tuple[Value, ...], rest: Value | None) -> tuple[Shape, str | None]:
     if not items and rest is None:
-        return (0,), m.default_dtype
+        return (0,), m.indexes.default_dtype
     parts = [data_type(m, item) for item in (*items[:64], *((rest,) if rest is not None else ()))]
     shapes = {shape for shape, _ in parts}
     dtypes = {dtype for _, dtype in parts}

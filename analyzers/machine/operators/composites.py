@@ -222,7 +222,7 @@ def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @composite("norm")
 def _norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     p = bound.get("p", Const(2))
-    if row.overload.startswith("names") or m.within:
+    if row.overload.startswith("names") or m.extent.enclosing_operator:
         return None
     if p == NONE:
         p = Const(2)

@@ -41,16 +41,16 @@ _asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}
 def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value | None:
     """The operator's result as its parts make it; None if they are not written down, or too little is known."""
     bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
-    place = m.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
+    place = m.config.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
     func = PORTS.python.library_value(m, place) if place is not None else None
     if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):
         return None
-    before = m.within
-    m.within = before or what
+    before = m.extent.enclosing_operator
+    m.extent.enclosing_operator = before or what
     try:
         return _as_declared(m, row, bound, call(m, func, Args([], dict(bound))))
     finally:
-        m.within = before
+        m.extent.enclosing_operator = before
 
 
 def _as_declared(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> Value:
@@ -89,7 +89,7 @@ def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
 
 def _asked(m: Machine, func: Func) -> tuple[bool, bool]:
     """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
-    key = (func.module, func.qualname, id(func.node))
+    key = (func.module, func.qualname, func.node.start)
     if key not in _asks:
         nodes = list(n.walk([m.whole(func).body]))
         attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}

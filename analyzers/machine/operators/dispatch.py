@@ -41,11 +41,15 @@ def call_torch(
             bound[parameter] = Tup(tuple(args[int(key) :]))
         else:
             bound[parameter] = kwargs[str(key)]
-    if found.coerced and not m.within and (not m.frame.library or m.frame.module.startswith(_FUNCTIONAL)):
+    if (
+        found.coerced
+        and not m.extent.enclosing_operator
+        and (not m.frame.library or m.frame.module.startswith(_FUNCTIONAL))
+    ):
         _refuse_number(m, name, found.candidates, bound)
     row = _as_cpp_calls(m, found.row, bound)
     others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
-    what = m.within or name.rsplit(".", 1)[-1].strip("_")
+    what = m.extent.enclosing_operator or name.rsplit(".", 1)[-1].strip("_")
     result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
     wants = kwargs.get("requires_grad")
     if wants is not None and isinstance(result, Ref):
@@ -72,7 +76,7 @@ def _takes_number(row: Row, parameter: str) -> bool:
 def _as_cpp_calls(m: Machine, row: Row, bound: Mapping[str, Value]) -> Row:
     """In a composition, arithmetic with a number is what C++ calls; from Python the number becomes a tensor first."""
     number = kind_of(m, bound.get("other", NONE)) in {"int", "float", "bool", "complex"}
-    if m.within and number and row.overload == "Tensor":
+    if m.extent.enclosing_operator and number and row.overload == "Tensor":
         return table.row(f"{row.base}.Scalar") or row
     return row
 

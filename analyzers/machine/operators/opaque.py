@@ -23,8 +23,7 @@ from analyzers.ops.table import Row
 
 def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     """An operator that the table does not know, or a call that fits none of its overloads."""
-    m.unmodelled[name] = m.unmodelled.get(name, 0) + 1
-    m.doubts += 1
+    m.record.imprecisions += 1
     values = [*args, *kwargs.values()]
     if name.endswith("_") and not name.endswith("__") and args and isinstance(args[0], Ref):
         havoc_value(m, args[0])
@@ -38,7 +37,7 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     hidden = any(unknown_operand(m, v) for v in values)
     step = Step(name, name, {"all": operands}, (), ("all",), "unknown", m.parents(values))
     requires = truth.both(m.st.grad, inputs_require_grad(m, step))
-    if m.presumes and requires:
+    if m.config.presumes and requires:
         return _presumed_result(m, step)
     if hidden and requires is False and m.st.grad is not False:
         requires = None
@@ -67,7 +66,7 @@ def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
     step.requires = inputs_require_grad(m, step)
     step.hidden = may_lead_on(m, bound.values())
-    if m.presumes and step.requires:
+    if m.config.presumes and step.requires:
         step.kind = "op"
     if any(unknown_operand(m, v) for v in bound.values()) and not step.requires:
         step.requires = None
@@ -87,7 +86,7 @@ def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     for order in range(len(tensor_returns)):
         t = types[order] if types is not None and order < len(types) else None
         requires = result_requires_grad(m, step, t.dtype if t else None)
-        if requires and (t is None or t.dtype is None) and not m.presumes:
+        if requires and (t is None or t.dtype is None) and not m.config.presumes:
             requires = None
         cut = cut_of(m, row, step, t.dtype if t else None)
         node = make_node(m, step, ()) if requires is not False else None

@@ -267,7 +267,7 @@ def _numbers(m: Machine, args: Args) -> Value:
         number = number_from(m, value, name)
         symbol = number.symbol if isinstance(number, Unknown) else None
         return Unknown(name, symbol, m.lineage(number))
-    m.doubts += 1
+    m.record.imprecisions += 1
     return Unknown(name, None, m.lineage(value))
 
 

@@ -102,7 +102,7 @@ def _type(m: Machine, args: Args) -> Value:
 def _super(m: Machine, args: Args) -> Value:
     if len(args.pos) >= 2 and isinstance(args.pos[0], Ref):
         return SuperValue(args.pos[0].id, args.pos[1])
-    for frame in reversed(m.frames):
+    for frame in reversed(m.extent.frames):
         func = frame.func
         if func is not None and func.owner is not None:
             parameters = (*func.node.args.posonly, *func.node.args.args)

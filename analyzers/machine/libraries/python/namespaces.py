@@ -43,7 +43,7 @@ def _import_module(m: Machine, args: Args) -> Value:
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return Unknown()
     dotted = name.value.lstrip(".")
-    path = m.program.find_import(m.frame.module, dotted, len(name.value) - len(dotted))
+    path = m.config.program.find_import(m.frame.module, dotted, len(name.value) - len(dotted))
     if path is None:
         return Unknown() if dotted != name.value else outside(m, dotted)
     return import_path(m, path) or late(path)
@@ -56,7 +56,7 @@ def module_named(m: Machine, name: Value) -> Value:
     env = module_env(m)
     if m.env(env).vars.get("__name__") == name:
         return m.new(ModuleObj(m.frame.module, name.value, env))
-    path = m.program.find_import(m.frame.module, name.value, 0)
+    path = m.config.program.find_import(m.frame.module, name.value, 0)
     known = m.st.modules.get(path) if path is not None else None
     return Unknown() if known is None else Ref(known)
 

@@ -110,10 +110,10 @@ class _Call:
         if self.recorded is not False:
             made = Node(
                 (self.cls.name + "Backward",), self.edges, (), loc=m.here(), what=self.cls.name, kind="custom",
-                seq=m.next_sequence(), epoch=tuple(m.iterations), via=m.via(), operands=self.operands,
+                seq=m.next_sequence(), epoch=tuple(m.extent.iterations), via=m.via(), operands=self.operands,
             )  # fmt: skip
             node = m.new(made).id
-            m.watched = True
+            m.indexes.gradients_are_seen = True
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
@@ -133,7 +133,7 @@ class _Call:
             if isinstance(value, Ref) and m.tensor(value) is not None:
                 check_savable(m, value.id)
             elif self.recorded and (kind := _plain_type(m, value)) is not None:
-                site = m.kept_on_context.get((ctx.id, "save_for_backward"))
+                site = m.indexes.context_sites.get((ctx.id, "save_for_backward"))
                 raise m.throw(
                     "TypeError",
                     f"save_for_backward can only save variables, but argument {index} is of type {kind}",
@@ -144,7 +144,7 @@ class _Call:
         """Tell of inputs and outputs that `ctx` holds as attributes."""
         context = m.st.get(ctx.id)
         for name, value in by_name(context.attrs) if isinstance(context, Instance) else ():
-            site = m.kept_on_context.get((ctx.id, name))
+            site = m.indexes.context_sites.get((ctx.id, name))
             held = value.items if isinstance(value, Tup) else (value,)
             tensors = [v for v in held if isinstance(v, Ref) and m.tensor(v) is not None]
             if site is None or not tensors:

@@ -95,7 +95,7 @@ def parameter(m: Machine, args: Args) -> Value:
     tensor = m.tensor(data)
     if tensor is None:
         unknown = isinstance(data, Unknown)
-        return m.new_tensor(None if unknown else (0,), None if unknown else m.default_dtype, requires_grad=on,
+        return m.new_tensor(None if unknown else (0,), None if unknown else m.indexes.default_dtype, requires_grad=on,
                            what="Parameter",
                            parents=m.parents([data]), parameter=True)  # fmt: skip
     assert isinstance(data, Ref)

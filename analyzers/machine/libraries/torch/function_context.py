@@ -53,7 +53,7 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
     """`ctx.save_for_backward(...)` and its kin."""
     where = SLOTS.get(name)
     if where is not None:
-        m.kept_on_context[receiver.id, name] = m.site()
+        m.indexes.context_sites[receiver.id, name] = m.site()
         kept: Value = Unknown() if args.open else Tup(tuple(args.pos))
         m.st.put(receiver.id, replace(found, attrs=found.attrs.set(where, kept)))
     return Const(None)
@@ -111,7 +111,7 @@ class ContextModel(ClassModel):
 
     def store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
         if not m.frame.library:
-            m.kept_on_context[owner.id, name] = m.site()
+            m.indexes.context_sites[owner.id, name] = m.site()
         return False
 
 

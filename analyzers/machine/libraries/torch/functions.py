@@ -127,7 +127,7 @@ PRECISION = {"float64": (52, 1023), "float32": (23, 127), "float16": (10, 15), "
 
 @answers("torch.finfo")
 def _finfo(m: Machine, args: Args) -> Value:
-    wanted = args.get(0, "type", Builtin("torch." + m.default_dtype))
+    wanted = args.get(0, "type", Builtin("torch." + m.indexes.default_dtype))
     fraction, exponent = PRECISION.get(dtype_of(wanted) or "", (None, None))
     numbers: dict[str, Value] = {"bits": Unknown("int"), "resolution": Unknown("float")}
     if fraction is None or exponent is None:
@@ -154,7 +154,7 @@ def _iinfo(m: Machine, args: Args) -> Value:
 
 @answers("torch.set_default_dtype")
 def _default_dtype(m: Machine, args: Args) -> Value:
-    m.default_dtype = dtype_of(args.get(0, "d")) or m.default_dtype
+    m.indexes.default_dtype = dtype_of(args.get(0, "d")) or m.indexes.default_dtype
     return NONE
 
 
@@ -205,7 +205,6 @@ def _call_torch_name(m: Machine, rest: str, args: Args) -> Value:
         return opaque_result(m, rest, args.all())
     if full in python_names():
         return call_torch(m, full, args.pos, args.kw)
-    m.unmodelled[full] = m.unmodelled.get(full, 0) + 1
     if rest.startswith(("cuda.", "backends.", "manual_seed", "random.", "distributed.", "jit.", "save", "set_",
                         "profiler.",
                         "onnx.", "hub.", "version.", "multiprocessing.", "mps.", "xpu.")):  # fmt: skip

@@ -157,13 +157,13 @@ def _kept(m: Machine, args: Args) -> Value:
 @answers("autograd_machine.walk")
 def _walk(m: Machine, args: Args) -> Value:
     """Which backward is under way."""
-    return Const(m.walks[-1][0]) if m.walks else NONE
+    return Const(m.extent.walks[-1][0]) if m.extent.walks else NONE
 
 
 @answers("autograd_machine.aimed")
 def _aimed(m: Machine, args: Args) -> Value:
     """Whether the backward under way goes to named inputs only."""
-    return Const(bool(m.walks) and m.walks[-1][1])
+    return Const(bool(m.extent.walks) and m.extent.walks[-1][1])
 
 
 @answers("autograd_machine.sized")

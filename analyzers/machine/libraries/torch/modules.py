@@ -259,7 +259,7 @@ class ModuleModel(ClassModel):
         if not m.st.is_library(found):
             changed |= {k: v for k, v in replaceable(m, attrs).items() if _is_setting(attrs[k])}
         if "_hooked" in attrs:
-            is_told = m.presumes or attrs["_hooked"] == Const(value=True)
+            is_told = m.config.presumes or attrs["_hooked"] == Const(value=True)
             changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
         return changed
 

@@ -202,7 +202,7 @@ def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
     handler = METHODS.get(name)
     if handler is not None:
         return handler(m, owner, args)
-    in_python = m.program.library(f"tensor-methods.{name}")
+    in_python = m.config.program.library(f"tensor-methods.{name}")
     if in_python is not None:
         return call(m, library_value(m, in_python), args.prepend(owner))
     if f"Tensor.{name}" in python_names():

@@ -17,7 +17,7 @@ from analyzers.machine.objects.subscripts import set_item
 
 def add_hook(m: Machine, table: Ref, hook: Value) -> Value:
     """Put a hook into a table; gives the handle that takes it out."""
-    m.watched = True
+    m.indexes.gradients_are_seen = True
     handle = call(m, outside(m, "torch.utils.hooks.RemovableHandle"), Args([table]))
     set_item(m, table, handle, hook)
     return handle

@@ -118,7 +118,7 @@ class TensorModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, Tensor)
-        if m.forgets == "state" if found.parameter else m.presumes:
+        if m.extent.forgets == "state" if found.parameter else m.config.presumes:
             tell(m, Escaped([found]))
         else:
             havoc_tensor(m, ident, found, seen)

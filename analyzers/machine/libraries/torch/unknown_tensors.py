@@ -21,8 +21,8 @@ from analyzers.machine.operators.opaque import opaque_result
 def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
     lineage = m.trail(name, m.parents([receiver, *args.pos]))
     if name == "backward":
-        m.trains = True
-        if m.presumes:
+        m.record.trains = True
+        if m.config.presumes:
             loss = presumed_loss(m, receiver)
             if loss != receiver:
                 return call_method(m, loss, name, args)
@@ -116,7 +116,7 @@ class TensorGuess(Guess):
         if owner.type is None and name in TENSOR_ONLY:
             return BoundBuiltin(owner, name)
         if owner.type in {"grad", "tensor"} and name in PROPERTIES:
-            m.doubts += 1
+            m.record.imprecisions += 1
             symbol = (owner.symbol, name) if owner.symbol is not None else None
             return Unknown("bool" if name in FLAGS else None, symbol, owner.lineage, owner.reach)
         return None
