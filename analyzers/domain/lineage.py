@@ -64,3 +64,23 @@ class Lineage:
             if len(seen) > limit:
                 return
             queue.extend(step.parents)
+
+
+NEAREST = 60
+"""Steps of a trail that are looked at for a graph."""
+
+
+def graph_trail(lineage: Lineage) -> list[Lineage]:
+    """The nearest steps of a trail along which a graph goes on."""
+    seen: dict[Lineage, None] = {}
+    queue = [lineage]
+    for step in queue:
+        if step in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
+            continue
+        seen[step] = None
+        if len(seen) >= NEAREST:
+            break
+        if step.what != "?":
+            # What an unknown function makes of its arguments need not hold their graph.
+            queue.extend(step.parents)
+    return list(seen)

@@ -19,7 +19,6 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.syntax import nodes as n
 
 UNKNOWN_TABLE = -1
 """Where two ways of a program meet, only one of which registered hooks."""
@@ -86,7 +85,7 @@ def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | 
     if before is None or before.shape is None or after.shape is None or None in before.shape + after.shape:
         return
     if after.shape != before.shape:
-        name = hook.node.name if isinstance(hook, Func) and isinstance(hook.node, n.FunctionHead) else "<lambda>"
+        name = hook.node_name if isinstance(hook, Func) else "<lambda>"
         raise m.throw("RuntimeError", f"hook '{name}' has changed the size of value", Plain("", after.lineage))
 
 

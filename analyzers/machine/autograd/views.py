@@ -89,16 +89,6 @@ def new_view(
     """A result that shares the memory and the version counter of `of`."""
     source = refreshed(m, of)
     base = source.base if source.base is not None else of
-    if m.st.inference:
-        creation = "inference"
-    elif m.st.grad is False:
-        creation = "no-grad"
-    elif m.st.grad is None:
-        creation = "unknown"
-    else:
-        creation = "multi" if multi else "default"
-    if creation == "default":
-        creation = source.creation if source.base is not None or source.creation == "unknown" else "default"
     requires: truth.Truth
     if node is not None:
         requires = source.requires_grad
@@ -121,7 +111,7 @@ def new_view(
             requires_grad=requires,
             edge=edge,
             base=base,
-            creation=creation,
+            creation=_creation(m, source, multi=multi),
             view_op=step.what,
             attr_version=attr_version(m, source),
             shape=shape,
@@ -134,6 +124,17 @@ def new_view(
             lineage=lineage,
         )
     )
+
+
+def _creation(m: Machine, source: Tensor, *, multi: bool) -> str:
+    """How a view of `source` comes about, which decides what writing it does."""
+    if m.st.inference:
+        return "inference"
+    if m.st.grad is not True:
+        return "no-grad" if m.st.grad is False else "unknown"
+    if multi:
+        return "multi"
+    return source.creation if source.base is not None or source.creation == "unknown" else "default"
 
 
 def attr_version(m: Machine, tensor: Tensor) -> int:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
 
+UNMATERIALIZED = "unmaterialized-gradient"
+"""What the trail of a None says that `backward` is given for an output to which no gradient came."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

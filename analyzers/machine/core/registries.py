@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from analyzers.domain import truth
-from analyzers.domain.objects import ClassObj, HeapObject, Instance
+from analyzers.domain.objects import ClassObj, Counter, Env, HeapObject, Instance, Node, Storage
 from analyzers.domain.values import BoundBuiltin, Func, GradMode, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
@@ -184,7 +184,7 @@ OF_INSTANCES: Final = 2
 PLAIN_OBJECT: Final = ObjectModel()
 PLAIN_VALUE: Final = ValueModel()
 
-MODELS: Final[dict[type, ObjectModel]] = {}
+MODELS: Final[dict[type, ObjectModel]] = dict.fromkeys((Counter, Env, Node, Storage), PLAIN_OBJECT)
 """By type of the object on the heap."""
 
 VALUES: Final[dict[type, ValueModel]] = {}
@@ -262,6 +262,11 @@ def answers(*names: str) -> Callable[[Answer], Answer]:
 
 def model_of(found: HeapObject | None) -> ObjectModel:
     return MODELS.get(type(found), PLAIN_OBJECT)
+
+
+def is_foreign(found: HeapObject | None) -> bool:
+    """Whether an object has operators of its own, which Python does not look into."""
+    return model_of(found).rank > OF_INSTANCES
 
 
 def stronger(m: Machine, left: Value, right: Value) -> ObjectModel:

@@ -6,11 +6,12 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import united
-from analyzers.domain.objects import DictObj, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import is_foreign
 from analyzers.machine.interpreter.classes import closure
 from analyzers.machine.interpreter.conditions import refine
 from analyzers.machine.interpreter.dispatch import evaluate, evaluates
@@ -160,7 +161,7 @@ def _bool(m: Machine, node: n.BoolOp) -> Value:
         if known is None and all(_is_test(p) for p in node.values[index:]):
             # Only the outcome counts: no need to part ways here.
             rest = [evaluate(m, p) for p in node.values[index + 1 :]]
-            verdicts = [known, *(None if isinstance(m.obj(r), Tensor) else truth_of(m, r)[0] for r in rest)]
+            verdicts = [known, *(None if is_foreign(m.obj(r)) else truth_of(m, r)[0] for r in rest)]
             if wants and any(v is True for v in verdicts):
                 return TRUE
             if not wants and any(v is False for v in verdicts):

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from analyzers.domain.likeness import same_but_versions
 from analyzers.domain.lineage import Loc
-from analyzers.domain.objects import Counter, Env, Instance, Tensor
-from analyzers.domain.state import State, touched
+from analyzers.domain.objects import Instance
+from analyzers.domain.state import State
 from analyzers.domain.values import Tup, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.streams import Stream
@@ -211,17 +212,6 @@ def _blur(
             break
         blurred = merged
     return join_all(m, [blurred, *exits]) if exits else blurred
-
-
-def same_but_versions(a: State, b: State) -> bool:
-    """Whether a loop's head has settled: nothing but version counters, and what no one names, is different."""
-    for ident in touched(a, b):
-        ours, theirs = a.find(ident), b.find(ident)
-        if theirs is ours or ours is None or isinstance(ours, Counter):
-            continue
-        if theirs is None or (isinstance(ours, Tensor | Env | Instance) and ours != theirs):
-            return False
-    return True
 
 
 def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[State], flow: Flow) -> None:

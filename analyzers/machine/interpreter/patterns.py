@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from analyzers.domain import truth
-from analyzers.domain.objects import DictObj, ListObj, SetObj, Tensor
+from analyzers.domain.objects import DictObj, ListObj, SetObj
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import is_foreign
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, run_choices
 from analyzers.machine.interpreter.targets import assign
@@ -85,7 +86,7 @@ def _mapping(
 ) -> truth.Truth:
     found = m.obj(subject)
     verdict: truth.Truth = True if isinstance(found, DictObj) else None
-    if isinstance(subject, Const | Tup) or isinstance(found, ListObj | SetObj | Tensor):
+    if isinstance(subject, Const | Tup) or isinstance(found, ListObj | SetObj) or is_foreign(found):
         return False
     for key_node, p in zip(keys, patterns, strict=True):
         key = evaluate(m, key_node)

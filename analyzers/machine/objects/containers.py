@@ -26,8 +26,7 @@ from analyzers.machine.objects.strings import tuple_method
 from analyzers.machine.objects.subscripts import dict_item, get_item, is_exact_key, is_key, set_item
 
 
-def list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: Args) -> Value:
-    assert isinstance(receiver, Ref)
+def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args) -> Value:
     items, rest = found.items, found.rest
 
     def put(new_items: tuple[Value, ...], new_rest: Value | None) -> Value:
@@ -53,12 +52,10 @@ def list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: Ar
             both = concatenated(found, ListObj(stream.items, stream.rest))
             return put(both.items, both.rest)
         case "insert":
-            at = args.get(0, "index")
+            at, new = args.get(0, "index"), args.get(1, "object")
             if isinstance(at, Const) and isinstance(at.value, int) and rest is None:
-                listed = list(items)
-                listed.insert(at.value, args.get(1, "object"))
-                return put(tuple(listed), None)
-            return put((), one_of(*items, *_some(rest), args.get(1, "object")))
+                return put((*items[: at.value], new, *items[at.value :]), None)
+            return put((), one_of(*items, *_some(rest), new))
         case "pop" | "popleft":
             return _pop(m, items, rest, Const(0) if name == "popleft" else args.get(0, "index", Const(-1)), put)
         case "clear":
@@ -71,12 +68,8 @@ def list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: Ar
             ordered = in_order(m, items, args) if rest is None else None
             return put((), _any(items, rest)) if ordered is None else put(ordered, None)
         case "remove":
-            value = args.get(0, "value")
-            verdicts = [equal(m, i, value) for i in items]
-            if True in verdicts and None not in verdicts[: verdicts.index(True)]:
-                at_ = verdicts.index(True)
-                return put((*items[:at_], *items[at_ + 1 :]), rest)
-            return put((), _any(items, rest))
+            at_ = _place_of(m, items, args.get(0, "value"))
+            return put((), _any(items, rest)) if at_ is None else put((*items[:at_], *items[at_ + 1 :]), rest)
         case "index" | "count":
             if rest is None:
                 return tuple_method(m, Tup(items), items, name, args)
@@ -93,6 +86,13 @@ def list_method(m: Machine, receiver: Value, found: ListObj, name: str, args: Ar
         case "rotate":
             return put((), _any(items, rest))
     return Unknown()
+
+
+def _place_of(m: Machine, items: tuple[Value, ...], value: Value) -> int | None:
+    """Where a value surely stands first."""
+    verdicts = [equal(m, item, value) for item in items]
+    first = verdicts.index(True) if True in verdicts else None
+    return None if first is None or None in verdicts[:first] else first
 
 
 def _any(items: tuple[Value, ...], rest: Value | None) -> Value | None:
@@ -117,8 +117,7 @@ def _pop(m: Machine, items: tuple[Value, ...], rest: Value | None, index: Value,
     return value if value is not None else Unknown()
 
 
-def dict_method(m: Machine, receiver: Value, found: DictObj, name: str, args: Args) -> Value:
-    assert isinstance(receiver, Ref)
+def dict_method(m: Machine, receiver: Ref, found: DictObj, name: str, args: Args) -> Value:
     key = args.get(0, "key")
     match name:
         case "get" | "pop" | "setdefault":
@@ -212,8 +211,7 @@ def update(m: Machine, receiver: Ref, args: Args) -> None:
         set_item(m, receiver, Const(name), value)
 
 
-def set_method(m: Machine, receiver: Value, found: SetObj, name: str, args: Args) -> Value:
-    assert isinstance(receiver, Ref)
+def set_method(m: Machine, receiver: Ref, found: SetObj, name: str, args: Args) -> Value:
     match name:
         case "add":
             value = args.get(0, "elem")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from immutables import Map
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Tensor
 from analyzers.domain.state import may_meet
 from analyzers.domain.values import Tup, Value
@@ -69,22 +69,6 @@ def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
             yield from held.values
         else:
             yield from value.items if isinstance(value, Tup) else (value,)
-
-
-def graph_trail(lineage: Lineage) -> list[Lineage]:
-    """The nearest steps of a trail along which a graph goes on."""
-    seen: dict[Lineage, None] = {}
-    queue = [lineage]
-    for step in queue:
-        if step in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
-            continue
-        seen[step] = None
-        if len(seen) >= NEAR:
-            break
-        if step.what != "?":
-            # What an unknown function makes of its arguments need not hold their graph.
-            queue.extend(step.parents)
-    return list(seen)
 
 
 def _own_past(lineage: Lineage) -> bool:

@@ -79,7 +79,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Loc, graph_trail
 from analyzers.domain.state import may_meet
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.regrading import behind
@@ -88,7 +88,6 @@ from analyzers.drafting.places.tree import path_to, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.causes import Freed, Raised
 from analyzers.machine.core.events import BackwardCall, GraphGrew
-from analyzers.machine.observers.retained_graphs import graph_trail
 from analyzers.syntax import nodes as n
 
 

@@ -30,66 +30,69 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import answers
 
 
-@answers("copy.deepcopy", "autograd_machine.deepcopy")
-def _deepcopy(m: Machine, args: Args) -> Value:
-    memo: dict[int, Ref] = {}
+class _Copier:
+    """Copies each object once, however often it is met."""
 
-    def copy(value: Value) -> Value:
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.memo: dict[int, Ref] = {}
+
+    def copy(self, value: Value) -> Value:
         match value:
             case Tup(items=items):
-                return replace(value, items=tuple(copy(i) for i in items))
+                return replace(value, items=tuple(self.copy(i) for i in items))
             case Ref(id=ident):
-                if ident in memo:
-                    return memo[ident]
-                return copy_object(value)
+                if ident in self.memo:
+                    return self.memo[ident]
+                return self._object(value)
             case Unknown(reach=reach):
                 return Unknown(value.type, None, value.lineage, reach)
         return value
 
-    def copy_object(value: Ref) -> Value:
-        found = m.st.get(value.id)
+    def _object(self, value: Ref) -> Value:
+        found = self.m.st.get(value.id)
         match found:
             case Tensor():
-                return copy_tensor(value, refreshed(m, value.id))
+                return self._tensor(value, refreshed(self.m, value.id))
             case ListObj():
-                made = m.new(found)
-                memo[value.id] = made
-                rest = copy(found.rest) if found.rest is not None else None
-                m.st.put(made.id, replace(found, items=tuple(copy(i) for i in found.items), rest=rest))
+                made = self.m.new(found)
+                self.memo[value.id] = made
+                rest = self.copy(found.rest) if found.rest is not None else None
+                self.m.st.put(made.id, replace(found, items=tuple(self.copy(i) for i in found.items), rest=rest))
                 return made
             case DictObj():
-                made = m.new(found)
-                memo[value.id] = made
-                items = Map({k: copy(v) for k, v in found.entries})
-                rest = copy(found.rest) if found.rest is not None else None
-                m.st.put(made.id, replace(found, items=items, rest=rest))
+                made = self.m.new(found)
+                self.memo[value.id] = made
+                items = Map({k: self.copy(v) for k, v in found.entries})
+                rest = self.copy(found.rest) if found.rest is not None else None
+                self.m.st.put(made.id, replace(found, items=items, rest=rest))
                 return made
             case Instance():
-                made = m.new(found)
-                memo[value.id] = made
-                attrs = Map({k: copy(v) for k, v in by_name(found.attrs)})
-                m.st.put(made.id, Instance(found.cls, attrs, found.open))
+                made = self.m.new(found)
+                self.memo[value.id] = made
+                attrs = Map({k: self.copy(v) for k, v in by_name(found.attrs)})
+                self.m.st.put(made.id, Instance(found.cls, attrs, found.open))
                 return made
             case SetObj():
-                return m.new(replace(found, items=tuple(copy(i) for i in found.items)))
+                return self.m.new(replace(found, items=tuple(self.copy(i) for i in found.items)))
         return value
 
-    def copy_tensor(value: Ref, tensor: Tensor) -> Value:
-        check_readable(m, value.id, "deepcopy")
+    def _tensor(self, value: Ref, tensor: Tensor) -> Value:
+        check_readable(self.m, value.id, "deepcopy")
         if tensor.is_leaf is False:
-            raise m.throw(
+            raise self.m.throw(
                 "RuntimeError",
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",
                 Plain("deepcopy", tensor.lineage),
             )  # fmt: skip
-        storage, counter = m.fresh(), m.fresh()
-        m.st.put(storage, Storage())
-        m.st.put(counter, Counter(0 if tensor.parameter else 1))
-        trail = Lineage("deepcopy", m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
-        grad = copy(tensor.grad) if isinstance(tensor.grad, Ref) else tensor.grad
+        storage, counter = self.m.fresh(), self.m.fresh()
+        self.m.st.put(storage, Storage())
+        self.m.st.put(counter, Counter(0 if tensor.parameter else 1))
+        trail = Lineage("deepcopy", self.m.here(), (tensor.lineage,) if tensor.lineage else (), None, self.m.via())
+        grad = self.copy(tensor.grad) if isinstance(tensor.grad, Ref) else tensor.grad
         if tensor.parameter:
             grad = NONE
-        made = m.new(
+        made = self.m.new(
             replace(
                 tensor,
                 storage=storage,
@@ -101,10 +104,13 @@ def _deepcopy(m: Machine, args: Args) -> Value:
                 aliases=(),
             )
         )
-        memo[value.id] = made
+        self.memo[value.id] = made
         return made
 
-    return copy(args.get(0, "x"))
+
+@answers("copy.deepcopy", "autograd_machine.deepcopy")
+def _deepcopy(m: Machine, args: Args) -> Value:
+    return _Copier(m).copy(args.get(0, "x"))
 
 
 @answers("copy.copy")

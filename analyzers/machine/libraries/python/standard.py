@@ -173,9 +173,8 @@ def _reduce(m: Machine, args: Args) -> Value:
         "torch.jit.trace",
         "functools.update_wrapper", "torch.compiler.disable", "torch._dynamo.disable")  # fmt: skip
 def _transparent(m: Machine, args: Args) -> Value:
-    name = args.called
     first = args.pos[0] if args.pos else None
-    if name not in {"wraps"} and first is not None and (isinstance(first, Func | Method | Ref)):
+    if args.called != "functools.wraps" and isinstance(first, Func | Method | Ref):
         return first
     return m.new(Instance("transparent", Map()))
 

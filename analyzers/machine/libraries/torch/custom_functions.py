@@ -20,13 +20,13 @@ from analyzers.machine.autograd.versions import bump, version_kept
 from analyzers.machine.autograd.views import view_error, whole_view
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
-from analyzers.machine.core.causes import LeafWritten, Plain
+from analyzers.machine.core.causes import UNMATERIALIZED, LeafWritten, Plain
 from analyzers.machine.core.events import KeptOnContext
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
 from analyzers.machine.interpreter.calls import call_function
-from analyzers.machine.libraries.torch.function_context import NAME, UNMATERIALIZED, slot
+from analyzers.machine.libraries.torch.function_context import NAME, slot
 from analyzers.machine.libraries.torch.modules import watched
 from analyzers.machine.objects.classes import find_in_class, is_a
 from analyzers.syntax import nodes as n

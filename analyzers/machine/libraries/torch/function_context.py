@@ -27,10 +27,6 @@ NAME = "__name__"
 SAVED = "saved_tensors"
 
 
-UNMATERIALIZED = "unmaterialized-gradient"
-"""What the trail of a None says that `backward` is given for an output to which no gradient came."""
-
-
 SAVED_NAMES = frozenset({"saved_tensors", "saved_variables"})
 
 

@@ -46,6 +46,24 @@ def shape_value(shape: Shape) -> Value:
     return Tup(tuple(Unknown("int") if s is None else Const(s) for s in shape), "torch.Size")
 
 
+def _grad_fn(m: Machine, owner: Ref) -> Value:
+    check_readable(m, owner.id, "grad_fn")
+    now = refreshed(m, owner.id)
+    if now.requires_grad is False or (now.requires_grad and now.edge is None):
+        return NONE
+    return Unknown("grad_fn") if now.requires_grad and now.edge and now.edge.node else Unknown()
+
+
+def _version(m: Machine, tensor: Tensor) -> Value:
+    if tensor.inference:
+        words = "Inference tensors do not track version counter."
+        raise m.throw("RuntimeError", words, Plain("inference", tensor.lineage))
+    counter = m.st.get(tensor.counter)
+    assert isinstance(counter, Counter)
+    known = counter.version is not None and counter.version < 1 << 31
+    return Const(counter.version) if known else Unknown("int")
+
+
 def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value:
     match name:
         case "grad":
@@ -68,23 +86,9 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
         case "device":
             return m.new(Instance("torch.device", _NO_ATTRS))
         case "grad_fn":
-            check_readable(m, owner.id, name)
-            now = refreshed(m, owner.id)
-            if now.requires_grad is False or (now.requires_grad and now.edge is None):
-                return NONE
-            return Unknown("grad_fn") if now.requires_grad and now.edge and now.edge.node else Unknown()
+            return _grad_fn(m, owner)
         case "_version":
-            if tensor.inference:
-                raise m.throw(
-                    "RuntimeError",
-                    "Inference tensors do not track version counter.",
-                    Plain("inference", tensor.lineage),
-                )
-            counter = m.st.get(tensor.counter)
-            assert isinstance(counter, Counter)
-            return (
-                Const(counter.version) if counter.version is not None and counter.version < 1 << 31 else Unknown("int")
-            )
+            return _version(m, tensor)
         case "_base":
             return Ref(tensor.base) if tensor.base is not None else NONE
         case "retains_grad":

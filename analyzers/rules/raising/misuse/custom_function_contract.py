@@ -120,8 +120,7 @@ from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.drafting.places.blocks import module_block
 from analyzers.drafting.places.tree import at, between, indentation, node_at, walk
 from analyzers.drafting.words import Note, callers, origin, said, told
-from analyzers.machine.core.causes import Plain, Raised
-from analyzers.machine.libraries.torch.function_context import UNMATERIALIZED
+from analyzers.machine.core.causes import UNMATERIALIZED, Plain, Raised
 from analyzers.syntax import nodes as n
 
 WORDS = {
