@@ -172,7 +172,7 @@ def _may_presume(db: Database, run: ModuleRun) -> bool:
     """Whether a run trained something, and left gaps to be filled, or had no time to come by any."""
     if not run.trains:
         return False
-    return run.out_of_fuel or may_be_filled(Program(db), run.gaps, run.state.find, partial(outside_kind, db))
+    return run.out_of_fuel or may_be_filled(Program(db), run.unresolved, run.state.find, partial(outside_kind, db))
 
 
 def _may_train(db: Database, path: str, index: int) -> bool:

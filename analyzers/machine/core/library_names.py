@@ -19,6 +19,6 @@ def outside(m: Machine, dotted: str) -> Value:
     return Unknown(symbol=("import", dotted))
 
 
-def m_star(name: str) -> list[tuple[str, str]]:
+def star_import(name: str) -> list[tuple[str, str]]:
     """What a star import of a modelled module binds, where that is known."""
     return [(f"{name}.{symbol}", symbol) for symbol in STAR.get(name, ())]

@@ -23,7 +23,7 @@ from analyzers.machine.core.choices import Path
 from analyzers.machine.core.events import Binding, Event
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
-from analyzers.machine.core.program import Gaps, Program
+from analyzers.machine.core.program import Program, Unresolved
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role
 
@@ -113,7 +113,7 @@ class Record:
     functions: list[Func] = field(default_factory=list)
     deferred: dict[str, None] = field(default_factory=dict)
     """Modules of the workspace that are imported here, and that cannot run before this one."""
-    gaps: Gaps = field(default_factory=Gaps)
+    unresolved: Unresolved = field(default_factory=Unresolved)
     trains: bool = False
     """Whether a backward was called."""
     presumed_any: bool = False

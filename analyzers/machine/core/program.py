@@ -53,7 +53,7 @@ class Program(Protocol):
 
 
 @dataclass(slots=True)
-class Gaps:
+class Unresolved:
     """`names` were bound to values of which nothing is known, by module and function (None: on the module's level);
     `calls` are the functions of libraries that were called unseen, `data` says that a loader's items are."""
 
@@ -74,7 +74,7 @@ class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
     `trains` says that a backward was called, `presumed` that values were made up from the roles of names. `late` are
-    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `gaps` are
+    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `unresolved` is
     what it did not know and a presumed run might.
     """
 
@@ -93,5 +93,5 @@ class ModuleRun:
     presumed: bool = False
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
-    gaps: Gaps = field(default_factory=Gaps)
+    unresolved: Unresolved = field(default_factory=Unresolved)
     effects: Map[int, HeapObject] | None = None

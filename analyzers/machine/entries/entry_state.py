@@ -27,7 +27,7 @@ from analyzers.machine.core.program import ModuleRun
 from analyzers.syntax import nodes as n
 
 
-def forget(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
+def havoc_globals(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
     """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
     names = m.env(run.env).vars
     rebound, freezes = m.config.program.habits(run.path)

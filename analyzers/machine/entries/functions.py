@@ -19,7 +19,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
-from analyzers.machine.entries.entry_state import forget
+from analyzers.machine.entries.entry_state import havoc_globals
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
@@ -66,7 +66,7 @@ class Made:
 def later(program: Program, module: ModuleRun) -> ModuleRun:
     """The module as one of its functions may find it."""
     machine = _machine(program, module, "", None)
-    forget(machine, module)
+    havoc_globals(machine, module)
     machine.st.log = ROOT
     return replace(module, state=machine.st, next_id=machine.ids.next)
 
@@ -83,7 +83,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
     try:
         value = instance_of(machine, cls)
         if not presume:
-            forget(machine, module, [value])
+            havoc_globals(machine, module, [value])
     except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))

@@ -40,7 +40,7 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     name = dotted(target)
     if not m.config.presumes:
         if name:
-            m.record.gaps.note(m.frame.module, m.frame.func, name)
+            m.record.unresolved.note(m.frame.module, m.frame.func, name)
         return value
     role = roles_of(m, m.frame).get(name) if name else None
     return value if role is None else _stand_in(m, name, role, value)
@@ -53,7 +53,7 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
     silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value)]
     if not m.config.presumes:
         for name in silent:
-            m.record.gaps.note(func.module, func, name)
+            m.record.unresolved.note(func.module, func, name)
         return
     roles = roles_of_function(m, func)
     waiting = [(name, roles[name]) for name in silent if name in roles]
@@ -85,7 +85,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     name = outside_name(func)
     if not m.config.presumes:
         if name is not None:
-            m.record.gaps.calls.add(name)
+            m.record.unresolved.calls.add(name)
         return None
     match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
@@ -175,7 +175,7 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
     del args
     if not m.config.presumes:
-        m.record.gaps.data = True
+        m.record.unresolved.data = True
         return Unknown(None, m.fresh())
     m.record.presumed_any = True
     made = m.new_tensor(None, None, lineage=m.trail("?", ()))

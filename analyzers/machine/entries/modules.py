@@ -75,5 +75,5 @@ def run_module(
         machine.record.presumed_any,
         tuple(machine.record.deferred),
         machine.indexes.default_dtype if machine.indexes.default_dtype != before else None,
-        machine.record.gaps,
+        machine.record.unresolved,
     )

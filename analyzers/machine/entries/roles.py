@@ -9,7 +9,7 @@ from analyzers.domain.objects import ClassObj, HeapObject, by_name
 from analyzers.domain.values import Func
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
-from analyzers.machine.core.program import Gaps, Program
+from analyzers.machine.core.program import Program, Unresolved
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, aliases_in, roles_in
 
@@ -20,12 +20,12 @@ KINDS = frozenset({"module", "optimizer", "tensor"})
 """Things that libraries make, as far as a presumed run makes them too."""
 
 
-def may_be_filled(program: Program, gaps: Gaps, find: Find, outside_kind: Callable[[str], str]) -> bool:
+def may_be_filled(program: Program, unresolved: Unresolved, find: Find, outside_kind: Callable[[str], str]) -> bool:
     """Whether the role of some name, or what is known of a library, stands in for what a run did not know."""
     return (
-        gaps.data
-        or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in gaps.names.items())
-        or any(outside_kind(name) in KINDS for name in gaps.calls)
+        unresolved.data
+        or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in unresolved.names.items())
+        or any(outside_kind(name) in KINDS for name in unresolved.calls)
     )
 
 

@@ -8,11 +8,11 @@ from itertools import accumulate
 from analyzers.domain.objects import Env, ListObj, ModuleObj, by_name
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.library_names import m_star, outside
+from analyzers.machine.core.library_names import outside, star_import
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import MODELLED
 from analyzers.machine.interpreter.dispatch import runs
-from analyzers.machine.interpreter.linking import import_path, late, member, package_without_file
+from analyzers.machine.interpreter.linking import deferred, import_path, member, package_without_file
 from analyzers.machine.interpreter.targets import store_name
 from analyzers.syntax import nodes as n
 
@@ -27,7 +27,7 @@ def run_import(m: Machine, s: n.Import) -> None:
             name = alias.name if alias.asname is not None else top
             store_name(m, alias.asname or top, outside(m, name))
             continue
-        value: Value = import_path(m, path) or late(path)
+        value: Value = import_path(m, path) or deferred(path)
         if alias.asname is None and top != alias.name:
             value = _outermost(m, path, alias.name)
         store_name(m, alias.asname or top, value)
@@ -51,7 +51,7 @@ def _outermost(m: Machine, path: str, name: str) -> Value:
         if init is None:
             outermost = package_without_file(m, f"{folder}/__init__.py")
         else:
-            outermost = import_path(m, init) or late(init)
+            outermost = import_path(m, init) or deferred(init)
     return outermost
 
 
@@ -68,7 +68,7 @@ def run_import_from(m: Machine, s: n.ImportFrom) -> None:
             continue
         value = _imported(m, s, alias.name, source)
         if value is None:
-            value = late(path, alias.name) if path is not None and source is None else Unknown()
+            value = deferred(path, alias.name) if path is not None and source is None else Unknown()
         store_name(m, alias.asname or alias.name, value)
 
 
@@ -80,7 +80,7 @@ def _imported(m: Machine, s: n.ImportFrom, symbol: str, source: Ref | None) -> V
     dotted = f"{s.module}.{symbol}" if s.module else symbol
     inner = m.config.program.find_import(m.frame.module, dotted, s.level)
     if inner is not None:
-        return import_path(m, inner) or late(inner)
+        return import_path(m, inner) or deferred(inner)
     return outside(m, dotted) if source is None and not s.level and not _is_ours(m, s) else None
 
 
@@ -91,7 +91,7 @@ def _is_ours(m: Machine, s: n.ImportFrom) -> bool:
 def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) -> None:
     found = m.obj(source) if source is not None else None
     if source is None or not isinstance(found, ModuleObj):
-        for dotted, symbol in m_star(name) if path is None else ():
+        for dotted, symbol in star_import(name) if path is None else ():
             store_name(m, symbol, outside(m, dotted))
         _mark_open(m)
         return
@@ -101,7 +101,7 @@ def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) ->
         value = member(m, source, symbol)
         if value is None:
             inner = m.config.program.find_import(found.path, symbol, 1)
-            value = (import_path(m, inner) or late(inner)) if inner is not None else Unknown()
+            value = (import_path(m, inner) or deferred(inner)) if inner is not None else Unknown()
         store_name(m, symbol, value)
     if env.open or (said is None and "__all__" in env.vars):
         _mark_open(m)

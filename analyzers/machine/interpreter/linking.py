@@ -83,14 +83,14 @@ def package_without_file(m: Machine, path: str) -> Ref:
     return module
 
 
-def late(path: str, name: str | None = None) -> Unknown:
+def deferred(path: str, name: str | None = None) -> Unknown:
     """A module that cannot run yet, or one of its names."""
-    return Unknown(symbol=("late", path, name))
+    return Unknown(symbol=("deferred", path, name))
 
 
-def settled(m: Machine, value: Value) -> Value:
+def resolved(m: Machine, value: Value) -> Value:
     """What a late name means by now."""
-    if not isinstance(value, Unknown) or not isinstance(value.symbol, tuple) or value.symbol[:1] != ("late",):
+    if not isinstance(value, Unknown) or not isinstance(value.symbol, tuple) or value.symbol[:1] != ("deferred",):
         return value
     _, path, name = value.symbol
     module = import_path(m, path)
@@ -106,7 +106,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
         return None
     value = m.env(found.env).vars.get(name)
     if value is not None:
-        return value if value == late(found.path, name) else settled(m, value)
+        return value if value == deferred(found.path, name) else resolved(m, value)
     inner = m.config.program.find_import(found.path, name, 1) or found.path.rsplit("/", 1)[0] + f"/{name}/__init__.py"
     ident = m.st.modules.get(inner)
     return None if ident is None else Ref(ident)
@@ -115,7 +115,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
 def namespace(m: Machine, env: int) -> Ref:
     """The dict of a module's names, as it is now."""
     found = m.env(env)
-    items: dict[Value, Value] = {Const(name): settled(m, value) for name, value in by_name(found.vars)}
+    items: dict[Value, Value] = {Const(name): resolved(m, value) for name, value in by_name(found.vars)}
     return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
 
 

@@ -6,7 +6,7 @@ from analyzers.domain.values import Builtin, Unknown, Value
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.dispatch import evaluates
-from analyzers.machine.interpreter.linking import library_value, settled
+from analyzers.machine.interpreter.linking import library_value, resolved
 from analyzers.syntax import nodes as n
 
 
@@ -44,7 +44,7 @@ def load_name(m: Machine, name: str) -> Value:
         found = m.env(env)
         value = found.vars.get(name)
         if value is not None:
-            return settled(m, value) if isinstance(value, Unknown) else value
+            return resolved(m, value) if isinstance(value, Unknown) else value
         is_open = is_open or found.open
         env = found.parent
         if env is not None and env == outside and not is_open:

@@ -12,13 +12,13 @@ from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.autograd.versions import version_kept
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, dtype_of
-from analyzers.machine.operators.dispatch import composite, op
+from analyzers.machine.operators.dispatch import kernel, op
 from analyzers.machine.operators.recording import step_of
 from analyzers.ops import table
 from analyzers.ops.table import Row
 
 
-@composite("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
+@kernel("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
 def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     form = bound.get("memory_format", NONE)
     return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, bound.get("copy", FALSE), form)
@@ -87,7 +87,7 @@ def _changes_order(tensor: Tensor, form: Value) -> bool:
     return len(shape) == 4 and shape[1] != 1 and shape[2:] != (1, 1) and 0 not in shape
 
 
-@composite("item")
+@kernel("item")
 def _item(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return number_from(m, bound["self"], what)
 

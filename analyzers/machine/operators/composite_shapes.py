@@ -7,7 +7,7 @@ from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.views import layout_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, infer, ints, rank_of, shape_of, sizes_value, tensors_in
-from analyzers.machine.operators.dispatch import composite, op
+from analyzers.machine.operators.dispatch import kernel, op
 from analyzers.machine.operators.opaque import maybe_view
 from analyzers.machine.operators.recording import step_of
 from analyzers.machine.operators.rows import run_row
@@ -62,12 +62,12 @@ def _doubtful_view(m: Machine, value: Ref, name: str, bound: Bound, names: tuple
     return result
 
 
-@composite("reshape")
+@kernel("reshape")
 def _reshape(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return reshape(m, bound["self"], bound["shape"], what)
 
 
-@composite("view_as")
+@kernel("view_as")
 def _view_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = shape_of(m, bound["other"])
     if shape is None or None in shape:
@@ -75,7 +75,7 @@ def _view_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "view", what, self=bound["self"], size=sizes_value(shape))
 
 
-@composite("reshape_as")
+@kernel("reshape_as")
 def _reshape_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = shape_of(m, bound["other"])
     if shape is None or None in shape:
@@ -83,14 +83,14 @@ def _reshape_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return reshape(m, bound["self"], sizes_value(shape), what)
 
 
-@composite("expand_as")
+@kernel("expand_as")
 def _expand_as(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = shape_of(m, bound["other"])
     sizes: Value = Unknown() if shape is None else Tup(tuple(Unknown("int") if s is None else Const(s) for s in shape))
     return op(m, "expand", what, self=bound["self"], size=sizes)
 
 
-@composite("flatten")
+@kernel("flatten")
 def _flatten(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = shape_of(m, bound["self"])
     first, last = m.int_of(bound.get("start_dim", Const(0))), m.int_of(bound.get("end_dim", Const(-1)))
@@ -113,12 +113,12 @@ def _flatten(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return reshape(m, bound["self"], Tup(tuple(sizes)), what)
 
 
-@composite("ravel")
+@kernel("ravel")
 def _ravel(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return reshape(m, bound["self"], ints([-1]), what)
 
 
-@composite("contiguous")
+@kernel("contiguous")
 def _contiguous(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     tensor = m.tensor(bound["self"])
     if tensor is None or "memory_format" in bound:
@@ -134,7 +134,7 @@ def _is_dim(dim: int, shape: tuple[int | None, ...]) -> bool:
     return -len(shape) <= dim < len(shape)
 
 
-@composite("narrow")
+@kernel("narrow")
 def _narrow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     start, length = bound.get("start", Unknown()), bound.get("length", Unknown())
     end: Value = Unknown("int")
@@ -154,7 +154,7 @@ def _narrow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return result
 
 
-@composite("chunk")
+@kernel("chunk")
 def _chunk(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = shape_of(m, bound["self"])
     dim = bound.get("dim", Const(0))
@@ -171,7 +171,7 @@ def _chunk(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "split.Tensor", what, self=bound["self"], split_size=Const(-(-size // number)), dim=dim)
 
 
-@composite("split")
+@kernel("split")
 def _split(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.overload != "sizes":
         return None
@@ -180,14 +180,14 @@ def _split(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     )
 
 
-@composite("swapaxes", "swapdims")
+@kernel("swapaxes", "swapdims")
 def _swap(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     a = bound.get("axis0", bound.get("dim0", Unknown()))
     b = bound.get("axis1", bound.get("dim1", Unknown()))
     return op(m, "transpose.int", what, self=bound["self"], dim0=a, dim1=b)
 
 
-@composite("numpy_T", "matrix_H", "mT", "mH", "adjoint")
+@kernel("numpy_T", "matrix_H", "mT", "mH", "adjoint")
 def _transposes(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     rank = rank_of(m, bound["self"])
     tensor = m.tensor(bound["self"])
@@ -204,7 +204,7 @@ def _transposes(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return turned
 
 
-@composite("broadcast_tensors")
+@kernel("broadcast_tensors")
 def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     values = [Ref(i) for i in tensors_in(m, bound["tensors"])]
     shapes = [shape_of(m, v) for v in values]

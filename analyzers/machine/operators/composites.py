@@ -6,24 +6,24 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown,
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, dtype_of, infer, ints, rank_of, shape_of, size_value, types_of
 from analyzers.machine.operators.casts import cast
-from analyzers.machine.operators.dispatch import composite, op
+from analyzers.machine.operators.dispatch import kernel, op
 from analyzers.machine.operators.products import linear, product
 from analyzers.machine.operators.recurrent import few_steps, unknown_steps
 from analyzers.ops.infer import numel
 from analyzers.ops.table import Row
 
 
-@composite("matmul", "__matmul__", "linalg_matmul")
+@kernel("matmul", "__matmul__", "linalg_matmul")
 def _matmul(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return product(m, bound["self"], bound["other"], what)
 
 
-@composite("linear")
+@kernel("linear")
 def _linear(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return linear(m, bound["input"], bound["weight"], bound.get("bias", NONE), what)
 
 
-@composite("l1_loss")
+@kernel("l1_loss")
 def _l1_loss(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     distance = op(m, "abs", what, self=op(m, "sub.Tensor", what, self=bound["self"], other=bound["target"]))
     return reduced(m, distance, bound.get("reduction", Const(1)), what)
@@ -38,7 +38,7 @@ def reduced(m: Machine, value: Value, reduction: Value, what: str) -> Value | No
     return None
 
 
-@composite("_weight_norm")
+@kernel("_weight_norm")
 def _weight_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     v, dim = m.tensor(bound["v"]), bound.get("dim", Const(0))
     if v is None or v.shape is None or dim not in {Const(0), Const(len(v.shape) - 1)}:
@@ -51,17 +51,17 @@ def _weight_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return first
 
 
-@composite("square")
+@kernel("square")
 def _square(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "pow.Tensor_Scalar", what, self=bound["self"], exponent=Const(2))
 
 
-@composite("__rpow__")
+@kernel("__rpow__")
 def _rpow(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "pow.Scalar", what, self=bound["other"], exponent=bound["self"])
 
 
-@composite("softmax", "log_softmax", "softmin")
+@kernel("softmax", "log_softmax", "softmin")
 def _softmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     value = bound["self"]
     if "dtype" in bound and bound["dtype"] != NONE:
@@ -69,7 +69,7 @@ def _softmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "_" + row.base, what, self=value, dim=bound.get("dim", Unknown()), half_to_float=FALSE)
 
 
-@composite("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
+@kernel("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
 def _dropout(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     train, p = bound.get("train", Unknown()), bound.get("p", Unknown())
     if train == FALSE:
@@ -83,7 +83,7 @@ def _dropout(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return None
 
 
-@composite("layer_norm")
+@kernel("layer_norm")
 def _layer_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     result = op(
         m, "native_layer_norm", what, input=bound["input"], normalized_shape=bound["normalized_shape"],
@@ -92,7 +92,7 @@ def _layer_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return result.items[0] if isinstance(result, Tup) else result
 
 
-@composite("group_norm")
+@kernel("group_norm")
 def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     shape = shape_of(m, bound["input"])
     n = size_value(shape[0]) if shape else Unknown("int")
@@ -112,7 +112,7 @@ def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return first
 
 
-@composite("batch_norm")
+@kernel("batch_norm")
 def _batch_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     tensor = m.tensor(bound["input"])
     if tensor is not None and numel(tensor.shape) == 0:
@@ -126,7 +126,7 @@ def _batch_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return result.items[0] if isinstance(result, Tup) else result
 
 
-@composite("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+@kernel("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def _conv(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     padding = bound.get("padding")
     if row.overload == "padding" or (isinstance(padding, Const) and isinstance(padding.value, str)):
@@ -150,7 +150,7 @@ def _conv(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     )  # fmt: skip
 
 
-@composite("max_pool2d", "max_pool3d", "max_pool1d")
+@kernel("max_pool2d", "max_pool3d", "max_pool1d")
 def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.base == "max_pool1d":
         return None
@@ -158,7 +158,7 @@ def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return result.items[0] if isinstance(result, Tup) else result
 
 
-@composite("adaptive_avg_pool2d")
+@kernel("adaptive_avg_pool2d")
 def _adaptive_avg(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     size = bound.get("output_size")
     if types_of(m, {"size": size or Unknown()}).get("size") in (1, [1], [1, 1], (1,), (1, 1)):
@@ -166,7 +166,7 @@ def _adaptive_avg(m: Machine, row: Row, bound: Bound, what: str) -> Value | None
     return op(m, "_adaptive_avg_pool2d", what, self=bound["self"], output_size=size or Unknown())
 
 
-@composite("pad")
+@kernel("pad")
 def _pad(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     mode = bound.get("mode", Const("constant"))
     if mode != Const("constant"):
@@ -177,7 +177,7 @@ def _pad(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     )
 
 
-@composite("cross_entropy_loss")
+@kernel("cross_entropy_loss")
 def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     target = m.tensor(bound["target"])
     dtype = target.dtype if target is not None else None
@@ -199,7 +199,7 @@ def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | Non
     return result
 
 
-@composite("nll_loss_nd")
+@kernel("nll_loss_nd")
 def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     rank = rank_of(m, bound["self"])
     name = "nll_loss2d_forward" if rank == 4 else "nll_loss_forward"
@@ -219,7 +219,7 @@ def _nll(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return first
 
 
-@composite("norm")
+@kernel("norm")
 def _norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     p = bound.get("p", Const(2))
     if row.overload.startswith("names") or m.extent.enclosing_operator:
@@ -232,7 +232,7 @@ def _norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "linalg_vector_norm", what, self=bound["self"], ord=p, **rest)
 
 
-@composite("std", "var")
+@kernel("std", "var")
 def _std(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.overload in {"correction", "correction_names"}:
         return None
@@ -242,7 +242,7 @@ def _std(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, row.base + ".correction", what, self=bound["self"], correction=correction, **rest)
 
 
-@composite("where")
+@kernel("where")
 def _where(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.overload in {"Scalar", "ScalarOther", "ScalarSelf"}:
         full = {k: (m.new_tensor((), None, what="number") if not isinstance(v, Ref) else v) for k, v in bound.items()}
@@ -254,18 +254,18 @@ def _where(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return None
 
 
-@composite("max", "min")
+@kernel("max", "min")
 def _minmax(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.overload != "other":
         return None
     return op(m, "maximum" if row.base == "max" else "minimum", what, self=bound["self"], other=bound["other"])
 
 
-@composite("concat", "concatenate")
+@kernel("concat", "concatenate")
 def _concat(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return op(m, "cat", what, tensors=bound["tensors"], dim=bound.get("dim", Const(0)))
 
 
-@composite("rnn_tanh", "rnn_relu", "gru", "lstm", "rnn_tanh_cell", "rnn_relu_cell", "gru_cell", "lstm_cell")
+@kernel("rnn_tanh", "rnn_relu", "gru", "lstm", "rnn_tanh_cell", "rnn_relu_cell", "gru_cell", "lstm_cell")
 def _recurrent(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return None if few_steps(m, row, bound) else unknown_steps(m, row, bound, what)

@@ -105,7 +105,7 @@ def apply(
                 if ours.name in bound
             }
             return apply(m, target, renamed, what=what, count=count)
-    handler = COMPOSITES.get(row.base)
+    handler = KERNELS.get(row.base)
     if handler is not None:
         result = handler(m, row, bound, what)
         if result is not None:
@@ -122,13 +122,13 @@ def apply(
 Handler = Callable[[Machine, Row, Bound, str], "Value | None"]
 
 
-COMPOSITES: dict[str, Handler] = {}
+KERNELS: dict[str, Handler] = {}
 
 
-def composite(*names: str) -> Callable[[Handler], Handler]:
+def kernel(*names: str) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         for name in names:
-            COMPOSITES[name] = handler
+            KERNELS[name] = handler
         return handler
 
     return register

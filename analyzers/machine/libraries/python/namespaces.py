@@ -10,7 +10,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import BUILTIN_ITEMS, answers
-from analyzers.machine.interpreter.linking import import_path, late, namespace
+from analyzers.machine.interpreter.linking import deferred, import_path, namespace
 from analyzers.machine.interpreter.names import module_env
 
 
@@ -46,7 +46,7 @@ def _import_module(m: Machine, args: Args) -> Value:
     path = m.config.program.find_import(m.frame.module, dotted, len(name.value) - len(dotted))
     if path is None:
         return Unknown() if dotted != name.value else outside(m, dotted)
-    return import_path(m, path) or late(path)
+    return import_path(m, path) or deferred(path)
 
 
 def module_named(m: Machine, name: Value) -> Value:
