@@ -74,8 +74,8 @@ class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
     `trains` says that a backward was called, `presumed` that values were made up from the roles of names. `late` are
-    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `unresolved` is
-    what it did not know and a presumed run might.
+    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `unresolved`
+    is what it did not know and a presumed run might.
     """
 
     path: str
