@@ -35,10 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in CASES:
             print(f"{case.name:<20} {case.title}")
         return 0
-    if options.read is not None:
-        run = merged([Run.read(path) for path in options.read])
-    else:
-        run = _measured(options, told)
+    run = merged([Run.read(path) for path in options.read]) if options.read is not None else _measured(options, told)
     report.show(run, Console())
     _write_page(run, REPOSITORY / "docs" if run.whole else options.out, told)
     if options.compare is not None:

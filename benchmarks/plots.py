@@ -12,7 +12,7 @@ from benchmarks.results import Result, Run
 from benchmarks.servers import OURS
 
 matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 COLORS = {
     OURS: "#d1495b",

@@ -22,6 +22,9 @@ VERSION_BASE = 1 << 32
 """Versions below count writes from the tensor's birth; others count from a point that a loop has blurred."""
 
 
+NO_ATTRS: Map[str, Value] = Map()
+
+
 @dataclass(slots=True, frozen=True)
 class Edge:
     """To a graph node's output, or to the gradient accumulator of the leaf `leaf`; both None: not known where to.
@@ -75,7 +78,7 @@ class Tensor:
     strides: tuple[int, ...] | None = None
     offset: int | None = 0
     sparse: Truth = False
-    attrs: Map[str, Value] = Map()
+    attrs: Map[str, Value] = NO_ATTRS
     cls: int | None = None
     aliases: tuple[int, ...] = ()
     presumed: bool = False
@@ -105,7 +108,7 @@ class Write:
 
 
 @dataclass(slots=True)
-class Counter:
+class Counter:  # noqa: PLW1641  (it changes, and is never hashed)
     """A version counter: `version` is None when unknown writes may have happened."""
 
     version: int | None = 0

@@ -21,7 +21,7 @@ from analyzers.rules.comments.suppression import Comments, Use
 
 
 @query(remembers=FORMER_FUNCTIONS)
-def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:  # noqa: FBT001
+def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:
     return judge(RULES, run_of(db, path, index, presume), Positions(db))
 
 

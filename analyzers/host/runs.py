@@ -162,7 +162,7 @@ def _training(db: Database, path: str) -> list[int]:
     return [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
 
 
-def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | FunctionRun:  # noqa: FBT001
+def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | FunctionRun:
     if index == WHOLE:
         return presumed_module_run(db, path) if presume else module_run(db, path)
     return presumed_run(db, path, index) if presume else function_run(db, path, index)
@@ -181,7 +181,7 @@ def _may_train(db: Database, path: str, index: int) -> bool:
 
 
 @query
-def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:  # noqa: FBT001
+def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:
     """The functions of a file, by their order, that are run on unknown arguments: those that no other run enters.
 
     Callers stand below what they call more often than not, so the last function goes first; before all of them go

@@ -30,9 +30,7 @@ def parse(text: bytes, old: Tree | None = None) -> Tree:
     return parser.parse(text) if old is None else parser.parse(text, old)
 
 
-def edit(  # noqa: PLR0917
-    tree: Tree, start: int, old_end: int, new_end: int, old_text: bytes, new_text: bytes
-) -> Tree:
+def edit(tree: Tree, start: int, old_end: int, new_end: int, old_text: bytes, new_text: bytes) -> Tree:
     """A copy of `tree` that knows bytes `start:old_end` of `old_text` to have become `start:new_end` of `new_text`."""
     edited = tree.copy()
     row = old_text.count(b"\n", 0, start)

@@ -236,7 +236,7 @@ def _suite(node: Node) -> list[Node]:
     return [] if suite is None else parse.parts(suite)
 
 
-def _class_span(  # noqa: PLR0917
+def _class_span(
     key: str, start: int, end: int, name: str | None, parts: list[_Part], known: Mapping[bytes, bytes] | None = None
 ) -> ChunkSpan:
     text = bytearray()

@@ -30,7 +30,7 @@ def register(server: AutogradServer) -> None:
         for ask in wanted:
             ask(None)
 
-    def changed(by_edit: bool) -> None:  # noqa: FBT001
+    def changed(by_edit: bool) -> None:
         nonlocal later
         if by_edit and len(server.open_paths()) < 2:
             return

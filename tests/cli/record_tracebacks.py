@@ -232,7 +232,7 @@ def main() -> None:
     RECORDED.write_text(json.dumps(recorded, indent=1) + "\n", encoding="utf-8")
 
 
-def _log(text: str, anomaly: bool) -> str:  # noqa: FBT001
+def _log(text: str, anomaly: bool) -> str:
     """What `python train.py` prints of what is raised, and nothing if nothing is."""
     path = f"{PROJECT}/train.py"
     linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
@@ -241,7 +241,7 @@ def _log(text: str, anomaly: bool) -> str:  # noqa: FBT001
         warnings.simplefilter("always" if anomaly else "ignore")
         try:
             with torch.autograd.set_detect_anomaly(anomaly):
-                exec(compile(text, path, "exec"), {"__name__": "__main__"})  # noqa: S102
+                exec(compile(text, path, "exec"), {"__name__": "__main__"})
             return ""
         except Exception as error:
             error.with_traceback(error.__traceback__.tb_next if error.__traceback__ is not None else None)

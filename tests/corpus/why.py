@@ -190,7 +190,7 @@ def run_as_script(folder: Path, entry: str, *, anomaly: bool = False) -> str:
         return printed.read().decode("utf-8", "replace")
 
 
-def _become_script(folder: Path, entry: str, output: int, anomaly: bool) -> NoReturn:  # noqa: FBT001
+def _become_script(folder: Path, entry: str, output: int, anomaly: bool) -> NoReturn:
     code = 1
     try:
         signal.alarm(300)
@@ -209,7 +209,7 @@ def _become_script(folder: Path, entry: str, output: int, anomaly: bool) -> NoRe
         sys.modules["__main__"] = module
         program = compile(Path(path).read_bytes(), path, "exec")
         try:
-            exec(program, module.__dict__)  # noqa: S102
+            exec(program, module.__dict__)
             code = 0
         except BaseException as error:
             # Nobody is told of the frame that stands here.

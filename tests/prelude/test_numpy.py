@@ -33,7 +33,7 @@ def refusal(function: Callable[..., object], handed: object) -> str | None:
         function(handed)
     except RuntimeError as error:
         return str(error)
-    except Exception:  # noqa: BLE001
+    except Exception:
         return ""
     return None
 

@@ -204,7 +204,7 @@ class Walk:
 
     def summed(self, one: Value, other: Value) -> Value:
         """Two gradients that arrive at one place."""
-        if one == NONE or other == NONE:
+        if NONE in {one, other}:
             return other if one == NONE else one
         if self.computes and isinstance(one, Ref) and isinstance(other, Ref):
             return (Term(self.m, one) + Term(self.m, other)).value

@@ -70,7 +70,7 @@ def differentiate(
     return results
 
 
-def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:  # noqa: FBT001
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:
     """A gradient of which no more is known than its sizes; `blurred`: it came through what nobody sees."""
     grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
     made = tensor_at(m, grad.id)

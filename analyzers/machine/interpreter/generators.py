@@ -31,7 +31,7 @@ MOST = 64
 """Values collected of one generator; one that gives more goes on with unknown ones."""
 
 
-class Stop(PyRaise):  # noqa: N818
+class Stop(PyRaise):
     """The consumer leaves the generator: by break, by return, or by an exception of its own."""
 
     def __init__(self, why: str, value: Value = NONE, raised: PyRaise | None = None) -> None:

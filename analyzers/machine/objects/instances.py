@@ -41,7 +41,7 @@ def super_attribute(m: Machine, cls: int, receiver: Value, name: str) -> Value:
 def class_attribute(m: Machine, owner: Ref, found: ClassObj, name: str) -> Value:
     if name in {"__name__", "__qualname__"}:
         return Const(found.name)
-    if name == "__mro__" or name == "__bases__":
+    if name in {"__mro__", "__bases__"}:
         return Unknown()
     value = find_in_class(m, owner.id, name)
     if value is not None:

@@ -15,7 +15,7 @@ class Trainer:
         self.accelerator = Accelerator()
         self.batches = train_dataset
 
-    def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False) -> Any:  # noqa: FBT001, FBT002
+    def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False) -> Any:
         raise NotImplementedError
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: int | None = None) -> torch.Tensor:
