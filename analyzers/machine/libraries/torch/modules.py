@@ -194,11 +194,12 @@ def _note(m: Machine, args: Args) -> Value:
 def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_context: bool = False) -> Value:
     """What a call gives that observers look at: of a module, or of `forward` of the custom function `custom`."""
     tell(m, CallBegins(custom, takes_context))
-    result: Value | None = None
     try:
         result = run()
-    finally:
-        tell(m, CallEnded(result))
+    except BaseException:
+        tell(m, CallEnded(None))
+        raise
+    tell(m, CallEnded(result))
     return result
 
 
