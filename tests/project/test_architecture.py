@@ -1,4 +1,4 @@
-"""What docs/ARCHITECTURE.md says of files and functions is so."""
+"""What docs/ARCHITECTURE.md and CONTRIBUTING.md say of files and functions is so."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from analyzers.host import Host
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
+CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
 _PATH = re.compile(r"`((?:analyzers|autograd_lsp|tests|tools|docs)/[\w./*-]*)`")
 _STEP = re.compile(r"`([\w./]+\.py)::(\w+)`")
 _PROGRAM = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -25,7 +27,7 @@ def section(title: str) -> str:
     return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-@pytest.mark.parametrize("path", sorted(set(_PATH.findall(PAGE))))
+@pytest.mark.parametrize("path", sorted(set(_PATH.findall(PAGE + CONTRIBUTING))))
 def test_each_path_exists(path: str) -> None:
     assert list(REPOSITORY.glob(path.rstrip("/"))), path
 
