@@ -1,1 +1,1 @@
-"""The abstract machine: runs a program on abstract values and leaves facts and events behind."""
+"""The abstract machine: runs a program on abstract values, and notes facts and events."""

@@ -1,4 +1,4 @@
-"""The machine, put together: every module that enters something into a table is imported here, so that none is short.
+"""Puts the machine together: imports every module that enters something into a table, so that no table is incomplete.
 
 Whoever runs something takes the entries from here.
 """

@@ -1,2 +1,13 @@
-"""Tensors, views, versions, saved tensors, graph nodes, the backward engine and `.grad`. It knows neither syntax, nor
-how Python calls functions, nor dotted names, nor the rows of operators."""
+"""Tensors, views, versions, saved tensors, graph nodes, the backward engine and `.grad`.
+
+The room knows neither syntax, nor how Python calls functions, nor dotted names, nor the rows of operators.
+
+A result requires grad if grad mode is on, an operand that the operator is differentiable to requires grad, and the
+result's dtype allows it. What its node saves comes from the operator's row. A write checks the rules for leaves and
+views, bumps the version counter and rebases the history: the tensor, or the base that it is a view of, gets a new place
+in the graph.
+
+    y = x.exp()        # node ExpBackward0 saves y at version 0
+    y[0] = 0.0         # y at version 1; its place in the graph is now CopySlices
+    y.sum().backward() # ExpBackward0 wants y at version 0: modified by an inplace operation
+"""

@@ -1,4 +1,4 @@
-"""Reading `.grad`, and what happens to a `.grad` that is None."""
+"""`.grad`: reading it, and adding to it."""
 
 from __future__ import annotations
 

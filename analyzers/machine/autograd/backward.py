@@ -1,4 +1,4 @@
-"""Backward: the walk over the graph that accumulates gradients, meets what was freed or changed, and frees.
+"""Backward: checks the roots, walks the graph, accumulates gradients, frees.
 
 Nodes run in the order of their making, the latest first, as torch's engine runs them. A node that kept something and
 was freed raises; a kept tensor whose version counter moved on raises; nodes that ran before are freed even then.

@@ -1,4 +1,4 @@
-"""The backward engine: which nodes run, in which order, and what a node checks before it runs."""
+"""The backward engine: which nodes run, in what order, and what each checks before it runs."""
 
 from __future__ import annotations
 

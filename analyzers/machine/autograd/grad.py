@@ -1,4 +1,4 @@
-"""`torch.autograd.grad`: gradients handed to the caller instead of being accumulated."""
+"""`torch.autograd.grad`: gradients are returned to the caller instead of accumulated."""
 
 from __future__ import annotations
 

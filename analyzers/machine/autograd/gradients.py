@@ -1,4 +1,4 @@
-"""Where somebody looks at a gradient, it is computed by the formula of its node, and may be in a graph itself."""
+"""Gradients that somebody looks at: each node's formula computes them, and they may have a graph themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of tensors: functions that gradients pass, and that are called once a leaf's gradient was added.
+"""Hooks on tensors: functions that gradients pass through, or that run once a leaf's gradient was accumulated.
 
 A hook belongs to the place in the graph that the tensor had when it was registered: to the output of a node, or to a
 leaf. The tables are dicts of the program's heap, from which a handle's `remove` takes the hook out again.

@@ -1,4 +1,4 @@
-"""Tensors that stand for what is not known: a loss with a graph, a part of a likely tensor."""
+"""Tensors that stand in for unknown values: a loss with a graph, an element of a likely tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an unknown value may lead to: the tensors that are known, and may be part of what made it."""
+"""What an unknown value may contain: known tensors that may have gone into it."""
 
 from __future__ import annotations
 

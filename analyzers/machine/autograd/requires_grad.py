@@ -1,4 +1,4 @@
-"""`requires_grad` and its kin: what may be switched on, and where torch refuses."""
+"""The `requires_grad` flag: setting it, and when torch refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New tensors as results: what they require, and where a graph is lost."""
+"""New tensors as results: whether they require grad, and where a graph is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks on saved tensors: what a program wants kept in the place of what a node saves.
+"""Saving tensors for backward, and hooks on saved tensors, which keep something else in their place.
 
 with saved_tensors_hooks(pack, unpack):
     y = x.exp()           # keeps pack(y), called at once

@@ -1,4 +1,4 @@
-"""Arithmetic on gradients, written as the program would write it: each step is one of torch's operators."""
+"""Arithmetic on gradients, written as a program would write it: each step runs one of torch's operators."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""One operator step: what torch's autograd does when an operator runs.
-
-The result requires grad iff grad mode is on, an input that the operator is differentiable to requires grad, and the
-result's dtype can. What the node keeps comes from the operator's row. A write checks leaf and view rules, bumps the
-version counter and rebases the history: the tensor, or the base that it is a view of, gets a new place in the graph.
-
-    y = x.exp()        # node ExpBackward0 keeps y at version 0
-    y[0] = 0.0         # y at version 1; y's place in the graph is now CopySlices
-    y.sum().backward() # ExpBackward0 asks for y at version 0: modified by an inplace operation
-"""
+"""Making tensors and finding them in the state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Version counters: what a write bumps, what nobody counts, and what is only known roughly."""
+"""Version counters: what bumps them, what escapes them, and versions known only roughly."""
 
 from __future__ import annotations
 

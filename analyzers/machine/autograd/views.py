@@ -1,4 +1,4 @@
-"""Views: what shares memory with what, which views have become stale, and where their elements lie."""
+"""Views: which tensors share memory, which views are stale, and where their elements are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In-place writes: what torch refuses, and how the graph of a base and its views goes on from one."""
+"""In-place writes: what torch refuses, and how the graph of a base and its views continues after one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of any value: who answers depends on what is called."""
+"""Calls: who answers depends on the type of what is called, or on its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why the program raises, as data: where it happened, and what autograd knew there."""
+"""Causes of exceptions, as data: where it happened, and what autograd knew there."""
 
 from __future__ import annotations
 

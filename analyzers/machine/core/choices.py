@@ -1,4 +1,4 @@
-"""One pass through a statement: which way it went at each choice, and how a call may end."""
+"""One pass through a statement: which way each choice went, and how a call may end."""
 
 from __future__ import annotations
 

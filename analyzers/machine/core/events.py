@@ -1,4 +1,4 @@
-"""What the machine leaves behind: raises, and the moments of a training step that rules read.
+"""Events: exceptions, and the moments of a training step that rules read.
 
 An event stands at a `Site`: the expression, the statement around it in the innermost function of the user's own, the
 calls that led there, and the *visit*, which tells one pass over a statement from another (second iteration, other

@@ -1,4 +1,4 @@
-"""Exceptions of the program."""
+"""Exceptions that the program raises."""
 
 from __future__ import annotations
 

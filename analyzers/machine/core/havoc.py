@@ -1,4 +1,4 @@
-"""Code that is not known may change whatever it can reach: the walk over all that is."""
+"""Unknown code may change whatever it can reach: the walk over everything reachable."""
 
 from __future__ import annotations
 

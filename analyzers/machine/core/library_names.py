@@ -1,4 +1,4 @@
-"""Names that lie outside the program, and what they mean."""
+"""Names outside the program, and what they mean."""
 
 from __future__ import annotations
 

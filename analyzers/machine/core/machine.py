@@ -1,4 +1,4 @@
-"""One run of the machine: its memory, the path it is on, and what it has noted.
+"""One run of the machine: its state, the path it is on, and its parts.
 
 The machine runs a statement on one state and gets the states it may lead to. Where a statement itself can go several
 ways (an unknown condition inside an expression, a call that returns in several states), the machine *chooses*: it

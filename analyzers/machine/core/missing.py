@@ -1,4 +1,4 @@
-"""None where a value was wanted: told as a missing gradient where it is one."""
+"""Using None where a value is needed: reported as a missing gradient if that is what it is."""
 
 from __future__ import annotations
 

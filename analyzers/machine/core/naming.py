@@ -1,4 +1,4 @@
-"""What the program calls things where the machine is: the subject of a message, the caller of a library."""
+"""What the program calls the things at hand: the subject of a message, the caller of a library."""
 
 from __future__ import annotations
 

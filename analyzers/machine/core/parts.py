@@ -1,4 +1,4 @@
-"""What a run consists of beside its state: how it was asked for, its ids, its budget, where it is, and its record.
+"""The parts of a run besides its state: configuration, ids, budget, extent, record.
 
 Each part has one way in which it changes, which tells what happens to it when a call is replayed or a state is left:
 

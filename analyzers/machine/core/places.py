@@ -1,4 +1,4 @@
-"""Where the machine is: the calls under way, and the names that the program has for things there."""
+"""Frames: the calls in progress, and the function each is in."""
 
 from __future__ import annotations
 

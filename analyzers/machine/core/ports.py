@@ -1,4 +1,4 @@
-"""What lower rooms ask of higher ones without knowing them: how Python is run, and what a name most likely holds.
+"""What lower rooms need from higher ones: how Python runs, and what a name most likely holds.
 
 Who stands behind a port is set where the machine is put together; until then nothing does.
 """

@@ -1,5 +1,7 @@
-"""Who looks on while the machine runs: for a recorder, or a test, to inherit from. This module is never compiled, as a
-class that is not compiled cannot inherit from one that is."""
+"""The base class of recorders and test probes that watch a run.
+
+It is never compiled: a class that is not compiled cannot inherit from one that is.
+"""
 
 from __future__ import annotations
 

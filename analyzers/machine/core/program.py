@@ -1,4 +1,4 @@
-"""What the machine asks of the world, and what a finished run of a module leaves."""
+"""What the machine asks of the world, and the result of running a module."""
 
 from __future__ import annotations
 

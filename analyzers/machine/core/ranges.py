@@ -1,4 +1,4 @@
-"""Numbers that stand for many: `range`, slices and lengths."""
+"""Ranges, slices and lengths."""
 
 from __future__ import annotations
 

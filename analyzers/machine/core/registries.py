@@ -1,4 +1,4 @@
-"""Who answers: the tables that rooms enter their knowledge into, so that whoever asks need not know who that is.
+"""The tables in which rooms register their knowledge, so that whoever asks need not know who answers.
 
 A question costs one look by the type of an object, or by a name. All tables are full once `assembly` is imported.
 

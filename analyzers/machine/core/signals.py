@@ -1,4 +1,4 @@
-"""What happens during a run, told to whoever looks on: a write, a node that a backward comes to, a value that is kept.
+"""Signals: what happens during a run (a write, a node that backward reaches), for observers to hear.
 
 The room in which it happens tells, and does not know who hears. Observers hear, in the order in which they were
 registered, and only note what they make of it.

@@ -1,4 +1,4 @@
-"""What iteration over a value gives: known elements, then perhaps unknown ones."""
+"""The elements of an iterable: known ones, then perhaps unknown ones."""
 
 from __future__ import annotations
 

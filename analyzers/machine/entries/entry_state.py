@@ -1,4 +1,4 @@
-"""What a module's memory may have become by the time that somebody calls one of its functions.
+"""What a module's memory may look like by the time one of its functions is called.
 
 A function that no run enters is run in the state that its module ends in, and everything in that state may be another
 by then: a name that some function declares `global`, what lists and dicts hold, the attributes of objects and classes,

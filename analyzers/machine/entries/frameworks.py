@@ -1,4 +1,4 @@
-"""Training frameworks, which call the user's code and step around it: what drives a class that nobody shows driven.
+"""Training frameworks: drives a class whose methods the framework would call.
 
     class Net(LightningModule):
         def training_step(self, batch, batch_idx):   # a trainer calls this, clears, goes backward, and steps

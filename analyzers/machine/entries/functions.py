@@ -1,4 +1,4 @@
-"""Runs of functions that nothing in their file calls, on arguments of which nothing is known."""
+"""Runs functions that nothing in their file calls, on unknown arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values for names of which only their role is known.
+"""Likely values for names of which only the role is known.
 
 A *presumed* run goes over code that a first run found nothing known for: a model from a factory, an optimizer that is
 an argument. There a name's role (`analyzers/syntax/roles.py`) stands in for a value: a model is a module with one

@@ -1,4 +1,4 @@
-"""Runs of modules, from their first line, as a script or as an import."""
+"""Runs modules from their first line, as a script or as an import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the uses of a name say it is: a model, an optimizer, a loss."""
+"""Roles of names, from how they are used: a model, an optimizer, a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments meet parameters."""
+"""Binds the arguments of a call to parameters."""
 
 from __future__ import annotations
 

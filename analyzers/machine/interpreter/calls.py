@@ -1,4 +1,4 @@
-"""Calls: arguments meet parameters, a body runs, and the states it ends in come back."""
+"""Calls of functions: a body runs, and the states it ends in come back."""
 
 from __future__ import annotations
 

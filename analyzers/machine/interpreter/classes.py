@@ -1,4 +1,4 @@
-"""Function and class definitions: what `def` and `class` bind, and what decorators make of it."""
+"""Function and class definitions: what `def` and `class` bind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function can reach outside itself: the variables it reads and rebinds."""
+"""The variables outside a function that it reads and rebinds."""
 
 from __future__ import annotations
 

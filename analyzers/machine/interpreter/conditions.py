@@ -1,4 +1,4 @@
-"""Conditions: `if`, and what a test says of the names in it."""
+"""`if`, and what a condition says about the names in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context managers: what entering one changes, and what leaving it puts back."""
+"""Context managers: what entering one changes, and what leaving it restores."""
 
 from __future__ import annotations
 

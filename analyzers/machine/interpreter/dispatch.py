@@ -1,4 +1,4 @@
-"""From a node of the syntax tree to the function that runs it; a block is its statements, one after another."""
+"""Finds the function that runs a node of the syntax tree; runs blocks, statement by statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a statement leads, and how states that need not be kept apart become one.
+"""Where a statement leads, and which of its states are joined.
 
 A block runs on several states side by side. Each statement leads a state to a `Flow`: the states that go on, and those
 that leave by `break`, `continue`, `return` or an exception.

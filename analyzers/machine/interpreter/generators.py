@@ -1,4 +1,4 @@
-"""Generators, without suspending anything: whoever consumes one runs inside it.
+"""Generators, without suspending anything: the consumer runs inside the generator.
 
 A loop over a generator runs the generator's body, and each `yield` runs the loop's body in place, so both sides see
 each other's writes in the right order, and a `yield` under `no_grad` switches grad off in the loop's body, as torch

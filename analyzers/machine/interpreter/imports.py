@@ -1,4 +1,4 @@
-"""Import statements: modules of the workspace, the library that the prelude models, and everything else."""
+"""Import statements: modules of the workspace, modules that the prelude models, and all others."""
 
 from __future__ import annotations
 

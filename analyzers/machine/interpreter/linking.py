@@ -1,4 +1,4 @@
-"""Modules meet: a finished module's memory becomes part of the run that imports it.
+"""Linking modules: the memory of a finished module becomes part of the run that imports it.
 
 Each module is run by itself, once, whoever imports it. What such a run did to objects of other modules - a class
 entered into a registry, a parameter frozen, a setting changed - lies in its own heap, over theirs. These are its

@@ -1,4 +1,4 @@
-"""Loops: some rounds for real, then one that stands for all the others.
+"""Loops: a few rounds for real, then one that represents all the others.
 
 A loop over a known, short sequence runs to its end, unless its rounds are long. Any other runs its first rounds for
 real, so that "the second iteration" is a state one can point to, and then from a *blurred* state: the join of the

@@ -1,4 +1,4 @@
-"""Names: the scope that binds one, and what it holds."""
+"""Names: which scope binds one, and what it holds."""
 
 from __future__ import annotations
 

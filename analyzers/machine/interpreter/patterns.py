@@ -1,4 +1,4 @@
-"""`match` patterns: whether a value fits, binding the names on the way."""
+"""`match` patterns: whether a value fits, and the names it binds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interpreter, as rooms below and beside it reach it."""
+"""The interpreter as lower rooms reach it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Statements: from the states before to the states after.
-
-A block runs on several states side by side. Each statement leads a state to a `Flow`: the states that go on, and those
-that leave by `break`, `continue`, `return` or an exception.
-"""
+"""Simple statements, and `break` and `continue`."""
 
 from __future__ import annotations
 

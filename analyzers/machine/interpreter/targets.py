@@ -1,4 +1,4 @@
-"""Assignment targets: names, attributes, items, and the tuples of them; what is bound is noted as a fact."""
+"""Assignment targets: names, attributes, items, and tuples of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`with` blocks: entering, the body, and leaving on every way out."""
+"""`with` blocks: entering, running the body, and leaving on every way out."""
 
 from __future__ import annotations
 

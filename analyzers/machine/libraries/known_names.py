@@ -1,4 +1,4 @@
-"""Names of libraries that mean a constant, and modules whose functions change no tensor."""
+"""Names of libraries that mean a constant, and modules whose functions leave tensors alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matplotlib, as far as tensors come to it: an array is made of what is plotted."""
+"""Matplotlib, where tensors reach it: what is plotted becomes an array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes and methods: whoever is asked, the model of its kind answers."""
+"""Attributes and methods: the model of the object answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes: what they inherit, and how a function in a class becomes a method."""
+"""Classes: inheritance, and how a function in a class becomes a method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of a class makes an instance."""
+"""Calling a class makes an instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of Python's own types: lists, dicts, sets, strings; and of what the library makes."""
+"""Methods of lists, dicts and sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions of the program: their classes, and which handler takes them."""
+"""Exception objects: their classes, names and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an unknown callee may have done to what it was handed: written to it, rebound it, run a backward through it."""
+"""What unknown code may do to objects: what may be replaced in them."""
 
 from __future__ import annotations
 

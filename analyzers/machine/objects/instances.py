@@ -1,4 +1,4 @@
-"""Instances of classes: attributes, methods, and calls of them."""
+"""Instances and classes: attributes, methods, and calls."""
 
 from __future__ import annotations
 

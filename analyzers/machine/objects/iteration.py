@@ -1,4 +1,4 @@
-"""What a `for` loop, an unpacking or `list()` gets from a value: known elements, then perhaps unknown ones."""
+"""Iteration: the elements that a `for` loop, an unpacking or `list()` gets from a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's operators on values: numbers and strings here, tensors by torch, objects by their methods."""
+"""Python's operators on numbers, strings, containers and instances; other kinds have their models."""
 
 from __future__ import annotations
 

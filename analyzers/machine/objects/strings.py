@@ -1,4 +1,4 @@
-"""Attributes and methods of what is immutable: strings, numbers, tuples."""
+"""Attributes and methods of immutable values: strings, numbers, tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`x[i]`, `x[i] = v` and `del x[i]`, on containers and on tensors."""
+"""`x[i]`, `x[i] = v` and `del x[i]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a value counts as true."""
+"""Truth: whether a value counts as true."""
 
 from __future__ import annotations
 

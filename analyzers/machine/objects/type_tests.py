@@ -1,4 +1,4 @@
-"""`isinstance`: whether a value is of a class, as far as that is known."""
+"""`isinstance`, as far as the answer is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes and methods of values that are not known."""
+"""Attributes and methods of unknown values."""
 
 from __future__ import annotations
 

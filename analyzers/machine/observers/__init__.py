@@ -1,1 +1,1 @@
-"""What a run leaves behind beyond what it raises. Observers read state and record, and write to the record only."""
+"""What a run leaves besides its exceptions. Observers read state and record, and only note."""

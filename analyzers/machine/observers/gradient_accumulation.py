@@ -1,4 +1,4 @@
-"""What a gradient holds: the backwards that filled it since it was last cleared, and the step that has used it.
+"""What each gradient holds: the backwards since it was last cleared, and the step that used it.
 
 A gradient is known by the memory it lies in and how often that was written, so a write by way of `.data` counts too.
 Clipping or scaling leaves in it what it holds; `zero_()` clears it; a write by nobody knows whom makes it unknown.

@@ -1,4 +1,4 @@
-"""What becomes of graphs: whether a backward goes through what a call made, and again through what one kept.
+"""Whether a graph is used: whether a backward goes through what a call made, and again through what one retained.
 
 A *segment* is the nodes that one call made, told by their numbers. A node is *met* when a backward goes through it, or
 when code that the machine does not see may do so.

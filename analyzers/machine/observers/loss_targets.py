@@ -1,4 +1,4 @@
-"""What a loss holds against what: a network's value against another of its own, or against one that nobody trains.
+"""What a loss compares: an output with another output of the same network, or with one that nobody trains.
 
 Read off the graph when a backward runs. A *difference* is a node whose gradient goes to two sides: `a - b`, or a loss
 of a prediction and a target.

@@ -1,4 +1,4 @@
-"""Networks that follow a trained one: deep copies of it, and those whose parameters are written with its parameters.
+"""Gradients that arrive in the wrong place: in target networks, and in leaves that were cut off.
 
 A target network, a teacher that is a running mean: nobody trains them, so no gradient should come to them.
 """

@@ -1,4 +1,4 @@
-"""Statements that compute something and let it go: `w.sub(lr * g)`, `h.detach()`, `loss.backward` without the call.
+"""Statements that compute something and drop it: `w.sub(lr * g)`, `h.detach()`, `loss.backward` without the call.
 
 What is let go is told together with what it was made from: a leaf, a gradient, or a tensor with a graph.
 """

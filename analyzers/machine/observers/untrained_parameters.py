@@ -1,4 +1,4 @@
-"""What an optimizer should train and does not: modules that their owner does not know, parameters that come too late.
+"""What an optimizer should train and does not: modules its owner does not register, parameters added too late.
 
 Looked at where an optimizer steps, as only then it shows: the parameters have their gradients, and the optimizer its
 groups.

@@ -1,8 +1,4 @@
-"""Operators that torch makes of parts: taken apart here as torch does, so that names and saved tensors are right.
-
-A handler gets the operator's arguments by the schema's names and gives its result, or None to leave the call to the
-general treatment, in which the graph of a composite is unknown.
-"""
+"""Arguments of operators: their kinds, dtypes and shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Casts: `to`, `type` and their kin, which may give the tensor itself; and numbers read from tensors."""
+"""Casts: `to`, `type` and others, which may return the tensor itself; and numbers read from tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators on shapes that torch makes of views: `reshape`, `flatten`, `chunk`."""
+"""Shape operators that torch builds from views: `reshape`, `flatten`, `chunk`."""
 
 from __future__ import annotations
 

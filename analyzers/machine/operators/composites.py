@@ -1,4 +1,4 @@
-"""Operators that torch makes of parts, where the parts must work on shapes that are not known."""
+"""Operators that torch builds from others, where the parts must work on unknown shapes."""
 
 from __future__ import annotations
 

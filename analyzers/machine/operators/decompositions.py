@@ -1,4 +1,4 @@
-"""Operators that torch makes of parts, written as Python over the parts.
+"""Operators that torch builds from others, written as Python over the parts.
 
 The prelude's folder `aten-composites` holds a function for such an operator, with the operator's base name and the
 schema's parameter names. Running it leaves the graph that torch's own parts leave:

@@ -1,4 +1,4 @@
-"""Gradients that have a graph themselves: what each node's backward computes, as torch's own formulas say it.
+"""Gradients with a graph of their own: torch's formulas for each node's backward.
 
 With `create_graph=True` a backward is recorded like any other computation: `exp` keeps its result, and its gradient is
 `grad * result`, a multiplication whose node leads to what `grad` and `result` came from. A formula here is one edge's

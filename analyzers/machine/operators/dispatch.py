@@ -1,4 +1,8 @@
-"""A call of an operator of torch: the overload is picked, and then the composite or the row runs."""
+"""Calls of operators: picks the overload, then runs its kernel or its row.
+
+A kernel gets the operator's arguments by the schema's names and gives its result, or None to leave the call to the
+general treatment, in which the graph of a composite is unknown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexing a tensor: basic indices are views, one after the other; lists and tensors copy."""
+"""Indexing tensors: basic indices are views, applied one by one; lists and tensors copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse tensors: which results, and which gradients, hold only the elements that are not zero.
+"""Layouts: strides, contiguity and sparsity, which decide on copies, views and forbidden writes.
 
 table = torch.nn.Embedding(10, 3, sparse=True)
 table(torch.tensor([1])).sum().backward()     # the gradient of its weight is sparse: Adam refuses it

@@ -1,4 +1,4 @@
-"""Operators of which no row is known: a result of which little can be said."""
+"""Operators without a row: results of which little is known."""
 
 from __future__ import annotations
 

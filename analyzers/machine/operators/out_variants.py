@@ -1,4 +1,4 @@
-"""`out=`: an operator that writes its result to a tensor it was handed.
+"""`out=`: operators that write their result into a given tensor.
 
 A differentiable operator refuses to, in grad mode, if anything it is handed requires grad. A composite refuses in the
 name of the part that gets the `out=`; or its parts know nothing of it, and the result is copied at the end as by

@@ -1,4 +1,4 @@
-"""Products of tensors of any rank, as torch makes them of `mm`, `mv`, `dot` and `bmm`.
+"""Matrix products of any rank, built from `mm`, `mv`, `dot` and `bmm` as torch does.
 
 A product of a batch with a single matrix is *folded*: the batch becomes one tall matrix, if the other factor requires
 grad (a batch of copies would cost its gradient dear) or if that needs no copy. All others are batches of both.

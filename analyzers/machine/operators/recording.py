@@ -1,4 +1,4 @@
-"""A step enters the graph: its node, with what it saves and from where it gets gradients."""
+"""Recording a step in the graph: its node, what it saves, and its edges."""
 
 from __future__ import annotations
 

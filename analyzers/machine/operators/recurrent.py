@@ -1,4 +1,4 @@
-"""Recurrent operators: taken apart where they run through few steps of time, else one node for all of them."""
+"""Recurrent operators: taken apart over a few time steps, one node for the whole otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the table that give a view."""
+"""Rows that give views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the table that write in place."""
+"""Rows that write in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of torch's operators: from a Python call to a row of the operator table, and from the row to results."""
+"""Runs the row of an operator: results, and the node if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numpy, as far as tensors pass through it: arrays share memory, and a graph does not come along."""
+"""Numpy functions that tensors reach: arrays share memory, and lose the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builtins that ask objects: `isinstance`, `getattr`, `super`, `type` and their kin."""
+"""Builtins that inspect objects: `isinstance`, `getattr`, `super`, `type`."""
 
 from __future__ import annotations
 

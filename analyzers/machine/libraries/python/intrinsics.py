@@ -1,4 +1,4 @@
-"""What the prelude says that Python cannot: numbers and values that are not known."""
+"""What prelude code needs and Python cannot say: unknown numbers, unknown values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules and their names as data: `globals()`, `vars(module)`, `sys.modules[name]`, `import_module(name)`."""
+"""Namespaces as values: `globals()`, `vars(module)`, `sys.modules[name]`, `import_module(name)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's standard library: what holds values, calls functions or makes numbers; of the rest nothing is known."""
+"""Functions of Python's standard library that hold values, call functions or make numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backward` and `torch.autograd`: from the arguments of a call to the engine."""
+"""`backward()` and `torch.autograd`: decodes arguments and calls the engine."""
 
 from __future__ import annotations
 

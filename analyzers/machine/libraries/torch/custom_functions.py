@@ -1,4 +1,4 @@
-"""Custom autograd functions: `forward` runs without grad, its result gets a node whose backward is the user's own."""
+"""Custom autograd functions: `forward` runs without grad, and its result gets a node with the user's own backward."""
 
 from __future__ import annotations
 

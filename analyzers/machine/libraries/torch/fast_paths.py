@@ -1,4 +1,4 @@
-"""What the prelude does to each of many parameters, done at once where it is known which they are.
+"""What the prelude does to many parameters one by one, done at once if they are all known.
 
 Where nobody knows whether a parameter has a gradient, it may have been written after a step, in one state.
 

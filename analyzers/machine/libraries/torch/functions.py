@@ -1,4 +1,4 @@
-"""torch's Python entry points: grad modes, functions that make tensors, and the two ways into backward."""
+"""Functions of torch that no operator's row describes."""
 
 from __future__ import annotations
 

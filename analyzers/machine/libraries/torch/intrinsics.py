@@ -1,4 +1,4 @@
-"""`autograd_machine`: what the prelude asks the machine for, as Python cannot say it."""
+"""`autograd_machine`: what the prelude asks the machine for, because Python cannot say it."""
 
 from __future__ import annotations
 

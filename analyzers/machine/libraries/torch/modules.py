@@ -1,4 +1,4 @@
-"""`nn.Module` below its Python: tables of parameters, and what setting an attribute registers."""
+"""`nn.Module` below its Python: tables of parameters, registration, calls."""
 
 from __future__ import annotations
 

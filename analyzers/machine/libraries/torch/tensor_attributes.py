@@ -1,4 +1,4 @@
-"""Attributes of tensors: what reading and setting one does."""
+"""Attributes of tensors: reading and setting them."""
 
 from __future__ import annotations
 

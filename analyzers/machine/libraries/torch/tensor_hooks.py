@@ -1,4 +1,4 @@
-"""Hooks on tensors: `register_hook` and its kin."""
+"""Hooks on tensors: `register_hook` and the others."""
 
 from __future__ import annotations
 

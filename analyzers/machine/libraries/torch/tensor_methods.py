@@ -1,4 +1,4 @@
-"""Tensor attributes and the tensor methods that are more than an operator."""
+"""Methods of tensors that do more than run an operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's operators where an operand is a tensor."""
+"""Python's operators on tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tensor answers to Python: attributes and methods, operators, items, rows, truth."""
+"""The model of tensors: attributes, methods, operators, items, iteration, truth."""
 
 from __future__ import annotations
 

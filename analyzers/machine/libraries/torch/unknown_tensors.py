@@ -1,4 +1,4 @@
-"""Methods of values of which only the method tells that they are tensors."""
+"""Unknown values that must be tensors, judging by the method that is called."""
 
 from __future__ import annotations
 
