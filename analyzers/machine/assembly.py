@@ -1,4 +1,4 @@
-"""Puts the machine together: imports every module that enters something into a table, so that no table is incomplete.
+"""The machine, put together: every module that enters something into a table is imported here, so that none is short.
 
 Whoever runs something takes the entries from here.
 """
@@ -16,6 +16,7 @@ from analyzers.machine.interpreter import (
     comprehensions,
     conditions,
     decorators,
+    dispatch,
     expressions,
     generators,
     handlers,
@@ -67,16 +68,17 @@ from analyzers.machine.observers import (
     untrained_parameters,
 )
 from analyzers.machine.operators import casts, composite_shapes, composites, derivatives
+from analyzers.machine.operators import dispatch as operators_dispatch
 
 TABLES_OF: Final = (
-    frameworks, likely_values, calls, classes, comprehensions, conditions, decorators, expressions, generators,
-    handlers, imports, linking, loops, names, patterns, port, statements, targets, with_blocks, known_names,
-    matplotlib, arrays, functions, builtin_functions, builtin_objects, copying, intrinsics, namespaces, standard,
-    autograd_entries, custom_functions, fast_paths, function_context, torch_functions, grad_modes, torch_intrinsics,
-    modules, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors, attributes, containers,
-    instances, strings, unknown_values, bindings, gradient_accumulation, graph_liveness, loss_targets,
-    misdirected_gradients, optimizer_steps, retained_graphs, suspicious_statements, untrained_parameters, casts,
-    composite_shapes, composites, derivatives,
+    frameworks, likely_values, calls, classes, comprehensions, conditions, decorators, dispatch, expressions,
+    generators, handlers, imports, linking, loops, names, patterns, port, statements, targets, with_blocks,
+    known_names, matplotlib, arrays, functions, builtin_functions, builtin_objects, copying, intrinsics, namespaces,
+    standard, autograd_entries, custom_functions, fast_paths, function_context, torch_functions, grad_modes,
+    torch_intrinsics, modules, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors,
+    attributes, containers, instances, strings, unknown_values, bindings, gradient_accumulation, graph_liveness,
+    loss_targets, misdirected_gradients, optimizer_steps, retained_graphs, suspicious_statements,
+    untrained_parameters, casts, composite_shapes, composites, derivatives, operators_dispatch,
 )  # fmt: skip
 """The modules whose import fills a table."""
 

@@ -174,8 +174,13 @@ def test_the_assembly_imports_every_file() -> None:
 
 def test_a_name_is_answered_for_once() -> None:
     name = next(iter(ANSWERS))
-    with pytest.raises(ValueError, match="two functions answer"):
+    with pytest.raises(ValueError, match="two answer"):
         answers(name)(ANSWERS[name])
+    for path in files():
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            tables = [t.value.id for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)]
+            assert not any(name.isupper() for name in tables), f"{path}:{getattr(node, 'lineno', 0)}"
 
 
 def test_nothing_is_known_by_its_address() -> None:

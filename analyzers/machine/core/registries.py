@@ -2,7 +2,7 @@
 
 A question costs one look by the type of an object, or by a name. All tables are full once `assembly` is imported.
 
-    MODELS[Array] = ArrayModel()                 # libraries/numpy: what arrays answer
+    enter(MODELS, Array, ArrayModel())           # libraries/numpy: what arrays answer
     MODELS[type(found)].get_attribute(...)       # objects/attributes: asks whatever it is
 """
 
@@ -17,6 +17,7 @@ from analyzers.domain.values import BoundBuiltin, Func, GradMode, Ref, Unknown, 
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.streams import Stream
+from analyzers.machine.core.tables import enter
 
 Answer: TypeAlias = Callable[[Machine, Args], Value]
 
@@ -252,9 +253,7 @@ def answers(*names: str) -> Callable[[Answer], Answer]:
 
     def add(handler: Answer) -> Answer:
         for name in names:
-            if name in ANSWERS:
-                raise ValueError(f"two functions answer for {name}")
-            ANSWERS[name] = handler
+            enter(ANSWERS, name, handler)
         return handler
 
     return add

@@ -20,6 +20,7 @@ from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import CALLS
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished
 from analyzers.machine.interpreter.dispatch import evaluate, run_block
@@ -219,4 +220,4 @@ def _call(m: Machine, func: Value, args: Args) -> Value:
     return call_function(m, func, args)
 
 
-CALLS[Func] = _call
+enter(CALLS, Func, _call)

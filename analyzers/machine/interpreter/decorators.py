@@ -10,6 +10,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODES, TRANSPARENT, ClassModel, mode_of
+from analyzers.machine.core.tables import enter
 
 TRANSPARENT.update({
     "functools.wraps", "functools.cache", "functools.lru_cache", "functools.cached_property", "abc.abstractmethod",
@@ -92,4 +93,4 @@ class Transparent(ClassModel):
         return decorate(m, owner, args.get(0, "func"))
 
 
-CLASSES["transparent"] = Transparent()
+enter(CLASSES, "transparent", Transparent())

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Final, TypeAlias
 
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
 from analyzers.syntax import nodes as n
 
-Evaluator = TypeVar("Evaluator", bound=Callable[..., Value])
+Evaluator: TypeAlias = Callable[..., Value]
 
 
-EVALUATE: Final[dict[type[n.Node], Callable[..., Value]]] = {}
+EVALUATE: Final[dict[type[n.Node], Evaluator]] = {}
 """How each kind of expression is evaluated."""
 
 
@@ -22,7 +23,7 @@ def evaluates(kind: type[n.Node]) -> Callable[[Evaluator], Evaluator]:
     """Enter a function as the one that evaluates expressions of this kind."""
 
     def add(handler: Evaluator) -> Evaluator:
-        EVALUATE[kind] = handler
+        enter(EVALUATE, kind, handler)
         return handler
 
     return add
@@ -32,16 +33,16 @@ def evaluate(m: Machine, node: n.Expr) -> Value:
     return EVALUATE[type(node)](m, node)
 
 
-Simple = TypeVar("Simple", bound=Callable[..., None])
+Simple: TypeAlias = Callable[..., None]
 
 
-Compound = TypeVar("Compound", bound=Callable[..., Flow])
+Compound: TypeAlias = Callable[..., Flow]
 
 
-SIMPLE: Final[dict[type[n.Node], Callable[..., None]]] = {}
+SIMPLE: Final[dict[type[n.Node], Simple]] = {}
 
 
-COMPOUND: Final[dict[type[n.Node], Callable[..., Flow]]] = {}
+COMPOUND: Final[dict[type[n.Node], Compound]] = {}
 """How each kind of statement is run: on the present state, or from one state to a flow."""
 
 
@@ -50,7 +51,7 @@ def runs(*kinds: type[n.Node]) -> Callable[[Simple], Simple]:
 
     def add(handler: Simple) -> Simple:
         for kind in kinds:
-            SIMPLE[kind] = handler
+            enter(SIMPLE, kind, handler)
         return handler
 
     return add
@@ -60,7 +61,7 @@ def leads(kind: type[n.Node]) -> Callable[[Compound], Compound]:
     """Enter a function as the one that leads through compound statements of this kind."""
 
     def add(handler: Compound) -> Compound:
-        COMPOUND[kind] = handler
+        enter(COMPOUND, kind, handler)
         return handler
 
     return add

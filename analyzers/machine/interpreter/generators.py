@@ -20,6 +20,7 @@ from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.streams import Stream
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.calls import run_body
 from analyzers.machine.interpreter.contexts import Guard
 from analyzers.machine.interpreter.flow import Flow, join_all
@@ -227,5 +228,5 @@ class GeneratorModel(IteratorModel):
         return Stream(generator=found, drain=lambda m: collect(m, found))
 
 
-MODELS[Iterator] = HalfUsedModel()
-MODELS[Generator] = GeneratorModel()
+enter(MODELS, Iterator, HalfUsedModel())
+enter(MODELS, Generator, GeneratorModel())

@@ -29,6 +29,7 @@ from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import ModuleRun
 from analyzers.machine.core.registries import MODELS, ObjectModel
+from analyzers.machine.core.tables import enter
 
 
 def attach(m: Machine, run: ModuleRun) -> None:
@@ -204,4 +205,4 @@ class WorkspaceModule(ObjectModel):
         m.bind(found.env, name, value)
 
 
-MODELS[ModuleObj] = WorkspaceModule()
+enter(MODELS, ModuleObj, WorkspaceModule())

@@ -9,6 +9,7 @@ from analyzers.domain.values import FALSE, NONE, Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CONSTANTS, EXPECTING, FALLBACKS, MODELLED, STAR, TRANSPARENT
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.matplotlib import call_pyplot
 
 CONSTANTS.update({
@@ -64,7 +65,7 @@ def _quiet(m: Machine, rest: str, args: Args) -> Value:
 
 
 for _name in QUIET - {"matplotlib", "random"}:
-    FALLBACKS[_name] = _quiet
+    enter(FALLBACKS, _name, _quiet)
 
 
 def _tqdm(m: Machine, rest: str, args: Args) -> Value:
@@ -78,8 +79,8 @@ def _matplotlib(m: Machine, rest: str, args: Args) -> Value:
     return _quiet(m, rest, args)
 
 
-FALLBACKS["tqdm"] = _tqdm
-FALLBACKS["matplotlib"] = _matplotlib
+enter(FALLBACKS, "tqdm", _tqdm)
+enter(FALLBACKS, "matplotlib", _matplotlib)
 
 TRANSPARENT.update({
     "torch.jit.script", "torch.jit.export", "torch.jit.ignore", "torch.jit.unused", "torch.compile",

@@ -9,6 +9,7 @@ from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, ClassModel
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.numpy.arrays import check_convertible
 
 FIGURE, AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
@@ -58,5 +59,5 @@ class FigureModel(ClassModel):
         return call_figure(m, name)
 
 
-CLASSES[AXES] = AxesModel()
-CLASSES[FIGURE] = FigureModel()
+enter(CLASSES, AXES, AxesModel())
+enter(CLASSES, FIGURE, FigureModel())

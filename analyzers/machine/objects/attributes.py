@@ -23,6 +23,7 @@ from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.registries import CALLS, PLAIN_VALUE, VALUES, model_of
+from analyzers.machine.core.tables import enter
 
 
 def get_attribute(m: Machine, owner: Value, name: str) -> Value:
@@ -95,4 +96,4 @@ def _call_bound(m: Machine, func: Value, args: Args) -> Value:
     return call_bound(m, func.receiver, func.name, args)
 
 
-CALLS[BoundBuiltin] = _call_bound
+enter(CALLS, BoundBuiltin, _call_bound)

@@ -17,6 +17,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.signals import Kept, tell
+from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.comparisons import contains, equal
 from analyzers.machine.objects.havoc import replaceable
 from analyzers.machine.objects.iteration import stream_of
@@ -279,6 +280,6 @@ class SetModel(ObjectModel):
             put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*found.items))))
 
 
-MODELS[ListObj] = ListModel()
-MODELS[DictObj] = DictModel()
-MODELS[SetObj] = SetModel()
+enter(MODELS, ListObj, ListModel())
+enter(MODELS, DictObj, DictModel())
+enter(MODELS, SetObj, SetModel())

@@ -14,6 +14,7 @@ from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODELS, VALUES, ClassModel, ObjectModel, ValueModel, class_model
+from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in_class
 from analyzers.machine.objects.construction import instantiate
@@ -219,6 +220,6 @@ class SuperModel(ValueModel):
         return super_attribute(m, owner.owner, owner.receiver, name)
 
 
-MODELS[Instance] = InstanceModel()
-MODELS[ClassObj] = ClassObjModel()
-VALUES[SuperValue] = SuperModel()
+enter(MODELS, Instance, InstanceModel())
+enter(MODELS, ClassObj, ClassObjModel())
+enter(VALUES, SuperValue, SuperModel())

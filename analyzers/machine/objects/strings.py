@@ -12,6 +12,7 @@ from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.registries import TUPLES, VALUES, ValueModel, misused
+from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.comparisons import equal
 
@@ -136,5 +137,5 @@ class TupModel(ValueModel):
         return tuple_method(m, owner, owner.items, name, args)
 
 
-VALUES[Const] = ConstModel()
-VALUES[Tup] = TupModel()
+enter(VALUES, Const, ConstModel())
+enter(VALUES, Tup, TupModel())

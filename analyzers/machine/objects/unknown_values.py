@@ -7,6 +7,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import unknown_call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, VALUES, ValueModel
+from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.strings import lost, text_method
 
 
@@ -52,4 +53,4 @@ class UnknownModel(ValueModel):
         return unknown_method(m, owner, name, args)
 
 
-VALUES[Unknown] = UnknownModel()
+enter(VALUES, Unknown, UnknownModel())

@@ -18,6 +18,7 @@ from analyzers.domain.values import Unknown, Value
 from analyzers.machine.autograd.gradients import GRADIENTS, Gradient
 from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.tables import enter
 from analyzers.machine.operators.formulas import Derivative, Formula
 
 
@@ -236,4 +237,4 @@ def _gradient(formula: Formula) -> Gradient:
 
 
 for _name, _formulas in FORMULAS.items():
-    GRADIENTS[_name] = tuple(_gradient(formula) for formula in _formulas)
+    enter(GRADIENTS, _name, tuple(_gradient(formula) for formula in _formulas))

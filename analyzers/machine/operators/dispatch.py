@@ -14,6 +14,7 @@ from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.causes import NumberWanted
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
+from analyzers.machine.core.tables import enter
 from analyzers.machine.operators.arguments import Bound, kind_of
 from analyzers.machine.operators.autocast import converts, run_converted
 from analyzers.machine.operators.decompositions import composed
@@ -132,7 +133,7 @@ KERNELS: dict[str, Handler] = {}
 def kernel(*names: str) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         for name in names:
-            KERNELS[name] = handler
+            enter(KERNELS, name, handler)
         return handler
 
     return register

@@ -16,6 +16,7 @@ from analyzers.machine.core.causes import NumpyOnGraph
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import FOREIGN_TYPES, MODELS, ObjectModel
 from analyzers.machine.core.streams import Stream
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.torch.tensor_attributes import shape_value
 from analyzers.syntax import nodes as n
 
@@ -170,4 +171,4 @@ class ArrayModel(ObjectModel):
         write_hidden(m, found.storage, "?")
 
 
-MODELS[Array] = ArrayModel()
+enter(MODELS, Array, ArrayModel())

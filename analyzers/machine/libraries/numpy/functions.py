@@ -10,6 +10,7 @@ from analyzers.domain.values import Const, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import FALLBACKS
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.numpy.arrays import array_of, check_convertible, is_solid, stays_solid
 from analyzers.machine.libraries.torch.tensor_methods import array_over
 
@@ -126,4 +127,4 @@ def _has_items(m: Machine, value: Value) -> bool:
     return isinstance(found, ListObj) or (isinstance(value, Tup) and bool(value.items)) or is_solid(m, value)
 
 
-FALLBACKS["numpy"] = _call_numpy
+enter(FALLBACKS, "numpy", _call_numpy)

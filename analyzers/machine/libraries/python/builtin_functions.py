@@ -19,6 +19,7 @@ from analyzers.machine.core.ranges import length_of
 from analyzers.machine.core.registries import FALLBACKS
 from analyzers.machine.core.signals import Named, tell
 from analyzers.machine.core.streams import Stream
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
@@ -42,7 +43,7 @@ BUILTINS: dict[str, Handler] = {}
 def builtin(*names: str) -> Callable[[Handler], Handler]:
     def add(handler: Handler) -> Handler:
         for name in names:
-            BUILTINS[name] = handler
+            enter(BUILTINS, name, handler)
         return handler
 
     return add
@@ -349,4 +350,4 @@ def _exit(m: Machine, args: Args) -> Value:
     raise PyRaise("SystemExit")
 
 
-FALLBACKS["builtins"] = call_builtin
+enter(FALLBACKS, "builtins", call_builtin)

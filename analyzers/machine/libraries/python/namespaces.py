@@ -10,6 +10,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import BUILTIN_ITEMS, answers
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import deferred, import_path, namespace
 from analyzers.machine.interpreter.names import module_env
 
@@ -61,4 +62,4 @@ def module_named(m: Machine, name: Value) -> Value:
     return Unknown() if known is None else Ref(known)
 
 
-BUILTIN_ITEMS["sys.modules"] = module_named
+enter(BUILTIN_ITEMS, "sys.modules", module_named)

@@ -18,6 +18,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import FALLBACKS, answers
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.decorators import decorate_class
 from analyzers.machine.libraries.python.builtin_functions import call_builtin
 from analyzers.machine.objects.attributes import call_method, get_attribute
@@ -360,6 +361,6 @@ def _exit(m: Machine, args: Args) -> Value:
     raise PyRaise("SystemExit")
 
 
-FALLBACKS["math"] = _call_math
-FALLBACKS["operator"] = _call_operator
-FALLBACKS["random"] = _call_random
+enter(FALLBACKS, "math", _call_math)
+enter(FALLBACKS, "operator", _call_operator)
+enter(FALLBACKS, "random", _call_random)

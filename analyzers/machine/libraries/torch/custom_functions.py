@@ -25,6 +25,7 @@ from analyzers.machine.core.events import KeptOnContext
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, slot
 from analyzers.machine.libraries.torch.modules import watched
@@ -382,6 +383,6 @@ class FunctionModel(ClassModel):
         raise m.throw("RuntimeError", words, Plain("custom"))
 
 
-CLASSES["torch.autograd.Function"] = FunctionModel()
-NAMED_FUNCTIONS["forward"] = call_of_forward
-NODES["custom"] = _run_user_backward
+enter(CLASSES, "torch.autograd.Function", FunctionModel())
+enter(NAMED_FUNCTIONS, "forward", call_of_forward)
+enter(NODES, "custom", _run_user_backward)

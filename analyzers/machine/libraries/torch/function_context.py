@@ -12,6 +12,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, TUPLES, ClassModel, TupleModel
+from analyzers.machine.core.tables import enter
 
 SLOTS = {
     "save_for_backward": "__saved__",
@@ -93,7 +94,7 @@ class SavedTensors(TupleModel):
         raise m.throw(exception, message, Plain("custom"))
 
 
-TUPLES[SAVED] = SavedTensors()
+enter(TUPLES, SAVED, SavedTensors())
 
 
 class ContextModel(ClassModel):
@@ -111,4 +112,4 @@ class ContextModel(ClassModel):
         return False
 
 
-CLASSES["torch.autograd.FunctionCtx"] = ContextModel()
+enter(CLASSES, "torch.autograd.FunctionCtx", ContextModel())

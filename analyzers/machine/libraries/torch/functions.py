@@ -15,6 +15,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, FALLBACKS, ClassModel, answers
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.torch.factories import (
     as_tensor,
     from_array,
@@ -233,8 +234,10 @@ class Info(ClassModel):
         return NONE if name in {"__enter__", "__exit__"} else None
 
 
-CLASSES["torch.device"] = CLASSES["torch.Generator"] = Device()
-CLASSES["torch.finfo"] = CLASSES["torch.iinfo"] = Info()
+enter(CLASSES, "torch.device", Device())
+enter(CLASSES, "torch.Generator", Device())
+enter(CLASSES, "torch.finfo", Info())
+enter(CLASSES, "torch.iinfo", Info())
 
 
-FALLBACKS["torch"] = _call_torch_name
+enter(FALLBACKS, "torch", _call_torch_name)

@@ -9,6 +9,7 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Const, GradMode, Ref, Tup
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODES, ClassModel, answers
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.decorators import decorate
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import dtype_of
@@ -66,12 +67,13 @@ class Autocast(Manager):
         return GradMode(casting=known if known is None or isinstance(known, str) else "?")
 
 
-CLASSES["torch.no_grad"] = PlainMode(MODES["torch.no_grad"])
-CLASSES["torch.enable_grad"] = PlainMode(MODES["torch.enable_grad"])
-CLASSES["torch.inference_mode"] = InferenceMode()
-CLASSES["torch.set_grad_enabled"] = CLASSES["torch.autograd.set_grad_enabled"] = SetGradEnabled()
-CLASSES["torch.autocast"] = Autocast()
-CLASSES["torch.saved_tensors_hooks"] = SavedTensorsHooks()
+enter(CLASSES, "torch.no_grad", PlainMode(MODES["torch.no_grad"]))
+enter(CLASSES, "torch.enable_grad", PlainMode(MODES["torch.enable_grad"]))
+enter(CLASSES, "torch.inference_mode", InferenceMode())
+enter(CLASSES, "torch.set_grad_enabled", SetGradEnabled())
+enter(CLASSES, "torch.autograd.set_grad_enabled", SetGradEnabled())
+enter(CLASSES, "torch.autocast", Autocast())
+enter(CLASSES, "torch.saved_tensors_hooks", SavedTensorsHooks())
 
 
 @answers("torch.no_grad", "torch.enable_grad", "torch.autograd.no_grad", "torch.autograd.enable_grad",

@@ -24,6 +24,7 @@ from analyzers.machine.core.signals import (
     TensorStored,
     tell,
 )
+from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.havoc import replaceable
@@ -286,8 +287,9 @@ class OptimizerModel(ClassModel):
 
 
 MODULE: Final = ModuleModel()
-CLASSES["torch.nn.Module"] = BareModule()
+enter(CLASSES, "torch.nn.Module", BareModule())
 for _table in TABLES:
-    MARKERS[_table] = MODULE
-MARKERS["param_groups"] = OptimizerModel()
-NAMED_METHODS["sample"] = NAMED_METHODS["log_prob"] = _marked
+    enter(MARKERS, _table, MODULE)
+enter(MARKERS, "param_groups", OptimizerModel())
+enter(NAMED_METHODS, "sample", _marked)
+enter(NAMED_METHODS, "log_prob", _marked)

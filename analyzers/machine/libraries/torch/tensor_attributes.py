@@ -21,6 +21,7 @@ from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import TUPLES, TupleModel
 from analyzers.machine.core.signals import DataReplaced, GradientDropped, OwnAttributeSet, tell
+from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.truth import truth_of
@@ -196,7 +197,7 @@ METHODS: dict[str, Method] = {}
 def method(*names: str) -> Callable[[Method], Method]:
     def add(handler: Method) -> Method:
         for name in names:
-            METHODS[name] = handler
+            enter(METHODS, name, handler)
         return handler
 
     return add
@@ -234,4 +235,4 @@ class SizeModel(TupleModel):
         return Const(total)
 
 
-TUPLES["torch.Size"] = SizeModel()
+enter(TUPLES, "torch.Size", SizeModel())

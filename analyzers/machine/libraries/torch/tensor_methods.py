@@ -16,6 +16,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumpyOnGraph, Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.torch.factories import legacy_tensor, tensor_from_data
 from analyzers.machine.libraries.torch.tensor_attributes import METHODS, method, shape_value
 from analyzers.machine.objects.truth import truth_of
@@ -281,7 +282,7 @@ def _cast_method(name: str, dtype: str) -> None:
     def handler(m: Machine, owner: Ref, args: Args) -> Value:
         return cast(m, owner, dtype, name, form=args.get(0, "memory_format", NONE))
 
-    METHODS[name] = handler
+    enter(METHODS, name, handler)
 
 
 for _name, _dtype in {

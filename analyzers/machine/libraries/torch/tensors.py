@@ -19,6 +19,7 @@ from analyzers.machine.core.registries import (
 )
 from analyzers.machine.core.signals import Escaped, tell
 from analyzers.machine.core.streams import Stream
+from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.numpy.arrays import refuse_array
 from analyzers.machine.libraries.torch.tensor_attributes import (
     call_tensor_method,
@@ -138,8 +139,9 @@ def _is_dtype(m: Machine, value: Value) -> truth.Truth:
     return isinstance(value, Builtin) and value.name.startswith("torch.") and dtype_of(value) is not None
 
 
-MODELS[Tensor] = TensorModel()
-CLASSES["torch.Tensor"] = CLASSES["torch.nn.Parameter"] = TensorClass()
-TYPE_TESTS["torch.dtype"] = _is_dtype
+enter(MODELS, Tensor, TensorModel())
+enter(CLASSES, "torch.Tensor", TensorClass())
+enter(CLASSES, "torch.nn.Parameter", TensorClass())
+enter(TYPE_TESTS, "torch.dtype", _is_dtype)
 FOREIGN_TYPES.update(TENSOR_TYPES)
 WHOLE_LIBRARIES.add("torch")
