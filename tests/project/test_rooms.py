@@ -54,6 +54,9 @@ WORDLESS = {"core", "objects", "interpreter"}
 WORDS = re.compile(r"(torch|numpy|matplotlib|pytest)\b|_modules$|_parameters$|_buffers$|param_groups$")
 """What no string may begin with in the rooms that know no library."""
 
+PARTS = {"config", "st", "ids", "extent", "budget", "record", "indexes", "notebooks"}
+"""The attributes of a `Machine`."""
+
 MOST_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_FILES = 25
@@ -181,6 +184,14 @@ def test_a_name_is_answered_for_once() -> None:
             targets = node.targets if isinstance(node, ast.Assign) else []
             tables = [t.value.id for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)]
             assert not any(name.isupper() for name in tables), f"{path}:{getattr(node, 'lineno', 0)}"
+
+
+def test_the_machine_is_its_parts() -> None:
+    tree = ast.parse((MACHINE / "core" / "machine.py").read_bytes())
+    targets = [t for node in ast.walk(tree) if isinstance(node, ast.Assign) for t in node.targets]
+    targets += [node.target for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)]
+    own = {t.attr for t in targets if isinstance(t, ast.Attribute) and getattr(t.value, "id", "") == "self"}
+    assert own == PARTS
 
 
 def test_nothing_is_known_by_its_address() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -33,10 +33,6 @@ from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, R
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program
 from analyzers.syntax import nodes as n
-
-if TYPE_CHECKING:
-    pass
-
 
 T = TypeVar("T")
 
@@ -63,10 +59,6 @@ class Machine:
         return found
 
     # --- heap -----------------------------------------------------------------------------------------------
-
-    @property
-    def last_id(self) -> int:
-        return self.ids.block + self.ids.next
 
     def fresh(self) -> int:
         path = self.extent.path
@@ -105,11 +97,7 @@ class Machine:
         return state
 
     def interchangeable(self, a: State, b: State) -> bool:
-        return interchangeable(a, b, lambda ident: ident in self.indexes.counters_kept or not self.is_own(ident))
-
-    def is_own(self, ident: int) -> bool:
-        """Whether this run made it, and not one before, of which it only knows the outcome."""
-        return self.ids.block + self.ids.first < ident <= self.ids.last
+        return interchangeable(a, b, lambda ident: ident in self.indexes.counters_kept or not self.ids.is_own(ident))
 
     # --- the place in the program ---------------------------------------------------------------------------
 
