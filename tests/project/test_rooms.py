@@ -24,7 +24,7 @@ MAY: dict[str, tuple[set[str], set[str]]] = {
     "objects": ({"core"}, {"domain"}),
     "autograd": ({"core"}, {"domain", "ops"}),
     "interpreter": ({"core", "objects"}, {"domain", "syntax"}),
-    "operators": ({"core", "autograd"}, {"domain", "ops", "syntax"}),
+    "operators": ({"core", "autograd"}, {"domain", "ops"}),
     "libraries": ({"core", "objects", "autograd", "interpreter", "operators"}, {"domain", "ops", "syntax"}),
     "observers": ({"core", "objects", "autograd", "interpreter"}, {"domain", "ops", "syntax"}),
     "entries": (

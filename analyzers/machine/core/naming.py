@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.domain.values import Func
 from analyzers.machine.core.machine import Machine
 from analyzers.syntax import nodes as n
 
@@ -35,3 +36,15 @@ def library_caller(m: Machine) -> str:
             break
         inner = frame
     return inner.func.node_name if inner is not None and inner.func is not None else "write"
+
+
+def is_augmented(m: Machine) -> bool:
+    """Whether the statement at hand is `x op= y`."""
+    return isinstance(m.user_frame().node, n.AugAssign)
+
+
+def words_in(m: Machine, func: Func) -> tuple[set[str], set[str]]:
+    """The attributes and the names that a function's body mentions."""
+    nodes = list(n.walk([m.whole(func).body]))
+    attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
+    return attributes, {node.id for node in nodes if isinstance(node, n.Name)}

@@ -17,10 +17,10 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.naming import words_in
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.operators.arguments import infer, tensors_in, unknown_operand
 from analyzers.ops.table import Row
-from analyzers.syntax import nodes as n
 
 FOLDER = "aten-composites"
 
@@ -91,9 +91,7 @@ def _asked(m: Machine, func: Func) -> tuple[bool, bool]:
     """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
     key = (func.module, func.qualname, func.node.start)
     if key not in _asks:
-        nodes = list(n.walk([m.whole(func).body]))
-        attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
-        names = {node.id for node in nodes if isinstance(node, n.Name)}
+        attributes, names = words_in(m, func)
         helped = any(name.startswith("_") for name in names)
         _asks[key] = (helped or bool(attributes & _ASKS_SHAPE), helped or bool(attributes & _ASKS_DTYPE))
     return _asks[key]

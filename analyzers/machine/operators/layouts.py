@@ -20,10 +20,10 @@ from analyzers.machine.autograd.views import ITSELF, doubt_overlap, lay_out, lay
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.naming import is_augmented
 from analyzers.ops import layout as layouts
 from analyzers.ops.layout import Layout
 from analyzers.ops.table import Row
-from analyzers.syntax import nodes as n
 
 _MAKERS = frozenset(
     [
@@ -231,7 +231,7 @@ def _copies_nothing(m: Machine, ident: int, step: Step) -> bool:
 
 def _copies_item(m: Machine, step: Step) -> bool:
     """`x[0] += 1` ends by copying the item to itself."""
-    return step.what == "setitem" and isinstance(m.user_frame().node, n.AugAssign)
+    return step.what == "setitem" and is_augmented(m)
 
 
 def _refused(m: Machine, message: str, told: Tensor) -> PyRaise:
