@@ -26,6 +26,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -94,12 +95,22 @@ def _in_page(page: Path) -> Iterator[Program]:
 def answers(program: Program, wanted: Wanted) -> list[str]:
     """A line for each; a crash of the analyzer is one too."""
     texts = {at: text.encode() for at, text in program.texts}
-    host = Host(read=texts.get) if texts else Host()
-    snapshot = host.snapshot()
+    snapshot = (Host(read=texts.get) if texts else _host_of_disk()).snapshot()
     try:
         return [f"{os.path.relpath(program.path)}: {line}" for line in _answers(snapshot, program.path, wanted)]
     except Exception as error:
         return [f"{os.path.relpath(program.path)}: {type(error).__name__}: {error}"]
+
+
+@cache
+def _host() -> Host:
+    return Host()
+
+
+def _host_of_disk() -> Host:
+    """What the files of a package import between them runs once in each process."""
+    _host().forget_if_large()
+    return _host()
 
 
 def _answers(snapshot: Snapshot, path: str, wanted: Wanted) -> Iterator[str]:
