@@ -32,7 +32,7 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
         case "data":
             return f"{source} takes the data without its graph"
         case "no-grad" if differentiation(facts, step.loc) is not None:
-            return f"{source} makes no graph of the gradient, as `create_graph` is not set"
+            return f"{source} records no graph of the gradient, because `create_graph` is not set"
         case "no-grad":
             return f"{source} runs with gradients switched off"
         case "inference":
@@ -40,14 +40,14 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
         case "no-derivative":
             return f"{source} has no derivative"
         case "integer":
-            return f"{source} is a tensor of integers, through which no gradient flows"
+            return f"{source} is an integer tensor, and no gradient flows through it"
         case "frozen":
-            return f"{source} switches the gradient off"
+            return f"{source} turns the gradient off"
         case "leaf-copy":
             return f"{source} makes a copy without the graph"
         case "rewrapped":
             return f"{source} makes a new leaf"
-    return f"{source} takes plain numbers out of torch, which carry no graph"
+    return f"{source} takes plain numbers out of torch, and they carry no graph"
 
 
 def callers(via: Iterable[Loc]) -> list[Note]:

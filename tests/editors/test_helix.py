@@ -27,7 +27,7 @@ PROGRAMS = {
     "caller.py": BROKEN.replace("y.add_(1)", "from library import write; write(y)"),
     "two.py": TWO,
 }
-WRITES = "writes in place what"
+WRITES = "modifies in place what"
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def test_what_is_computed_once_is_not_carried() -> None:
     rolled = "kept = torch.ones(3)\nfor x in torch.ones(4, 3):\n    kept = torch.tanh(net(kept))\n"
     assert "is computed once" in message(NETS + rolled + STEPS.format("kept"))
     carried = "h = torch.zeros(3)\nfor x in torch.ones(4, 3):\n    h = torch.tanh(net(h))\n    h.sum().backward()\n"
-    assert "of an earlier iteration" in message(NETS + carried)
+    assert "from an earlier iteration" in message(NETS + carried)
 
 
 def test_what_is_drawn_and_looked_up_need_be_no_log_probability() -> None:
@@ -83,4 +83,4 @@ def test_a_gradient_has_no_graph_unless_one_is_asked_for(asked: str) -> None:
     text = (
         f"import torch\nw = torch.ones(3, requires_grad=True)\nloss = w.exp().sum()\n{asked}\nslope.sum().backward()\n"
     )
-    assert "as `create_graph` is not set" in message(text)
+    assert "because `create_graph` is not set" in message(text)

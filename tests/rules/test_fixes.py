@@ -244,7 +244,7 @@ SQUARE = WEIGHT + "loss = w.pow(2).sum()\n"
     ],
 )
 def test_a_write_goes_behind_the_backward_that_it_comes_too_early_for(between: str, safe: bool | None) -> None:
-    offered = [fix.safe for fix in fixes(SQUARE + DECAY + between) if fix.title == "Write behind the backward"]
+    offered = [fix.safe for fix in fixes(SQUARE + DECAY + between) if fix.title == "Write after the backward"]
     assert offered == ([] if safe is None else [safe])
 
 
@@ -357,6 +357,6 @@ def test_a_class_is_not_moved() -> None:
     decay = "".join(f"    {line}" for line in DECAY.splitlines(keepends=True))
     loose = SQUARE + f"if True:\n{decay}    pass\nloss.backward()\nx = 1\n"
     tied = SQUARE + f"class Net:\n{decay}    def f(self):\n        pass\nloss.backward()\nx = 1\n"
-    moving = "Write behind the backward"
+    moving = "Write after the backward"
     assert moving in [fix.title for fix in fixes(loose)]
     assert moving not in [fix.title for fix in fixes(tied)]

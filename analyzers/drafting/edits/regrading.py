@@ -82,7 +82,7 @@ def _scope(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] 
                 changes = None if first is None else brought_out(facts, _spot(place, scope), first)
                 if first is None or changes is None or scope.items[0].target is not None or scope.is_async:
                     return None
-                title = f"Compute it with gradients: after `with {short(facts.text(mode))}`"
+                title = f"Compute it with gradients, after `with {short(facts.text(mode))}`"
                 return (title if first else f"Remove `with {short(facts.text(mode))}`"), True, changes
     return None
 
@@ -131,7 +131,7 @@ def require(facts: Facts, made: Lineage | None, *, safe: bool) -> Iterator[FixDr
         return
     call = node_at(facts, made.loc)
     if isinstance(call, n.Call) and not any(k.arg == "requires_grad" for k in call.keywords):
-        yield FixDraft("Let it require grad", safe, (add_argument(facts, made.loc, call, "requires_grad=True"),))
+        yield FixDraft("Make it require grad", safe, (add_argument(facts, made.loc, call, "requires_grad=True"),))
 
 
 def behind(loc: Loc, node: n.Node, suffix: str) -> tuple[Change, ...]:

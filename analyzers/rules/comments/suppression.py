@@ -109,7 +109,7 @@ def unknown(comments: Comments, rules: Sequence[Rule]) -> Iterator[Finding]:
         for code in () if one.shared else one.codes or ():
             if code.name not in known:
                 written = comments.text[code.start : code.end].decode("utf-8", "replace")
-                message = f"`{written}` is ignored here, and no rule is called so"
+                message = f"`{written}` is ignored here, but there is no such rule"
                 yield Finding(
                     UNKNOWN.code, UNKNOWN.name, "warning", message, Place(comments.path, code.start, code.end)
                 )
@@ -166,7 +166,7 @@ def _unused(comments: Comments, one: Suppression, idle: tuple[Code, ...]) -> Fin
         place = Place(comments.path, idle[0].start, idle[0].end)
     words = " and ".join(f"`{comments.text[c.start : c.end].decode('utf-8', 'replace')}`" for c in idle)
     verb = "is" if len(idle) == 1 else "are"
-    message = f"{words} {verb} ignored here, and not found" if idle else "this comment silences nothing"
+    message = f"{words} {verb} ignored here, but not found" if idle else "this comment silences nothing"
     title = "Remove the comment" if whole else f"Remove {words} from the comment"
     edit = _without(comments, one) if whole else _shorter_list(comments, one, left)
     return Finding(UNUSED.code, UNUSED.name, "info", message, place, fixes=(Fix(title, True, (edit,)),))

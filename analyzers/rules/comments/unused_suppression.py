@@ -1,4 +1,4 @@
-"""A comment silences findings that are not there.
+"""A comment silences findings that do not exist.
 
 The fault was mended, or moved, and the comment stayed: the next one on that line would go unseen. Only codes of ours
 are looked at: the codes of other linters are theirs, and a bare `# noqa` may be there for one of them. A comment is not
@@ -42,4 +42,4 @@ from __future__ import annotations
 
 from analyzers.drafting.base import Rule
 
-RULE = Rule("AG002", "unused-suppression", "A comment silences findings that are not there", None, __doc__ or "")
+RULE = Rule("AG002", "unused-suppression", "A comment silences findings that do not exist", None, __doc__ or "")

@@ -105,10 +105,10 @@ def check(facts: Facts) -> Iterator[Draft]:
         alone = not any(other is not event and other.methods == event.methods for other in kept.values())
         fixes = tuple(_save(facts, event, loc)) if alone else ()
         if event.role == "output":
-            message = f"{said(facts, loc)} keeps an output: it and its graph hold each other in memory"
+            message = f"{said(facts, loc)} keeps an output: the output and its graph keep each other in memory"
             yield Draft(loc, message, effect="graph-grows", fixes=fixes)
         else:
-            message = f"{said(facts, loc)} keeps an input past backward, and past its version counter"
+            message = f"{said(facts, loc)} keeps an input beyond backward, unseen by its version counter"
             yield Draft(loc, message, effect="graph-grows", severity="info", fixes=fixes)
 
 

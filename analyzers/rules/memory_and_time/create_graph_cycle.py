@@ -36,9 +36,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         if event.creates is not True or not event.reached or loc in seen:
             continue
         seen.add(loc)
-        message = f"{said(facts, loc)} gives the leaves gradients that hold the graph, and so the leaves themselves"
+        message = f"{said(facts, loc)} gives leaves gradients that hold the graph, which holds the leaves"
         notes = told(callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", severity="info", related=notes)
 
 
-RULE = Rule("AG404", "create-graph-cycle", "Gradients hold the graph that leads to them", check, __doc__ or "")
+RULE = Rule("AG404", "create-graph-cycle", "Gradients keep the graph that leads to them", check, __doc__ or "")

@@ -90,7 +90,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         if loc in seen:
             continue
         seen.add(loc)
-        message = f"{said(facts, loc)} builds a graph that no backward comes to"
+        message = f"{said(facts, loc)} builds a graph that no backward uses"
         notes = told(callers(event.site.via), besides=loc)
         fixes = tuple(_without_grad(facts, loc))
         yield Draft(loc, message, effect="graph-grows", severity="info", related=notes, fixes=fixes)
@@ -103,4 +103,6 @@ def _without_grad(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
         yield FixDraft("Run it under `torch.no_grad()`", False, changes)
 
 
-RULE = Rule("AG403", "graph-built-for-evaluation", "Forward passes build graphs for nothing", check, __doc__ or "")
+RULE = Rule(
+    "AG403", "graph-built-for-evaluation", "Forward passes build graphs that nothing uses", check, __doc__ or ""
+)

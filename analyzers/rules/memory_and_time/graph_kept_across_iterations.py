@@ -109,9 +109,10 @@ def check(facts: Facts) -> Iterator[Draft]:
         if any(s.loc in carried for s in graph_trail(event.lineage)):
             continue
         seen.add(loc)
-        what = "adds" if event.how == "accumulated" else "puts"
-        message = f"{said(facts, loc)} {what} the graph of every iteration to `{event.name}`, where it stays in memory"
-        ended = [(done, "backward is done with it here")] if done is not None else []
+        what = "adds {} to" if event.how == "accumulated" else "keeps {} in"
+        what = what.format("the graph of every iteration")
+        message = f"{said(facts, loc)} {what} `{event.name}`, where it stays in memory"
+        ended = [(done, "backward has already used it here")] if done is not None else []
         notes = told(ended, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
 

@@ -78,7 +78,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         return
     for event in facts.of(RetainedInVain):
         loc = event.site.loc
-        message = f"{said(facts, loc)} keeps its graph, and no backward comes to it again"
+        message = f"{said(facts, loc)} keeps its graph, but no backward uses it again"
         notes = told(callers(event.site.via), besides=loc)
         fixes = tuple(_free(facts, loc))
         yield Draft(loc, message, effect="graph-grows", severity="info", related=notes, fixes=fixes)
@@ -89,7 +89,7 @@ def _free(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
         case n.Call(keywords=keywords) as call:
             for keyword in keywords:
                 if keyword.arg == "retain_graph" and isinstance(keyword.value, n.Constant):
-                    yield FixDraft("Let the graph go", False, (drop_keyword(loc, call, keyword),))
+                    yield FixDraft("Free the graph", False, (drop_keyword(loc, call, keyword),))
 
 
-RULE = Rule("AG402", "needless-retain-graph", "A graph is kept that nobody needs again", check, __doc__ or "")
+RULE = Rule("AG402", "needless-retain-graph", "A graph is kept that nothing needs again", check, __doc__ or "")

@@ -117,7 +117,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         if loc in seen:
             continue
         seen.add(loc)
-        message = f"{said(facts, loc)} runs past the graph: `{event.name}.backward` is never called"
+        message = f"{said(facts, loc)} bypasses the graph: `{event.name}.backward` is never called"
         notes = told(callers(event.site.via), besides=loc)
         fixes = tuple(_apply(facts, event, loc))
         yield Draft(loc, message, effect="wrong-gradient", related=notes, fixes=fixes)
@@ -137,7 +137,7 @@ def _apply(facts: Facts, event: CustomBypassed, loc: Loc) -> Iterator[FixDraft]:
 RULE = Rule(
     "AG209",
     "custom-forward-bypasses-graph",
-    "A custom function's `forward` is called past `apply`",
+    "A custom function's `forward` is called directly, not by `apply`",
     check,
     __doc__ or "",
 )

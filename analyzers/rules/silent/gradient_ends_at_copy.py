@@ -74,7 +74,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add(loc)
         why = "is a new leaf" if event.lineage.cut == "leaf-copy" else "is made without gradient and yet requires it"
-        message = f"{said(facts, loc)} {why}: backward ends there, and nothing comes to what it was made of"
+        message = f"{said(facts, loc)} {why}: backward ends there, and what it was made from gets no gradient"
         scope = switched_off(facts, event.lineage)
         notes = [(scope[0], "gradients are switched off here")] if scope is not None else []
         notes.append((event.site.loc, "this backward ends there"))

@@ -54,7 +54,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         if loc in seen or loc in told_otherwise or loc != event.first.loc:
             continue
         seen.add(loc)
-        message = f"{said(facts, loc)} goes once more through a graph that was built before the last update"
+        message = f"{said(facts, loc)} goes again through a graph that was built before the last update"
         notes = [(place, text) for place, text in (
             (event.node.loc, "the graph was built here"), (event.write.loc, "this has changed a leaf since"),
         ) if place is not None]  # fmt: skip

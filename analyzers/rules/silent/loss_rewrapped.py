@@ -92,7 +92,7 @@ def _draft(facts: Facts, call: BackwardCall, leaf: Lineage, loc: Loc) -> Draft:
         [(s.loc, explain_cut(facts, s)) for s in lost if s.loc is not None],
         [(call.site.loc, "backward starts here, and ends at once")], callers(leaf.via), besides=loc,
     )  # fmt: skip
-    message = f"{said(facts, loc)} makes a new leaf of a loss that lost its graph: backward reaches no parameter"
+    message = f"{said(facts, loc)} makes a new leaf from a loss that lost its graph: backward reaches no parameter"
     return Draft(loc, message, effect="no-gradient-flows", related=notes, fixes=tuple(_unwrap(facts, loc, lost)))
 
 
@@ -124,4 +124,4 @@ def _removed(facts: Facts, loc: Loc) -> Iterator[Change]:
             yield between(loc, value.end, call.end), "" if whole else ")"
 
 
-RULE = Rule("AG202", "loss-rewrapped", "Backward runs on a leaf made of a loss", check, __doc__ or "")
+RULE = Rule("AG202", "loss-rewrapped", "Backward runs on a leaf made from a loss", check, __doc__ or "")

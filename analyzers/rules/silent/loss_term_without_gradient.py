@@ -148,7 +148,7 @@ def _is_meant(
 
 
 def _draft(facts: Facts, backward: BackwardCall, total: Lineage, cut: Lineage, loc: Loc) -> Draft:
-    message = f"{explain_cut(facts, cut)}: as a term of the loss it gives no gradient"
+    message = f"{explain_cut(facts, cut)}, so this term of the loss gives no gradient"
     notes: list[Note] = [(total.loc, "it is added to the loss here")] if total.loc is not None else []
     notes.append((backward.site.loc, f"{said(facts, backward.site.loc)} runs without it"))
     related = told(notes, callers(cut.via), besides=loc)

@@ -81,9 +81,9 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         kind = "a module" if event.module else "a tensor"
         right = "`requires_grad_(...)`" if event.module else "`requires_grad`"
-        message = f"{said(facts, loc)} makes a new attribute `{event.attr}`; the switch of {kind} is {right}"
+        message = f"{said(facts, loc)} sets a new attribute `{event.attr}`; for {kind} the switch is {right}"
         if event.compared:
-            message = f"{said(facts, loc)} compares and changes nothing; the switch of {kind} is {right}"
+            message = f"{said(facts, loc)} compares and changes nothing; for {kind} the switch is {right}"
         yield Draft(
             loc, message, effect="no-effect-assignment", related=told(callers(event.site.via), besides=loc),
             fixes=tuple(_fixes(facts, event, loc)),

@@ -102,7 +102,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add((event.owner, event.attr))
         step = said(facts, event.site.loc)
-        kind = "is no `nn.Parameter`" if event.how == "plain" else "does not register what it holds"
+        kind = "is not an `nn.Parameter`" if event.how == "plain" else "does not register what it holds"
         message = f"`{event.owner}.{event.attr}` {kind}, so {step} never updates it"
         notes = told([(event.site.loc, "the step leaves it out")], callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=tuple(_register(facts, loc)))

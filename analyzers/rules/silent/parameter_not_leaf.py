@@ -72,9 +72,8 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event in facts.of(ParameterLost):
         loc = event.site.loc
-        message = (
-            f"`{event.owner}.{event.attr}` is computed of a parameter and is none itself: no optimizer will find it"
-        )
+        name = f"{event.owner}.{event.attr}"
+        message = f"`{name}` is computed from a parameter but is not one itself: no optimizer will find it"
         notes = told(callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=tuple(_wrap_all(facts, loc)))
 
@@ -97,7 +96,9 @@ def _wrap_all(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     inner, text = facts.text(at(loc, data)), facts.text(at(loc, whole))
     rest = text[len(facts.text(at(loc, made))) :]
     if isinstance(data, n.Name | n.Call | n.Attribute | n.Subscript):
-        yield FixDraft("Make the parameter of the result", True, ((at(loc, whole), f"{name}({inner}{rest})"),))
+        yield FixDraft("Make the result the parameter", True, ((at(loc, whole), f"{name}({inner}{rest})"),))
 
 
-RULE = Rule("AG205", "parameter-not-leaf", "What is computed of a parameter is no parameter", check, __doc__ or "")
+RULE = Rule(
+    "AG205", "parameter-not-leaf", "A tensor computed from a parameter is not a parameter", check, __doc__ or ""
+)

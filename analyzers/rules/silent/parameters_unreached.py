@@ -1,4 +1,4 @@
-"""A step leaves parameters as they are: backward never reaches them, or they came after the optimizer was made.
+"""A step leaves parameters unchanged: backward never reaches them, or they came after the optimizer was made.
 
 The model runs, the loss may even fall, and part of it stays as it was initialised: a branch that the forward pass does
 not use or detaches, a head that was replaced, a layer that was added when the optimizer had already taken its list.
@@ -163,7 +163,7 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         cut = next((step for step in cuts if step.loc == loc), None)
         why = explain_cut(facts, cut) if cut is not None else f"{said(facts, loc)} replaces the output of a module"
         step = events[0].site
-        message = f"{why}: no gradient comes to {some} of the optimizer behind it"
+        message = f"{why}: no gradient reaches {some} of the optimizer before it"
         notes = [(step.loc, f"{said(facts, step.loc)} leaves them as they are")]
         made = [note for event in events for note in origin(event.lineage, "made here")]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
@@ -177,7 +177,7 @@ def _only_look(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     match node_at(facts, loc):
         case n.Return(value=n.Call() as value):
             yield FixDraft(
-                "Return nothing, which leaves the output", True, ((between(loc, loc.start, value.start), ""),)
+                "Return nothing, which keeps the output", True, ((between(loc, loc.start, value.start), ""),)
             )
 
 
@@ -197,7 +197,7 @@ def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Dra
     loc = made[-1].site.loc
     step = next(iter(left.values())).site
     some = "a tensor" if len(left) == 1 else f"{len(left)} tensors"
-    message = f"backward fills gradients of {some} that {said(facts, loc)} is not given, nor any other optimizer"
+    message = f"backward fills gradients of {some} that neither {said(facts, loc)} nor any other optimizer is given"
     origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "made here")]
     notes = told(origins, [(step.loc, "this step leaves them out")], besides=loc)
     yield Draft(loc, message, effect="param-not-updated", severity="info", related=notes)
@@ -216,7 +216,7 @@ def _idle(facts: Facts) -> Iterator[Draft]:
         if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):
             continue
         loc = step.site.loc
-        message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches no parameter of it"
+        message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches none of its parameters"
         notes = told(
             [(made.site.loc, "the optimizer is made here"), (last.site.loc, "backward goes elsewhere")],
             callers(step.site.via), besides=loc,
@@ -228,4 +228,4 @@ def _never_reached(facts: Facts, parameter: int) -> bool:
     return all(not backward.unknown and parameter not in backward.reached for backward in facts.of(BackwardCall))
 
 
-RULE = Rule("AG203", "parameters-unreached", "A step leaves parameters as they are", check, __doc__ or "")
+RULE = Rule("AG203", "parameters-unreached", "A step leaves parameters unchanged", check, __doc__ or "")

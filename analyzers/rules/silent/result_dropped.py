@@ -92,7 +92,9 @@ def check(facts: Facts) -> Iterator[Draft]:
             if backward is None:
                 continue
             effect = effect_on(event.leaves, trained(facts))
-            message = f"{said(facts, loc)} returns a new tensor, which is dropped: what it was made of keeps its graph"
+            message = (
+                f"{said(facts, loc)} returns a new tensor, which is dropped: what it was made from keeps its graph"
+            )
             notes.append((backward.site.loc, "this backward goes through it"))
         seen.add(loc)
         fixes = tuple(_fixes(facts, event, loc))

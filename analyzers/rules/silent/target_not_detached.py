@@ -223,7 +223,7 @@ def _compared(facts: Facts) -> Iterator[_Said]:
             message = f"{said(facts, loc)} is a target made by the network in training, and it gets gradient itself"
             yield loc, message, "wrong-gradient", notes, _expression(facts, loc)
         elif event.how == "branches":
-            message = f"{said(facts, loc)} pulls both branches of one network together, as neither is detached"
+            message = f"{said(facts, loc)} pulls both branches of one network together, because neither is detached"
             yield loc, message, "wrong-gradient", notes, None
         elif own and event.leaves.isdisjoint(own | following) and not _looked_at(facts, event.leaves):
             message = f"the target in {said(facts, loc)} gets gradient, which adds up in parameters that nobody trains"
@@ -239,7 +239,7 @@ def _followers(facts: Facts) -> Iterator[_Said]:
         if not left or not own or _looked_at(facts, left) or event.node.loc is None:
             continue
         loc = _outermost(facts, event.node.loc, event.node.via)
-        message = f"{said(facts, loc)} is computed by a copy that nobody trains, and backward adds gradients to that"
+        message = f"{said(facts, loc)} is computed by a copy that nobody trains, and backward adds gradients to it"
         target = _expression(facts, loc) if loc == event.node.loc else None
         yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")], target
 
@@ -266,7 +266,7 @@ def _weights(facts: Facts) -> Iterator[_Said]:
             for side, weight in (sides, reversed(sides)):
                 picked = _log_probability(side) or (_likelihood(side) if _is_advantage(weight) else None)
                 if picked is not None and not any(other is picked for other in _attached(weight, _NEAR)):
-                    message = f"{said(facts, step.loc)} weights a log-probability by what gets gradient from it"
+                    message = f"{said(facts, step.loc)} weights a log-probability by a value that gets gradient from it"
                     notes: list[Note] = [(picked.loc, "the log-probability is taken here")] if picked.loc else []
                     notes += [*callers(step.via), (backward.site.loc, "this backward goes through both")]
                     target = _factor(facts, step.loc, weight, picked)

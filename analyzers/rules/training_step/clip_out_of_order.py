@@ -129,7 +129,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _empty(facts: Facts, loc: Loc, clip: ClipCall) -> Draft:
-    message = f"{said(facts, loc)} is given no parameters: an iterator over them is used up by the first who takes them"
+    message = f"{said(facts, loc)} is given no parameters: the iterator over them was used up before"
     return Draft(loc, message, effect="no-effect-assignment", related=told(callers(clip.site.via), besides=loc))
 
 
@@ -140,12 +140,12 @@ def _in_vain(facts: Facts, loc: Loc, visits: list[ClipCall]) -> Iterator[Draft]:
     fixes: tuple[FixDraft, ...] = ()
     after = next((e for e in events_after(facts, clip) if isinstance(e, BackwardCall)), None)
     if late is not None and late.used is not None and late.used.iterations == late.site.iterations:
-        message = f"{said(facts, loc)} comes too late: {said(facts, late.used.loc)} has used these gradients"
+        message = f"{said(facts, loc)} comes too late: {said(facts, late.used.loc)} has already used these gradients"
         notes = [(late.used.loc, "this step has used them")]
         fixes = tuple(swap(facts, late.used.loc, loc, "Clip before the step"))
     elif after is not None:
         message = f"{said(facts, loc)} finds no gradient to clip: {said(facts, after.site.loc)} comes only later"
-        notes = [(after.site.loc, "the gradients come only here")]
+        notes = [(after.site.loc, "the gradients are computed only here")]
         fixes = tuple(swap(facts, loc, after.site.loc, "Clip after backward"))
     else:
         return
@@ -176,6 +176,4 @@ def _scaled(facts: Facts, loc: Loc, clip: ClipCall) -> Iterator[Draft]:
     yield Draft(loc, message, effect="wrong-gradient", related=told(notes, callers(clip.site.via), besides=loc))
 
 
-RULE = Rule(
-    "AG304", "clip-out-of-order", "Gradients are clipped before they are there, or too late", check, __doc__ or ""
-)
+RULE = Rule("AG304", "clip-out-of-order", "Gradients are clipped before they exist, or too late", check, __doc__ or "")

@@ -155,7 +155,7 @@ def _goes_back(facts: Facts, own: Site, owned: dict[int, set[int]], other: StepC
 
 def _draft(facts: Facts, leak: Site, own: Site, other: StepCall, step: StepCall) -> Draft:
     loc = own.loc
-    message = f"{said(facts, loc)} adds to gradients that {said(facts, leak.loc)} has left in this network"
+    message = f"{said(facts, loc)} adds to gradients that {said(facts, leak.loc)} left in this network"
     if leak == own:
         message = f"{said(facts, loc)} adds to gradients of another network, whose own step is yet to come"
     notes = [

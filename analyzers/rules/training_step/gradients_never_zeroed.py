@@ -61,7 +61,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add((loc, step))
         used = said(facts, event.step.loc)
-        message = f"{said(facts, loc)} adds to gradients that {used} has used and nobody has cleared"
+        message = f"{said(facts, loc)} adds to gradients that {used} has used and nothing has cleared"
         notes = told(
             [(event.step.loc, "this step has used them"), (step, "this step uses the sum")], callers(event.site.via),
             besides=loc,
@@ -103,5 +103,5 @@ def _zero(facts: Facts, loc: Loc, step: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG301", "gradients-never-zeroed", "Gradients add up over steps because nobody clears them", check, __doc__ or ""
+    "AG301", "gradients-never-zeroed", "Gradients add up over steps because nothing clears them", check, __doc__ or ""
 )

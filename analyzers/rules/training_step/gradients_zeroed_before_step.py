@@ -97,7 +97,7 @@ def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
 
 def _draft(facts: Facts, backward: Site, zero: Site, step: Site) -> Draft:
     loc = zero.loc
-    message = f"{said(facts, loc)} clears the gradients before {said(facts, step.loc)} has used them"
+    message = f"{said(facts, loc)} clears the gradients before {said(facts, step.loc)} uses them"
     notes = told(
         [(backward.loc, "the gradients come from here"), (step.loc, "the step finds none")],
         callers(zero.via), besides=loc,

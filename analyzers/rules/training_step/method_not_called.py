@@ -89,7 +89,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add(loc)
         effect = effect_on(event.leaves, trained(facts)) if detaches else _EFFECTS.get(event.method)
-        message = f"{said(facts, loc)} names the method and does not call it"
+        message = f"{said(facts, loc)} names the method but does not call it"
         fixes: tuple[FixDraft, ...] = ()
         if not detaches and (event.owner != "tensor" or event.method in {"backward", "zero_"}):
             fixes = (FixDraft("Call it", True, ((between(loc, loc.end, loc.end), "()"),)),)
@@ -97,4 +97,4 @@ def check(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, effect=effect or "no-effect-assignment", related=notes, fixes=fixes)
 
 
-RULE = Rule("AG306", "method-not-called", "A method is named and not called", check, __doc__ or "")
+RULE = Rule("AG306", "method-not-called", "A method is named but not called", check, __doc__ or "")

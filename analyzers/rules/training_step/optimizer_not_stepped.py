@@ -167,4 +167,10 @@ def _left_out(facts: Facts) -> Iterator[Draft]:
         yield Draft(event.end, message, effect="param-not-updated", related=notes)
 
 
-RULE = Rule("AG307", "optimizer-not-stepped", "An optimizer never steps, or with a rate of zero", check, __doc__ or "")
+RULE = Rule(
+    "AG307",
+    "optimizer-not-stepped",
+    "An optimizer never steps, or steps with a learning rate of zero",
+    check,
+    __doc__ or "",
+)

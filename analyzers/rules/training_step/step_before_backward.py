@@ -59,7 +59,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = step.site.loc
         after = said(facts, later.site.loc)
         message = f"{said(facts, loc)} runs before {after} of the same iteration, and finds no gradient"
-        notes = told([(later.site.loc, "the gradients come only here")], callers(step.site.via), besides=loc)
+        notes = told([(later.site.loc, "the gradients are computed only here")], callers(step.site.via), besides=loc)
         fixes = tuple(swap(facts, loc, later.site.loc, "Step after backward"))
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
     yield from _late(facts)
@@ -81,8 +81,8 @@ def _late(facts: Facts) -> Iterator[Draft]:
         rounds = {b.site.iterations for b in facts.of(BackwardCall) if b.site.loc == backward}
         if not rounds.issuperset(step.site.iterations for step in steps):
             continue
-        message = f"{said(facts, loc)} uses the gradients of the iteration before: its own come only after it"
-        notes = told([(backward, "the gradients come only here")], callers(first.site.via), besides=loc)
+        message = f"{said(facts, loc)} uses the previous iteration's gradients: its own are computed only after it"
+        notes = told([(backward, "the gradients are computed only here")], callers(first.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes)
 
 

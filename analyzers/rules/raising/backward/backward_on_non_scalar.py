@@ -74,11 +74,11 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
     if "real scalar" in event.message:
         related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
         related += [(s.loc, "computed here") for s in steps[:4] if s.loc is not None]
-        message = f"`{cause.name}` is complex, and backward starts from real numbers: take `.abs()` or `.real` first"
+        message = f"`{cause.name}` is complex, but backward starts from a real number: take `.abs()` or `.real` first"
         fixes = tuple(_magnitude(facts, steps))
         return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)
     shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
-    message = f"`{cause.name}` has the shape ({shape}): reduce it to one number, or hand `backward` a gradient"
+    message = f"`{cause.name}` has shape ({shape}): reduce it to one number, or pass `backward` a gradient"
     notes = told(related, callers(event.site.via), besides=loc)
     return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 

@@ -91,14 +91,14 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     node, again = cause.node, event.site.loc
     first = node.freed_at or again
     taken = taken_in(facts, cause)
-    related: list[Note] = [(taken, "the first backward's loss takes it in here")] if taken is not None else []
+    related: list[Note] = [(taken, "the first backward's loss uses it here")] if taken is not None else []
     shared = "a part of the graph"
     if node.loc is not None:
         shared = said(facts, node.loc)
         related.append((node.loc, "both backward passes go through this"))
         related += callers(node.via)
     related.append((again, "the second backward runs here"))
-    message = f"{said(facts, first)} frees the graph behind {shared}, and a later backward goes through it again"
+    message = f"{said(facts, first)} frees the graph of {shared}, and a later backward needs it again"
     notes = told(related, callers(node.freed_via), callers(event.site.via), besides=first)
     second = (again, *event.site.via)
     fixes = (*_detach(facts, cause, taken), *_added_up(facts, first, second), *keep_graph(facts, cause, second))
@@ -130,7 +130,7 @@ def _detach(facts: Facts, cause: Freed, taken: Loc | None) -> Iterator[FixDraft]
     for argument in call.args:
         if isinstance(argument, n.Name) and argument.id in names:
             spot = between(taken, argument.end, argument.end)
-            yield FixDraft(f"Hand over `{argument.id}` without its graph", False, ((spot, ".detach()"),))
+            yield FixDraft(f"Pass `{argument.id}` without its graph", False, ((spot, ".detach()"),))
 
 
 def _added_up(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> Iterator[FixDraft]:

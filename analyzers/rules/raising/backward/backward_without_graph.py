@@ -216,7 +216,7 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
         related = [(step.loc, "made here without `requires_grad=True`") for step in made if step.loc is not None]
         alone = made[0].loc if len(made) == 1 else None
         fixes = tuple(_trained(facts, lineage, event.site.loc.module)) or tuple(_require_grad(facts, alone))
-        message = f"`{name}` has no graph: nothing that it is computed from requires grad"
+        message = f"`{name}` has no graph: nothing it is computed from requires grad"
         notes = told(related, callers(event.site.via), besides=event.site.loc)
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
     step = found[0]
@@ -239,7 +239,7 @@ def _number(facts: Facts, event: Raised, lineage: Lineage | None) -> Iterator[Dr
         return
     name = facts.text(at(event.site.loc, node.value))
     message = f"{explain_cut(facts, found[0])}, so `{name}` has no `{node.attr}`"
-    asked: Note = (event.site.loc, f"`{node.attr}` is asked for here")
+    asked: Note = (event.site.loc, f"`{node.attr}` is used here")
     notes = told(callers(found[0].via), [asked], besides=found[0].loc)
     yield Draft(found[0].loc, message, event, related=notes, fixes=_repair(facts, found[0], only=len(found) == 1))
 
@@ -265,14 +265,14 @@ def _trained(facts: Facts, lineage: Lineage | None, module: str) -> Iterator[Fix
         else:
             changes += behind(step.loc, call, ".requires_grad_()")
     if changes:
-        yield FixDraft(f"Let {', '.join(f'`{name}`' for name in made)} require grad", True, tuple(changes))
+        yield FixDraft(f"Make {', '.join(f'`{name}`' for name in made)} require grad", True, tuple(changes))
 
 
 def _require_grad(facts: Facts, loc: Loc | None) -> Iterator[FixDraft]:
     node = node_at(facts, loc) if loc is not None else None
     if loc is not None and isinstance(node, n.Call) and not _says_so(node):
         change = add_argument(facts, loc, node, "requires_grad=True")
-        yield FixDraft(f"Let {said(facts, loc)} require grad", False, (change,))
+        yield FixDraft(f"Make {said(facts, loc)} require grad", False, (change,))
 
 
 def _says_so(call: n.Call) -> bool:

@@ -79,7 +79,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 def _none_used(facts: Facts, event: Raised, none: Lineage, asked: Loc) -> Draft:
     unused = none.parents[0] if none.parents else None
-    fixes = _with_argument(facts, asked, "materialize_grads", "Zeros for unused inputs")
+    fixes = _with_argument(facts, asked, "materialize_grads", "Return zeros for unused inputs")
     message = (
         f"{_made(facts, unused)} is not in the graph that `grad` walks, so its gradient is None, and using it raises"
     )
@@ -105,5 +105,5 @@ def _with_argument(facts: Facts, loc: Loc, name: str, title: str) -> tuple[FixDr
 
 
 RULE = Rule(
-    "AG112", "grad-of-unused-input", "A gradient is asked for of a tensor outside the graph", check, __doc__ or ""
+    "AG112", "grad-of-unused-input", "A gradient is requested for a tensor outside the graph", check, __doc__ or ""
 )

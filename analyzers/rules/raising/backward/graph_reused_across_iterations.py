@@ -124,9 +124,9 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     is_collected = carried and not kept and not detached
     collection = collected(facts, loc, node.via, event.site.loc) if is_collected else None
     if collection is not None:
-        message = f"{what} of an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
+        message = f"{what} from an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
     elif carried:
-        message = f"{what} of an earlier iteration is in this iteration's graph: `detach()` what is carried along"
+        message = f"{what} from an earlier iteration is in this iteration's graph: `detach()` what is carried over"
     else:
         message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
     notes = told(kept, related, callers(event.site.via), besides=loc)

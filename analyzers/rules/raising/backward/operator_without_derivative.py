@@ -69,7 +69,9 @@ def check(facts: Facts) -> Iterator[Draft]:
             yield _draft(facts, event)
     for event, cause in facts.raised(NumberWanted):
         loc = event.site.loc
-        message = f"{said(facts, loc)} takes a number for `{cause.parameter}`, which no tensor is that requires grad"
+        message = (
+            f"{said(facts, loc)} takes a number for `{cause.parameter}`, and cannot use a tensor that requires grad"
+        )
         notes = told(origin(cause.lineage, "the tensor comes from here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes)
 

@@ -109,7 +109,8 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
     message = f"{said(facts, loc)} writes to `{cause.name}`, {kind} that requires grad, while gradients are on"
     fixes = tuple(_fixes(facts, loc, made))
     if cause.late:
-        message = f"{said(facts, loc)} writes to `{cause.name}`, a view older than its base's graph: to torch, a leaf"
+        view = "a view older than its base's graph, which torch treats as a leaf"
+        message = f"{said(facts, loc)} writes to `{cause.name}`, {view}"
         fixes = ()
     related += _recording(facts, loc)
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
@@ -190,7 +191,7 @@ def _plain_total(facts: Facts, made: Loc) -> Iterator[FixDraft]:
         if keyword.arg == "requires_grad":
             before = call.keywords[index - 1] if index else call.args[-1] if call.args else None
             start = before.end if before is not None else keyword.start
-            yield FixDraft("Let it start without `requires_grad`", True, ((between(made, start, keyword.end), ""),))
+            yield FixDraft("Create it without `requires_grad`", True, ((between(made, start, keyword.end), ""),))
 
 
-RULE = Rule("AG105", "leaf-modified-in-place", "A leaf that requires grad is written in place", check, __doc__ or "")
+RULE = Rule("AG105", "leaf-modified-in-place", "A leaf that requires grad is modified in place", check, __doc__ or "")

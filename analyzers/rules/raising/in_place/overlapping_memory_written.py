@@ -61,7 +61,7 @@ def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("unsupported operation: some elements of the input tensor"):
         loc = event.site.loc
         notes = told(origin(made, "the memory is made here"), callers(event.site.via), besides=loc)
-        message = f"{said(facts, loc)} reads from the memory that it writes to, but not element by element"
+        message = f"{said(facts, loc)} reads the memory it writes to, but not element by element"
         yield Draft(loc, message, event, related=notes, fixes=tuple(_copy(facts, loc)))
     for event, made in facts.saying("unsupported operation: more than one element of the written-to tensor"):
         yield _into_itself(facts, event, made)
@@ -85,5 +85,5 @@ def _copy(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG124", "overlapping-memory-written", "A write in place overlaps what it reads, or itself", check, __doc__ or ""
+    "AG124", "overlapping-memory-written", "An in-place write overlaps what it reads, or itself", check, __doc__ or ""
 )

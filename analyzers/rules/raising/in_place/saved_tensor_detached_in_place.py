@@ -47,15 +47,15 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = made.loc if made is not None and made.loc is not None else event.site.loc
         before = made.parents[0] if made is not None and made.parents else None
         notes = told(
-            origin(before, "kept by an operator that is differentiated to it"),
+            origin(before, "saved by an operator whose gradient needs it"),
             [(event.site.loc, "backward needs it here")],
             callers(event.site.via),
             besides=loc,
         )
-        message = f"{said(facts, loc)} detaches in place what an earlier operator kept for backward"
+        message = f"{said(facts, loc)} detaches in place what an earlier operator saved for backward"
         yield Draft(loc, message, event, related=notes, fixes=tuple(rebind_detached(facts, loc)))
 
 
 RULE = Rule(
-    "AG125", "saved-tensor-detached-in-place", "`detach_()` on a tensor kept for backward", check, __doc__ or ""
+    "AG125", "saved-tensor-detached-in-place", "`detach_()` on a tensor saved for backward", check, __doc__ or ""
 )

@@ -1,4 +1,4 @@
-"""A tensor saved for backward is written in place before that backward runs.
+"""A tensor saved for backward is modified in place before that backward runs.
 
 An operator may save its operands or its result. A write bumps the tensor's version counter; backward compares versions
 and refuses. Views and `detach()` share the counter; `.data` shares only the storage.
@@ -177,11 +177,11 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
         related += callers(write.via)
     saver = said(facts, node.loc) if node.loc is not None else f"`{node.what}`"
     if write is None:
-        message = f"A tensor that {saver} saved is written before this backward"
+        message = f"A tensor that {saver} saved is modified before this backward"
     elif write.what == "step":
         message = f"{said(facts, loc)} changes parameters that {saver} saved, and backward still needs them unchanged"
     else:
-        message = f"{said(facts, loc)} writes in place what {saver} saved, and backward still needs it unchanged"
+        message = f"{said(facts, loc)} modifies in place what {saver} saved, and backward still needs it unchanged"
     alone = len({_statement(facts, w) for w in writes}) == 1
     fix: FixDraft | None = None
     if any(w.what == "step" for w in writes):
@@ -201,7 +201,7 @@ def _statement(facts: Facts, write: Write) -> tuple[str, str, int]:
 
 def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
     """Where the name that is written was made a view."""
-    return [(there, f"`{name}` is made a view here") for name, there in _views(facts, loc)][:1]
+    return [(there, f"`{name}` becomes a view here") for name, there in _views(facts, loc)][:1]
 
 
 def _memory_of_its_own(facts: Facts, writes: list[Loc]) -> FixDraft | None:
@@ -233,4 +233,4 @@ def _views(facts: Facts, loc: Loc) -> list[tuple[str, Loc]]:
     return [(name, b.loc) for b in views if b.loc.module == loc.module]
 
 
-RULE = Rule("AG104", "saved-tensor-modified", "A tensor saved for backward is written in place", check, __doc__ or "")
+RULE = Rule("AG104", "saved-tensor-modified", "A tensor saved for backward is modified in place", check, __doc__ or "")

@@ -38,7 +38,7 @@ def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("Can't detach views in-place"):
         loc = event.site.loc
         notes = told(origin(made, "the view is made here"), callers(event.site.via), besides=loc)
-        message = f"{said(facts, loc)} is called on a view, which cannot leave the graph in place"
+        message = f"{said(facts, loc)} is called on a view, which cannot be detached in place"
         yield Draft(loc, message, event, related=notes, fixes=tuple(rebind_detached(facts, loc)))
 
 

@@ -45,7 +45,7 @@ HOW = {
     "no-grad": "was made under `no_grad`",
     "inference": "was made in inference mode",
     "multi": "is one of several views that `{}` returned",
-    "custom": "is what a custom function returned of its input",
+    "custom": "is an input that a custom function returned",
 }
 
 
@@ -62,7 +62,7 @@ def _draft(facts: Facts, event: Raised, cause: ViewWritten) -> Draft:
         related += callers(cause.lineage.via)
     how = HOW.get(cause.creation, "is a view").format(cause.made_by)
     used = "its base or another view of its base has been modified" in event.message
-    verb = f"uses `{cause.name}` after its base was written; it" if used else f"writes to `{cause.name}`, which"
+    verb = f"uses `{cause.name}` after its base was modified; it" if used else f"writes to `{cause.name}`, which"
     fix = None if used else _by_index(facts, loc) or out_of_place(facts, loc)
     return Draft(
         loc, f"{said(facts, loc)} {verb} {how}", event,
@@ -105,4 +105,4 @@ def _by_index(facts: Facts, loc: Loc) -> FixDraft | None:
     return FixDraft(f"Write to `{rows}[{index}]`", True, (*changes, (at(loc, name), f"{rows}[{index}]")))
 
 
-RULE = Rule("AG106", "view-modified-in-place", "A view is written that cannot be written", check, __doc__ or "")
+RULE = Rule("AG106", "view-modified-in-place", "A view is modified that must not be", check, __doc__ or "")

@@ -126,24 +126,24 @@ from analyzers.syntax import nodes as n
 WORDS = {
     "Legacy autograd function": "calls an instance of an autograd function: make its methods static and call `apply`",
     "You must implement either the backward or vjp": "needs the gradient of a function that defines no `backward`",
-    "save_for_backward can only save variables": "runs an autograd function that saves more than tensors: keep "
-    "that as an attribute of `ctx`",
+    "save_for_backward can only save variables": "runs an autograd function that saves something other than tensors: "
+    "keep that as an attribute of `ctx`",
 }
 
 MISTAKES = {
-    r"not enough values": "unpacks more than `forward` has saved",
-    r"too many values": "unpacks less than `forward` has saved",
+    r"not enough values": "unpacks more than `forward` saved",
+    r"too many values": "unpacks less than `forward` saved",
     r"only integer tensors|unsupported operand|'tuple' object": "takes the tuple of saved tensors for one of them",
-    r"'\w+' object has no attribute": "reads what `forward` has not kept on `ctx`",
-    r"\w+\.\w+\(\) ": "hands over other arguments than the method takes",
-    r"expected Variable": "runs an autograd function whose `backward` returns what is no tensor",
+    r"'\w+' object has no attribute": "reads something that `forward` did not keep on `ctx`",
+    r"\w+\.\w+\(\) ": "passes arguments that the method does not take",
+    r"expected Variable": "runs an autograd function whose `backward` returns something other than a tensor",
 }
 """What the program does wrong, by how torch's message begins."""
 
 RETURNED = "its `backward` returns this"
 
 PLACES = {
-    "You must implement either the backward or vjp": "a `backward` belongs behind this",
+    "You must implement either the backward or vjp": "a `backward` belongs after this",
     "save_for_backward can only save variables": "this is saved",
 }
 
@@ -166,7 +166,7 @@ def _broken(facts: Facts, event: Raised, plain: Plain) -> Iterator[Draft]:
         return
     what = next((words for start, words in WORDS.items() if event.message.startswith(start)), mistake)
     if what is None:
-        what = f"runs an autograd function that does not keep its contract: {event.message}"
+        what = f"runs an autograd function that breaks its contract: {event.message}"
     words = next((words for start, words in PLACES.items() if event.message.startswith(start)), RETURNED)
     if plain.lineage is not None and plain.lineage.what == "def":
         words = "the method is defined here"

@@ -59,11 +59,11 @@ def check(facts: Facts) -> Iterator[Draft]:
         if event.exception != "TypeError":
             continue
         loc = event.site.loc
-        message = f"{said(facts, loc)} is a parameter, and only another `nn.Parameter` can take its place"
+        message = f"{said(facts, loc)} is a parameter, and only another `nn.Parameter` can replace it"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=tuple(_wrap(facts, loc)))
     for event, _ in facts.saying("Cannot assign non-leaf"):
         loc = event.site.loc
-        message = f"{said(facts, loc)} makes a result with a graph, and only a leaf can be a module's parameter"
+        message = f"{said(facts, loc)} assigns a result with a graph, but only a leaf can be a module's parameter"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=tuple(_without_graph(facts, loc)))
 
 

@@ -62,7 +62,7 @@ _NORM = "weight_norm"
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("Only Tensors created explicitly by the user"):
         loc = event.site.loc
-        message = f"{said(facts, loc)} meets a tensor that has a graph, and torch copies only leaves"
+        message = f"{said(facts, loc)} copies a tensor that has a graph, but torch deep-copies only leaves"
         notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes, fixes=(*_clone(facts, loc), *_parametrized(facts, made)))
 
@@ -95,4 +95,4 @@ def _newer(change: Change) -> FixDraft:
     return FixDraft(f"Use `{_NEWER}.{_NORM}`, which can be copied", False, (change,))
 
 
-RULE = Rule("AG117", "deepcopy-of-non-leaf", "`deepcopy` meets a tensor that has a graph", check, __doc__ or "")
+RULE = Rule("AG117", "deepcopy-of-non-leaf", "`deepcopy` of a tensor that has a graph", check, __doc__ or "")

@@ -46,12 +46,12 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         lost = [(step.loc, explain_cut(facts, step)) for step in cuts(made)[:3] if step.loc is not None]
         notes = told(lost, origin(made, "the tensor is made here"), callers(event.site.via), besides=loc)
-        message = f"{said(facts, loc)} waits for a gradient of a tensor that does not require grad"
+        message = f"{said(facts, loc)} waits for the gradient of a tensor that does not require grad"
         yield Draft(loc, message, event, related=notes)
     for event, made in facts.saying("post accumulate grad hooks cannot be registered on non-leaf"):
         loc = event.site.loc
         notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
-        message = f"{said(facts, loc)} waits for a `.grad` that is never written: the tensor is no leaf"
+        message = f"{said(facts, loc)} waits for a `.grad` that is never written: the tensor is not a leaf"
         yield Draft(loc, message, event, related=notes)
 
 

@@ -83,7 +83,7 @@ def _draft(facts: Facts, event: Raised, cause: NumpyOnGraph) -> Draft:
     fixes = fixes or tuple(_detach(facts, loc, cause.name))
     message = f"`{cause.name}` requires grad: numpy takes it only after `detach()`"
     if cause.by_operator:
-        message = f"`{cause.name}` mixes a tensor that requires grad with a numpy array: make a tensor of the array"
+        message = f"`{cause.name}` mixes a tensor that requires grad with a numpy array: convert the array to a tensor"
         fixes = tuple(_converted(facts, loc))
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
 
@@ -109,7 +109,7 @@ def _converted(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     torch = facts.places.imported_as(loc.module, "torch")
     match node_at(facts, loc):
         case n.BinOp(op=op, right=n.Name(id=name) as array) if torch is not None:
-            yield FixDraft("Make a tensor of it", op != "@", ((at(loc, array), f"{torch}.as_tensor({name})"),))
+            yield FixDraft("Convert it to a tensor", op != "@", ((at(loc, array), f"{torch}.as_tensor({name})"),))
 
 
 def _is_list(facts: Facts, name: str) -> bool:

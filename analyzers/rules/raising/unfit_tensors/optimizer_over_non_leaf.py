@@ -75,7 +75,7 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("can't optimize a non-leaf Tensor"):
         loc = event.site.loc
-        message = f"{said(facts, loc)} is given a tensor computed from others, and an optimizer changes only leaves"
+        message = f"{said(facts, loc)} is given a tensor computed from others, but an optimizer updates only leaves"
         notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
         fix = leaf_of_result(facts, made.loc) if made is not None and made.loc is not None else None
         yield Draft(loc, message, event, related=notes, fixes=(fix,) if fix is not None else ())
@@ -95,8 +95,8 @@ def _not_a_list(facts: Facts) -> Iterator[Draft]:
         fixes: tuple[FixDraft, ...] = ()
         if isinstance(call, n.Call) and call.args:
             given = at(loc, call.args[0])
-            fixes = (FixDraft("Put it into a list", True, ((given, f"[{facts.text(given)}]"),)),)
-        message = f"{said(facts, loc)} is given one tensor where it takes a list of them"
+            fixes = (FixDraft("Put it in a list", True, ((given, f"[{facts.text(given)}]"),)),)
+        message = f"{said(facts, loc)} is given one tensor instead of a list"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 
 
@@ -116,4 +116,6 @@ def _not_its_parameters(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 
 
-RULE = Rule("AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is no leaf", check, __doc__ or "")
+RULE = Rule(
+    "AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is not a leaf", check, __doc__ or ""
+)

@@ -52,6 +52,6 @@ def _detach(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG111", "requires-grad-changed-on-non-leaf", "`requires_grad` is set on a tensor that is no leaf", check,
+    "AG111", "requires-grad-changed-on-non-leaf", "`requires_grad` is set on a tensor that is not a leaf", check,
     __doc__ or "",
 )  # fmt: skip

@@ -63,4 +63,4 @@ def _fixes(facts: Facts, event: Raised) -> Iterator[FixDraft]:
         yield FixDraft("Make the tensor floating point", True, (change,))
 
 
-RULE = Rule("AG110", "requires-grad-on-integer", "A tensor of integers is asked to require grad", check, __doc__ or "")
+RULE = Rule("AG110", "requires-grad-on-integer", "An integer tensor is asked to require grad", check, __doc__ or "")
