@@ -1,0 +1,68 @@
+"""How long a run may take, and a part of it that makes no tensor."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.machine.core.budget import Limits, OutOfFuel
+from analyzers.machine.core.machine import Machine
+from tests.support.alone import machine
+
+
+def bounded(steps: int) -> Machine:
+    m = machine()
+    m.extent.limits = Limits(steps=steps)
+    m.budget.patience = steps
+    return m
+
+
+def spent(m: Machine) -> int:
+    """The steps that are left, used up."""
+    count = 0
+    with pytest.raises(OutOfFuel):
+        while True:
+            m.spend()
+            count += 1
+    return count
+
+
+def test_a_run_ends_after_its_steps() -> None:
+    assert spent(bounded(10)) == 10
+
+
+def test_what_makes_no_tensor_is_given_up_sooner() -> None:
+    m = bounded(100)
+    with m.briefly(5):
+        assert spent(m) == 5
+    assert spent(m) == 94
+
+
+def test_what_makes_a_tensor_goes_on() -> None:
+    m = bounded(100)
+    with m.briefly(5):
+        m.new_tensor((2,), "float32")
+        assert spent(m) == 100
+
+
+def test_a_tensor_made_before_does_not_count() -> None:
+    m = bounded(100)
+    m.new_tensor((2,), "float32")
+    with m.briefly(5):
+        assert spent(m) == 5
+
+
+def test_one_brief_part_is_not_longer_than_the_one_around_it() -> None:
+    m = bounded(100)
+    with m.briefly(5), m.briefly(50):
+        assert spent(m) == 5
+
+
+def test_fewer_states_are_kept_apart_the_longer_a_run_takes() -> None:
+    m = bounded(100)
+    kept = []
+    for steps in (0, 24, 25, 49, 50, 100):
+        m.budget.steps = steps
+        kept.append(m.apart(4))
+    assert kept == [4, 4, 2, 2, 1, 1]
+    m.budget.steps = 30
+    assert m.apart(1) == 1
