@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 
-.PHONY: demo test compiled test-compiled editors test-editors lint update docs dist clean
+.PHONY: demo test quick compiled test-compiled editors test-editors lint update docs dist clean
 
 # Exit code 1 of `check` says that there are findings, which is the point of the examples.
 demo: $(VENV)/.installed
@@ -13,6 +13,11 @@ demo: $(VENV)/.installed
 
 test: lint
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+# While one works: what `tests/quick.py` lists. It does not take the place of `make test`.
+quick: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest -n 2 $$($(BIN)/python -m tests.quick) $(PYTEST_ARGS)
 
 # A copy in build/compiled, of what is committed, with the hot modules compiled by mypyc; and the same tests on it. Needs a C
 # compiler, and some minutes for it.

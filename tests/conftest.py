@@ -10,8 +10,11 @@ from tests.support.analyzer import WAYS, Way
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--analyzer`: through which door the tests ask."""
+    """`--analyzer`: through which door the tests ask; `--no-torch`: what `make quick` leaves out."""
     parser.addoption("--analyzer", choices=WAYS, default="host", help="how tests reach the analyzer")
+    parser.addoption(
+        "--no-torch", action="store_true", help="snippets: the analyzer's side alone, against the comments"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ def check_analyzer(snippet: Snippet, analysis: Analysis, runs: Sequence[Run]) ->
     problems = [_at(snippet, item.line, f"not reported: {item}") for item in (wanted - reports).elements()]
     problems += [_at(snippet, item.line, f"unexpected: {item}") for item in (reports - wanted).elements()]
     for finding in analysis.findings:
-        if finding.raises and not any(raised_as_said(finding, run) for run in runs):
+        if finding.raises and runs and not any(raised_as_said(finding, run) for run in runs):
             said = f"`{finding.raises.message}` on line {_line(snippet, finding.raises.at.number)}"
             problems.append(_at(snippet, finding.at.number, f"[{finding.name}] torch never raises {said}"))
     for revealed in expected.revealed:
@@ -72,7 +72,7 @@ def check_fix(snippet: Snippet, analysis: Analysis, before: Sequence[Run], after
         text = text[: edit.start] + edit.text + text[edit.end :]
     got, wanted = without_expectations(text), without_expectations(snippet.text)
     problems = [] if got == wanted else [f"the fix yields\n{_indented(got)}instead of\n{_indented(wanted)}"]
-    if offers[0].effect in _HARMS and [run.learnt for run in before] == [run.learnt for run in after]:
+    if offers[0].effect in _HARMS and before and [run.learnt for run in before] == [run.learnt for run in after]:
         problems.append("the fix changes no gradient and no parameter")
     return problems
 
