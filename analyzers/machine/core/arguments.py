@@ -9,14 +9,15 @@ from analyzers.domain.values import NONE, Const, Unknown, Value
 
 @dataclass(slots=True)
 class Args:
-    """The arguments of one call; `open` when there may be more: of either kind, or named as one of `more`."""
+    """The arguments of one call. `open`: there may be more, positional or named; `more`, if set, limits the possible
+    names."""
 
     pos: list[Value] = field(default_factory=list)
     kw: dict[str, Value] = field(default_factory=dict)
     open: bool = False
     more: frozenset[Value] | None = None
     called: str = ""
-    """The dotted name of the library's function that is called."""
+    """The dotted name of the library function being called."""
 
     def get(self, index: int, name: str, default: Value | None = None) -> Value:
         """A builtin's parameter, by position or name."""
@@ -35,5 +36,5 @@ class Args:
         return Args([value, *self.pos], self.kw, self.open, self.more)
 
     def may_name(self, name: str) -> bool:
-        """Whether a parameter that was given nothing may have been given something unseen."""
+        """Whether a parameter with no visible argument may still have been passed one."""
         return self.open and (self.more is None or Const(name) in self.more)

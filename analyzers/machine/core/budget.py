@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class OutOfFuel(Exception):  # noqa: N818
-    """The run has used its steps: what it has noted so far stands, the rest is unknown."""
+    """The run is out of steps: what it has recorded so far stands, the rest is unknown."""
 
 
 @dataclass(slots=True)
 class Limits:
-    """Bounds of one run: statements, calls within calls, states kept apart, real rounds of a loop."""
+    """Limits of one run: statements, call depth, states kept apart, loop rounds actually run."""
 
     steps: int = 20_000
     depth: int = 28

@@ -1,4 +1,4 @@
-"""Calls: who answers depends on the type of what is called, or on its name."""
+"""Calls, dispatched on the type or the name of the callee."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def call(m: Machine, func: Value, args: Args) -> Value:
 
 
 def call_library(m: Machine, name: str, args: Args) -> Value:
-    """A call of a dotted name from outside the program."""
+    """A call to a dotted name from outside the program."""
     args.called = name
     answer = ANSWERS.get(name)
     if answer is not None:
@@ -53,7 +53,7 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
 
 
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
-    """A call of something unknown: what it was handed may have changed, and the result may be any of it."""
+    """A call to something unknown: its arguments may have changed, and the result may be or contain any of them."""
     made = PORTS.likely.called(m, func, args)
     if made is not None:
         return made

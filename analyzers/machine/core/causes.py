@@ -1,4 +1,4 @@
-"""Causes of exceptions, as data: where it happened, and what autograd knew there."""
+"""Causes of exceptions, as data: where each happened, and what autograd knew at that point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
 
 UNMATERIALIZED = "unmaterialized-gradient"
-"""What the trail of a None says that `backward` is given for an output to which no gradient came."""
+"""In the trail of a None: `backward` got it for an output that received no gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class NoGraph:
-    """The root of a backward has no graph: `lineage` tells what it was made of."""
+    """The root of a backward has no graph; `lineage` is the trail of how it was computed."""
 
     name: str
     lineage: Lineage | None
@@ -56,7 +56,8 @@ class Modified:
 
 @dataclass(frozen=True, slots=True)
 class LeafWritten:
-    """`view`: of a leaf; `late`: a view whose base got a graph after it was made, which torch takes for a leaf."""
+    """`view`: a view of a leaf; `late`: a view whose base got a graph only after the view was made, so torch still
+    treats it as a leaf."""
 
     name: str
     what: str
@@ -76,7 +77,8 @@ class ViewWritten:
 
 @dataclass(frozen=True, slots=True)
 class NumpyOnGraph:
-    """An array of a tensor that requires grad; `by_operator` where one was to be computed of both."""
+    """A tensor that requires grad was converted to an array; `by_operator`: an operator combining it with an array
+    tried to."""
 
     name: str
     lineage: Lineage | None
@@ -92,7 +94,7 @@ class IntegerFlag:
 
 @dataclass(frozen=True, slots=True)
 class NumberWanted:
-    """A parameter of an operator takes a number, and was given a tensor that requires grad."""
+    """An operator parameter that takes a number was given a tensor that requires grad."""
 
     parameter: str
     lineage: Lineage | None
@@ -106,7 +108,8 @@ class FlagOnNonLeaf:
 
 @dataclass(slots=True, eq=False)
 class NoneGrad(Lineage):
-    """The trail of a None that was the `.grad` of `tensor`, as it was then, which the program calls `name`."""
+    """The trail of a None read from the `.grad` of `tensor`, as that was at the time; `name` is the tensor's name in
+    the program."""
 
     name: str = ""
     tensor: Tensor | None = None
@@ -121,12 +124,12 @@ class NoneGradUsed:
 
 
 UNUSED = "unused-gradient"
-"""What the trail of a None says that `torch.autograd.grad` gave for an input outside the graph."""
+"""In the trail of a None: `torch.autograd.grad` returned it for an input outside the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Any other exception of torch's or Python's."""
+    """Any other exception from torch or Python."""
 
     note: str = ""
     lineage: Lineage | None = None
@@ -140,9 +143,9 @@ Cause = (
 
 @dataclass(slots=True)
 class Raised:
-    """An exception. `sure` is False where the machine itself only knows that it may be raised.
+    """An exception. `sure` is False if the machine only knows that it may be raised.
 
-    `outside`: it is raised in code that nobody shows, which calls the user's.
+    `outside`: it is raised in code we cannot see that calls the user's.
     """
 
     site: Site

@@ -1,4 +1,4 @@
-"""One pass through a statement: which way each choice went, and how a call may end."""
+"""One pass through a statement: which way each choice went, and how calls may end."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from analyzers.machine.core.exceptions import PyRaise
 
 
 class Infeasible(Exception):  # noqa: N818
-    """No run of the program comes here."""
+    """No run of the program gets here."""
 
 
 @dataclass(slots=True)
 class Path:
-    """The choices of one pass through a statement.
+    """The choices made in one pass through a statement.
 
-    A pass repeats an earlier one up to its last choice; what it allocates until then gets the same ids (`replay`), so
-    that it can go on in a state in which the earlier pass left a call.
+    A pass repeats an earlier one up to its last choice. What it allocates until then gets the same ids (`replay`), so
+    that it can continue in a state in which the earlier pass left a call.
     """
 
     prefix: tuple[int, ...]

@@ -1,8 +1,8 @@
 """Events: exceptions, and the moments of a training step that rules read.
 
-An event stands at a `Site`: the expression, the statement around it in the innermost function of the user's own, the
-calls that led there, and the *visit*, which tells one pass over a statement from another (second iteration, other
-caller). An exception is certain when some visit ends in it on every path that reaches the statement.
+An event has a `Site`: the expression, the enclosing statement in the innermost user function, the calls that led there,
+and the *visit*, which distinguishes one pass over a statement from another (second iteration, other caller). An
+exception is certain if some visit ends in it on every path that reaches the statement.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from analyzers.machine.core.causes import Raised, Site
 
 @dataclass(slots=True)
 class GradRead:
-    """`.grad` was read of a tensor, and is None; of one that is no leaf, torch warns."""
+    """The `.grad` of a tensor was read and is None; torch warns if the tensor is not a leaf."""
 
     site: Site
     name: str
@@ -30,9 +30,10 @@ class GradRead:
 
 @dataclass(slots=True)
 class BackwardCall:
-    """A backward that ran. `roots` are the tensors' trails; `reached` the leaves, by heap id, that got gradient.
+    """A backward that ran. `lineage` is the trail of its root; `reached` holds the heap ids of the leaves that got a
+    gradient.
 
-    `assumed` is what had been assumed on the way there.
+    `assumed`: the assumptions made on the path to it.
     """
 
     site: Site
@@ -48,10 +49,10 @@ class BackwardCall:
 
 @dataclass(slots=True)
 class StepCall:
-    """`optimizer.step()`: how many of its parameters had a gradient, a cleared one, none, or perhaps one.
+    """`optimizer.step()`: how many of its parameters had a gradient, none, possibly one, or a cleared one.
 
-    `mixtures` are the different sums of backwards that the gradients hold, each with a parameter; `still` says that
-    the learning rate is zero.
+    `mixtures` lists the distinct sums of backwards held in the gradients, each with one parameter; `still`: the
+    learning rate is zero.
     """
 
     site: Site
@@ -66,7 +67,7 @@ class StepCall:
 
 @dataclass(slots=True)
 class OptimizerMade:
-    """An optimizer over `parameters`; `known` where there are no others."""
+    """An optimizer over `parameters`; `known`: there are no others."""
 
     site: Site
     optimizer: int
@@ -76,9 +77,10 @@ class OptimizerMade:
 
 @dataclass(slots=True)
 class ClipCall:
-    """Gradients are clipped: how many parameters are given, have none to clip, or a fresh one.
+    """Gradients are clipped: how many parameters are passed, how many have nothing to clip, how many have a fresh
+    gradient.
 
-    `used` is the step that has used the others.
+    `used` is the step that has already used the other gradients.
     """
 
     site: Site
@@ -91,12 +93,12 @@ class ClipCall:
 
 @dataclass(slots=True)
 class LeftOut:
-    """A step leaves out what it should train. `how`:
+    """A step leaves out something it should train. `how`:
 
-    `container`: a parameter that got a gradient, of a module in the plain container `owner.attr`;
-    `late`: a parameter that got a gradient, made after the optimizer, in a module that the optimizer trains;
-    `unreached`: a parameter of the optimizer, which backward never reached though it reached others;
-    `nowhere`: a leaf that got a gradient, and that no optimizer holds.
+    `container`: a parameter with a gradient, of a module in the plain container `owner.attr`;
+    `late`: a parameter with a gradient, created after the optimizer, in a module that the optimizer trains;
+    `unreached`: a parameter of the optimizer that backward never reached, though it reached others;
+    `nowhere`: a leaf with a gradient that no optimizer holds.
     """
 
     site: Site
@@ -110,7 +112,7 @@ class LeftOut:
 
 @dataclass(slots=True)
 class ParameterLost:
-    """A module was given, as an attribute, what was computed of a parameter that no one else holds."""
+    """A module attribute was set to the result of an operation on a parameter that nothing else holds."""
 
     site: Site
     owner: str
@@ -128,7 +130,7 @@ class ZeroCall:
 
 @dataclass(slots=True)
 class ScalerCall:
-    """A method of a `GradScaler`, disabled or not: `scale` with a tensor, `unscale` or `step` with an optimizer."""
+    """A method of a `GradScaler`, disabled or not: `scale` of a tensor, `unscale` or `step` of an optimizer."""
 
     site: Site
     what: str
@@ -137,7 +139,7 @@ class ScalerCall:
 
 @dataclass(slots=True)
 class GradAccumulated:
-    """A step used gradients to which the backward at `site` had added what the step at `step` had already used."""
+    """A step used gradients that the step at `step` had already used and the backward at `site` had then added to."""
 
     site: Site
     step: Site
@@ -146,7 +148,7 @@ class GradAccumulated:
 
 @dataclass(slots=True)
 class Cleared:
-    """A gradient was cleared that no step had used; `backward` is the last that had filled it."""
+    """A gradient was cleared before any step used it; `backward` is the last backward that filled it."""
 
     site: Site
     backward: Site
@@ -154,7 +156,7 @@ class Cleared:
 
 @dataclass(slots=True)
 class ClearedUse:
-    """A step used a gradient that is there but was cleared, at `cleared`, after `backward` had filled it."""
+    """A step used a gradient that had been filled by `backward` and then cleared at `cleared`, but is still there."""
 
     site: Site
     cleared: Site
@@ -163,7 +165,8 @@ class ClearedUse:
 
 @dataclass(slots=True)
 class HandStep:
-    """A leaf was written with what its gradient, or another's, was computed into; `fresh`: that was not cleared."""
+    """A leaf was written with a value computed from its own or another leaf's gradient; `fresh`: that gradient had not
+    been cleared."""
 
     site: Site
     storage: int
@@ -172,7 +175,7 @@ class HandStep:
 
 @dataclass(slots=True)
 class EndedAtCut:
-    """A backward ended at a leaf that was cut off, without saying so, from the leaves `sources`."""
+    """A backward ended at a leaf that had been silently cut off from the leaves `sources`."""
 
     site: Site
     leaf: int
@@ -182,7 +185,7 @@ class EndedAtCut:
 
 @dataclass(slots=True)
 class StaleBackward:
-    """A backward went through `node`, as the one at `first` had, though `write` had changed a leaf in between."""
+    """A backward went through `node`, as the one at `first` had, although `write` had changed a leaf in between."""
 
     site: Site
     first: Site
@@ -192,7 +195,7 @@ class StaleBackward:
 
 @dataclass(slots=True)
 class OutputReplaced:
-    """A forward hook returned something, which takes the place of the module's output; `hook` is its definition."""
+    """A forward hook returned something, which replaces the module's output; `hook` is its definition."""
 
     site: Site
     hook: Loc
@@ -201,7 +204,7 @@ class OutputReplaced:
 
 @dataclass(slots=True)
 class OptimizerEscaped:
-    """An optimizer was handed to what the machine does not know."""
+    """An optimizer was passed to code the machine does not know."""
 
     site: Site
     optimizer: int
@@ -209,7 +212,7 @@ class OptimizerEscaped:
 
 @dataclass(slots=True)
 class GradTaken:
-    """The program itself reads the gradient of a leaf."""
+    """The program itself reads a leaf's gradient."""
 
     site: Site
     leaf: int
@@ -217,7 +220,7 @@ class GradTaken:
 
 @dataclass(slots=True)
 class FollowerReached:
-    """A backward came, from `node`, to parameters of a network that was copied from a trained one, or follows it."""
+    """A backward reached, from `node`, parameters of a network that is a copy of a trained one or tracks it."""
 
     site: Site
     leaves: tuple[int, ...]
@@ -226,11 +229,11 @@ class FollowerReached:
 
 @dataclass(slots=True)
 class Compared:
-    """What a loss holds against what. `how`:
+    """What a loss compares. `how`:
 
-    `discounted`: a network's value against data and a discounted value of its own, which come together at `node`;
-    `branches`: all of it a network's output against what another part makes of its output for something else;
-    `target`: something against a target that has a graph, with the `leaves` behind it.
+    `discounted`: a network's value with data plus a discounted value of its own; the two meet at `node`;
+    `branches`: a network's output with what another part makes of its output for a different input;
+    `target`: anything with a target that has a graph, which leads to `leaves`.
     """
 
     site: Site
@@ -241,7 +244,7 @@ class Compared:
 
 @dataclass(slots=True)
 class FlagSet:
-    """`requires_grad` of a tensor was switched on; the trail says what it was made of."""
+    """`requires_grad` was set to True on a tensor; the trail says how the tensor was computed."""
 
     site: Site
     tensor: int
@@ -250,7 +253,7 @@ class FlagSet:
 
 @dataclass(slots=True)
 class Rewrapped:
-    """A new leaf was made of numbers or data that came out of a graph."""
+    """A new leaf was created from numbers or data that came out of a graph."""
 
     site: Site
     name: str
@@ -260,7 +263,7 @@ class Rewrapped:
 
 @dataclass(slots=True)
 class HiddenWrite:
-    """Backward used a kept tensor whose memory was written past its version counter: the gradient is wrong."""
+    """Backward used a saved tensor whose memory was written without a version bump: the gradient is wrong."""
 
     site: Site
     node: Node
@@ -270,9 +273,10 @@ class HiddenWrite:
 
 @dataclass(slots=True)
 class GraphGrew:
-    """What outlives an iteration kept that iteration's graph alive: `how` is `accumulated`, `appended` or `carried`.
+    """Something that outlives an iteration kept its graph alive; `how` is `accumulated`, `appended` or `carried`.
 
-    `done` says that backward has gone through what an earlier iteration appended, `assumed` what was on the way there.
+    `done`: backward has already gone through what an earlier iteration appended; `assumed`: the assumptions made on the
+    path.
     """
 
     site: Site
@@ -286,9 +290,9 @@ class GraphGrew:
 
 @dataclass(slots=True)
 class Misspelt:
-    """A new attribute was set whose name is almost `requires_grad`, or `requires_grad` of a module.
+    """A new attribute was set whose name nearly matches `requires_grad`, or `requires_grad` itself on a module.
 
-    `compared`: nothing was set, as `==` stands where `=` was meant.
+    `compared`: nothing was set, because `==` was written for `=`.
     """
 
     site: Site
@@ -300,10 +304,10 @@ class Misspelt:
 
 @dataclass(slots=True)
 class Dropped:
-    """A statement computed a tensor by `what` and let it go.
+    """A statement computed a tensor with `what` and discarded it.
 
-    `source` says from what: a `leaf`, a `gradient`, or a tensor with a `graph`, behind which `leaves` lie. Of operators
-    between other tensors it is `arithmetic`.
+    `source` says what it was computed from: a `leaf`, a `gradient`, or a tensor with a `graph` leading to `leaves`; it
+    is `arithmetic` for operators on other tensors.
     """
 
     site: Site
@@ -315,7 +319,7 @@ class Dropped:
 
 @dataclass(slots=True)
 class NotCalled:
-    """A statement names a method of a `tensor`, a `module` or another `object` of torch's, and does not call it."""
+    """A statement names a method of a `tensor`, a `module` or another torch `object` without calling it."""
 
     site: Site
     method: str
@@ -326,7 +330,7 @@ class NotCalled:
 
 @dataclass(slots=True)
 class StepWithoutLoss:
-    """A framework left a step out, as the method that ends at `end` gave it no loss."""
+    """A framework skipped a step because the method ending at `end` returned no loss."""
 
     site: Site
     end: Loc
@@ -334,21 +338,21 @@ class StepWithoutLoss:
 
 @dataclass(slots=True)
 class RetainedInVain:
-    """A backward kept its graph, and none came to it again."""
+    """A backward retained its graph, and no later one used it."""
 
     site: Site
 
 
 @dataclass(slots=True)
 class GraphUnused:
-    """A module was called in a loop, its output has a graph, and no backward came to it from any round."""
+    """A module was called in a loop and its output has a graph, but no backward reached it from any iteration."""
 
     site: Site
 
 
 @dataclass(slots=True)
 class CustomBypassed:
-    """A backward went through what `forward` of the custom function `name` did when it was called itself."""
+    """A backward went through the operations of custom function `name`, whose `forward` was called directly."""
 
     site: Site
     name: str
@@ -357,7 +361,7 @@ class CustomBypassed:
 
 @dataclass(slots=True)
 class KeptOnContext:
-    """A custom function kept a tensor as `ctx.attr`: an `input` or an `output`. `methods` are its other methods."""
+    """A custom function stored a tensor, an `input` or an `output`, as `ctx.attr`. `methods` are its other methods."""
 
     site: Site
     attr: str
@@ -375,7 +379,7 @@ Event = (
 
 
 def doubt(events: Iterable[Event]) -> None:
-    """A run that stopped half-way never went the other ways that its statements may go: nothing in it is certain."""
+    """A run that stopped early did not explore the other paths of its statements, so nothing in it is certain."""
     for event in events:
         if isinstance(event, Raised):
             event.sure = False
@@ -383,7 +387,7 @@ def doubt(events: Iterable[Event]) -> None:
 
 @dataclass(slots=True)
 class Binding:
-    """What is known of a tensor that a statement binds, over all its visits."""
+    """What is known about a tensor bound by a statement, over all visits."""
 
     loc: Loc
     scope: str

@@ -1,4 +1,4 @@
-"""Exceptions that the program raises."""
+"""Exceptions raised by the program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from analyzers.machine.core.causes import Raised
 
 
 class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an error of ours)
-    """The program raises: `name` is the exception's class, `value` the exception object where there is one."""
+    """The program raises: `name` is the exception's class, `value` the exception object, if there is one."""
 
     def __init__(self, name: str, message: str = "", value: Value | None = None, event: Raised | None = None) -> None:
         super().__init__(name, message)
@@ -17,6 +17,6 @@ class PyRaise(Exception):  # noqa: N818  (control flow of the program, not an er
         self.event = event
 
     def drop_frames(self) -> PyRaise:
-        """Itself, to be kept: without the frames that it came through, each of which holds what the machine knows."""
+        """Itself, safe to store: without its traceback frames, each of which keeps the machine's state alive."""
         self.__traceback__ = self.__context__ = None
         return self

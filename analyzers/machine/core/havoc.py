@@ -10,7 +10,7 @@ from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import model_of
 
 MOST = 4000
-"""Objects that are gone through from one value."""
+"""The most objects visited from one value."""
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
@@ -42,6 +42,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
 
 
 def put(m: Machine, ident: int, found: HeapObject, doubted: HeapObject) -> None:
-    """Write what is doubted now, and was not before: whatever two states have written, their join compares."""
+    """Write the doubted object only if it differs: every object that two states have written must be compared at their
+    join."""
     if doubted != found:
         m.st.put(ident, doubted)

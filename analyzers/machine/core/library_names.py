@@ -9,7 +9,7 @@ from analyzers.machine.core.registries import ANSWERS, CONSTANTS, MODELLED, STAR
 
 
 def outside(m: Machine, dotted: str) -> Value:
-    """A name outside the workspace: modelled, or unknown."""
+    """A name from outside the workspace: modelled, or unknown."""
     place = m.config.program.library(dotted) if dotted not in ANSWERS else None
     if place is not None:
         return PORTS.python.library_value(m, place)
@@ -20,5 +20,5 @@ def outside(m: Machine, dotted: str) -> Value:
 
 
 def star_import(name: str) -> list[tuple[str, str]]:
-    """What a star import of a modelled module binds, where that is known."""
+    """What a star import of a modelled module binds, if known."""
     return [(f"{name}.{symbol}", symbol) for symbol in STAR.get(name, ())]

@@ -1,9 +1,9 @@
-"""One run of the machine: its state, the path it is on, and its parts.
+"""One run of the machine: its state, its current path, and its parts.
 
-The machine runs a statement on one state and gets the states it may lead to. Where a statement itself can go several
-ways (an unknown condition inside an expression, a call that returns in several states), the machine *chooses*: it
-runs the statement once for each combination of choices, always from the same start, so every piece of it can be
-written as if there were one way only.
+The machine runs a statement on one state and gets the states it may lead to. Where a statement can go several ways (an
+unknown condition inside an expression, a call that returns in several states), the machine *chooses*: it runs the
+statement once for each combination of choices, always from the same start, so every piece of it can be written as if
+there were only one way.
 
     y = f(x) if flag else g(x)     # `flag` unknown: run twice, choices (0,) and (1,)
 """
@@ -49,10 +49,10 @@ class Machine:
         self.record = Record()
         self.indexes = Indexes()
         self.notebooks: dict[type, object] = {}
-        """What observers keep, each in a class of its own."""
+        """The observers' notes, each an instance of a class of its own."""
 
     def notebook(self, kind: type[T]) -> T:
-        """What an observer keeps during this run."""
+        """An observer's notes for this run."""
         found = self.notebooks.get(kind)
         if not isinstance(found, kind):
             found = self.notebooks[kind] = kind()
@@ -72,7 +72,7 @@ class Machine:
         return ident
 
     def same_on_all_ways(self, place: Loc) -> int:
-        """An id for what this place makes on this visit, the same in all states that come by."""
+        """An id for what this place creates on this visit, the same in all states that pass through."""
         key = (place, self.extent.visit)
         ident, known = self.fresh(), self.ids.made.get(key)
         if known is not None and self.st.find(known) is None:
@@ -109,14 +109,14 @@ class Machine:
         return Loc(frame.module, frame.chunk, node.start, node.end)
 
     def spend(self) -> None:
-        """Count a statement, or what costs as much."""
+        """Count one statement, or work that costs as much."""
         self.budget.steps += 1
         if self.budget.steps > self.budget.patience and not self._may_go_on():
             raise OutOfFuel
 
     def _may_go_on(self) -> bool:
-        """Whether a call that has taken long makes tensors, or is in a function of the script that is run: then it gets
-        what is left of the run's steps."""
+        """Whether a call that has taken long may use the rest of the run's steps: only if it creates tensors, or is in
+        a function of the script being run."""
         if self.budget.steps > self.extent.limits.steps:
             return False
         script = self.extent.frames[0].module if self.config.main else None
@@ -129,7 +129,7 @@ class Machine:
 
     @contextmanager
     def briefly(self, steps: int) -> Iterator[None]:
-        """Raise OutOfFuel after so many steps, unless what is under way may take longer."""
+        """Raise OutOfFuel after this many steps, unless the current work may take longer."""
         before = self.budget.patience, self.budget.last_before
         self.budget.patience, self.budget.last_before = (
             min(self.budget.patience, self.budget.steps + steps),
@@ -141,7 +141,7 @@ class Machine:
             self.budget.patience, self.budget.last_before = before
 
     def apart(self, most: int) -> int:
-        """How many of `most` states are still kept apart: fewer, the more steps a run has taken, so that it ends."""
+        """How many of `most` states to keep apart: fewer as the run uses up its steps, so that it ends."""
         share = 4 * self.budget.steps // self.extent.limits.steps
         return most if share == 0 else min(most, 2) if share == 1 else 1
 
@@ -152,12 +152,12 @@ class Machine:
         return self.extent.frames[0]
 
     def here(self) -> Loc:
-        """The expression at hand, in the innermost function of the user's own."""
+        """The current expression, in the innermost user function."""
         frame = self.user_frame()
         return self.loc_of(frame, frame.node)
 
     def via(self) -> tuple[Loc, ...]:
-        """The calls that led here, outermost first, without the innermost place itself."""
+        """The calls that led here, outermost first, excluding the innermost place itself."""
         own = [f for f in self.extent.frames if not f.library and not isinstance(f.node, n.Pass)]
         return tuple(self.loc_of(f, f.node) for f in own[:-1])
 
@@ -173,7 +173,7 @@ class Machine:
         )
 
     def enter(self, tag: object) -> int:
-        """Begin a new visit below the present one; gives the one to go back to."""
+        """Begin a new visit nested in the current one; returns the current one, to restore later."""
         before = self.extent.visit
         key = (before, tag)
         found = self.ids.visits.get(key)
@@ -194,7 +194,7 @@ class Machine:
     # --- choices --------------------------------------------------------------------------------------------
 
     def choose(self, ways: int) -> int:
-        """Which of `ways` ways this pass goes; the others are tried in passes of their own."""
+        """Which of `ways` ways this pass takes; the others get passes of their own."""
         path = self.extent.path
         at = len(path.taken)
         if at < len(path.prefix):
@@ -209,7 +209,7 @@ class Machine:
         return pick
 
     def decide(self, value: Truth3, symbol: object = None) -> bool:
-        """A condition's outcome; an unknown one goes both ways, and the same unknown goes the same way again."""
+        """The outcome of a condition; an unknown one goes both ways, but the same symbol always goes the same way."""
         if value is not None:
             return value
         if isinstance(symbol, tuple) and symbol and symbol[0] == "not":
@@ -224,7 +224,7 @@ class Machine:
         return outcome
 
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
-        """Go on in one of the states that a call may end in."""
+        """Continue in one of the states in which a call may end."""
         key = (len(self.extent.path.taken), *self.extent.path.taken)
         found = self.extent.path.memo.get(key)
         if found is None:
@@ -257,7 +257,7 @@ class Machine:
         return PyRaise(exception, message, None, event)
 
     def in_mode(self, grad: Truth, run: Callable[[], T]) -> T:
-        """What `run` gives with grad mode as told."""
+        """The result of `run` under the given grad mode."""
         before = self.st.grad
         self.st.grad = grad
         try:
@@ -266,11 +266,11 @@ class Machine:
             self.st.grad = before
 
     def warn(self, exception: str, message: str, cause: Cause) -> None:
-        """Torch may raise here; the run goes on as if it did not."""
+        """Torch may raise here; the run continues as if it did not."""
         self.note(Raised(self.site(), exception, message, cause, sure=False, expected=self.extent.expecting > 0))
 
     def source(self, node: n.Node | None = None) -> str:
-        """The text of an expression, as the user wrote it."""
+        """The source text of an expression, as the user wrote it."""
         frame = self.user_frame()
         target = node or frame.node
         text = self.config.program.chunk(frame.module, frame.chunk).text[target.start : target.end]
@@ -308,7 +308,7 @@ class Machine:
         )
 
     def unknown_tensor(self, lineage: Lineage | None = None, requires_grad: truth.Truth = None) -> Ref:
-        """A tensor of which nothing is known but that it is one."""
+        """A tensor about which nothing else is known."""
         ref = self.new_tensor(None, None, requires_grad=requires_grad, lineage=lineage or self.trail("?", ()))
         tensor = self.st.get(ref.id)
         assert isinstance(tensor, Tensor)
@@ -332,7 +332,7 @@ class Machine:
         return getattr(found, "lineage", None)
 
     def parents(self, values: Sequence[Value]) -> tuple[Lineage, ...]:
-        """The trails of several values, those inside tuples and lists too."""
+        """The trails of several values, including those inside tuples and lists."""
         out: list[Lineage] = []
         for value in values:
             if isinstance(value, Tup):
@@ -363,11 +363,11 @@ class Machine:
         self.st.put(env, Env(old.vars.set(name, value), old.parent, old.module, old.open))
 
     def retain(self, ident: int) -> None:
-        """Remember a tensor that keeps its gradient though it is no leaf."""
+        """Record a non-leaf tensor that retains its gradient."""
         self.indexes.retaining.add(ident)
 
     def retaining(self) -> list[tuple[int, Tensor]]:
-        """Those that do, or may, keep it."""
+        """The recorded tensors that retain, or may retain, their gradient."""
         found = [(ident, self.st.find(ident)) for ident in self.indexes.retaining]
         return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
 
@@ -382,11 +382,11 @@ class Machine:
 
 
 Modes: TypeAlias = "tuple[bool | None, bool | None, str | None]"
-"""Grad mode, inference mode, and what autocast converts to."""
+"""Grad mode, inference mode, and the dtype autocast converts to."""
 
 
 def apply_mode(m: Machine, mode: GradMode) -> Modes:
-    """Switch the modes; gives those before."""
+    """Switch the modes; returns the previous ones."""
     before = (m.st.grad, m.st.inference, m.st.casting)
     if mode.inference != "keep":
         m.st.inference = mode.inference
@@ -398,7 +398,7 @@ def apply_mode(m: Machine, mode: GradMode) -> Modes:
 
 
 def restore_modes(state: State, before: Modes) -> None:
-    """Back to the modes before; what autocast has kept goes with the outermost one."""
+    """Restore the previous modes; leaving the outermost autocast drops its cache."""
     state.grad, state.inference, state.casting = before
     if state.casting is None:
         state.casts = Map()

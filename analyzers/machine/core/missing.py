@@ -1,4 +1,4 @@
-"""Using None where a value is needed: reported as a missing gradient if that is what it is."""
+"""Using None where a value is needed: reported as a missing gradient if it is one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from analyzers.machine.core.machine import Machine
 
 
 def none_used(m: Machine, value: Value, exception: str, message: str) -> PyRaise:
-    """The exception that using None raises; told as a missing gradient where the None is one."""
+    """The exception raised by using None; reported as a missing gradient if the None is one."""
     lineage = m.lineage(value)
     if isinstance(lineage, NoneGrad):
         return m.throw(exception, message, NoneGradUsed(lineage))

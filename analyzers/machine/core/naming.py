@@ -1,4 +1,4 @@
-"""What the program calls the things at hand: the subject of a message, the caller of a library."""
+"""The program's names for what the machine is working on: the subject of a message, the caller of a library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from analyzers.syntax import nodes as n
 
 
 def subject_name(m: Machine) -> str:
-    """The user's words for what is being operated on: the target of a write, the owner of a method."""
+    """How the user refers to what is being operated on: the target of a write, the owner of a method."""
     node = m.user_frame().node
     match node:
         case n.AugAssign(target=target):
@@ -39,12 +39,12 @@ def library_caller(m: Machine) -> str:
 
 
 def is_augmented(m: Machine) -> bool:
-    """Whether the statement at hand is `x op= y`."""
+    """Whether the current statement is `x op= y`."""
     return isinstance(m.user_frame().node, n.AugAssign)
 
 
 def words_in(m: Machine, func: Func) -> tuple[set[str], set[str]]:
-    """The attributes and the names that a function's body mentions."""
+    """The attributes and names used in a function's body."""
     nodes = list(n.walk([m.whole(func).body]))
     attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
     return attributes, {node.id for node in nodes if isinstance(node, n.Name)}

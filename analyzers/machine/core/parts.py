@@ -1,12 +1,12 @@
 """The parts of a run besides its state: configuration, ids, budget, extent, record.
 
-Each part has one way in which it changes, which tells what happens to it when a call is replayed or a state is left:
+Each part changes in only one way, which determines what happens to it when a call is replayed or a state is dropped:
 
 - the configuration never changes;
-- ids are only handed out, and a budget is only used up;
+- ids are only allocated, and a budget is only used up;
 - the extent is a stack: whoever pushes pops;
-- the record is only added to, over all the ways that a run takes;
-- indexes are folds over what was recorded that the analysis itself asks, and notebooks are those of observers.
+- the record is append-only, across all paths of a run;
+- indexes are folds over the record that the analysis itself needs; notebooks are the same for observers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from analyzers.syntax.roles import Role
 
 @dataclass(slots=True)
 class Config:
-    """How the run was asked for. `main`: as a script; `presumes`: names may hold what their role says."""
+    """What kind of run was requested. `main`: as a script; `presumes`: names may hold what their role suggests."""
 
     program: Program
     main: bool = True
@@ -39,15 +39,15 @@ class Config:
 
 
 class Ids:
-    """Numbers for heap objects, graph nodes and visits: each is handed out once."""
+    """Numbers for heap objects, graph nodes and visits; none is used twice."""
 
     def __init__(self, block: int, after: int) -> None:
         self.block = block << BLOCK_BITS
         self.first = self.next = after
         self.sequence = 0
-        """The number of the last graph node."""
+        """The sequence number of the last graph node."""
         self.made: dict[tuple[Loc, int], int] = {}
-        """What a place has made on a visit."""
+        """The id of what each place created, per visit."""
         self.visits: dict[tuple[int, object], int] = {}
 
     @property
@@ -55,28 +55,28 @@ class Ids:
         return self.block + self.next
 
     def begin_after(self, ident: int) -> None:
-        """Go on where another run has ended."""
+        """Continue after the last id of another run."""
         self.first = self.next = ident
 
     def is_own(self, ident: int) -> bool:
-        """Whether this run made it, and not one before, of which it only knows the outcome."""
+        """Whether this run created it, as opposed to an earlier run of which only the outcome is known."""
         return self.block + self.first < ident <= self.last
 
 
 @dataclass(slots=True)
 class Budget:
-    """Statements that the run has taken, and may take."""
+    """Statements that the run has executed, and may execute."""
 
     steps: int = 0
     patience: int = 0
-    """The steps after which it counts whether what is under way makes tensors."""
+    """The number of steps after which the run checks whether the current work creates tensors."""
     last_before: int = 0
-    """The last id before what is under way, where it may take no longer than that."""
+    """The last id before the current work, if that has a step limit of its own."""
 
 
 @dataclass(slots=True)
 class Extent:
-    """Where the run is."""
+    """Where the run currently is."""
 
     limits: Limits
     frames: list[Frame] = field(default_factory=list)
@@ -85,60 +85,60 @@ class Extent:
     iterations: list[Round] = field(default_factory=list)
     loops: list[n.Node] = field(default_factory=list)
     began: list[int] = field(default_factory=list)
-    """The last id before each iteration of the user's loops that is under way."""
+    """The last id before each current iteration of the user's loops."""
     expecting: int = 0
-    """How many blocks around expect an exception."""
+    """How many enclosing blocks expect an exception."""
     hypothetical: int = 0
-    """How many handlers around run for an exception that was only possible."""
+    """How many enclosing handlers run for an exception that was only possible."""
     enclosing_operator: str = ""
     compared_with_none: bool = False
-    """Whether the attribute at hand is only compared with None."""
+    """Whether the current attribute is only compared with None."""
     walks: list[tuple[int, bool]] = field(default_factory=list)
-    """The backwards under way: a number, and whether its inputs are named."""
+    """The backwards in progress: a number, and whether its inputs are named."""
     forgets: Literal["", "state", "all"] = ""
-    """What is being made unknown: not the parameters of modules, or these too."""
+    """What is being made unknown: everything except module parameters (`state`), or those too (`all`)."""
 
 
 @dataclass(slots=True)
 class Record:
-    """What the run has noted, in the order in which it came by."""
+    """What the run has recorded, in order of occurrence."""
 
     events: list[Event] = field(default_factory=list)
     bindings: dict[tuple[Loc, str], Binding] = field(default_factory=dict)
     hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
-    """Where something was bound of which nothing is known, on one visit at least."""
+    """Bindings whose value was unknown on at least one visit."""
     passed: set[tuple[Loc, int]] = field(default_factory=set)
-    """The statements that have reached their end, with the visit."""
+    """The statements that completed, with the visit."""
     entered: set[tuple[str, str, str]] = field(default_factory=set)
     functions: list[Func] = field(default_factory=list)
     deferred: dict[str, None] = field(default_factory=dict)
-    """Modules of the workspace that are imported here, and that cannot run before this one."""
+    """Workspace modules imported here that cannot run before this one."""
     unresolved: Unresolved = field(default_factory=Unresolved)
     trains: bool = False
     """Whether a backward was called."""
     presumed_any: bool = False
     imprecisions: int = 0
-    """How often something was met that the machine does not know."""
+    """How often the run met something the machine does not model."""
 
 
 @dataclass(slots=True)
 class Indexes:
-    """What the analysis asks of what was recorded."""
+    """Lookups over the record that the analysis itself needs."""
 
     versions_kept: set[int] = field(default_factory=set)
-    """Blurred versions that something kept: a saved tensor, a view, a number read from a tensor."""
+    """Blurred versions remembered by something: a saved tensor, a view, a number read from a tensor."""
     counters_kept: set[int] = field(default_factory=set)
-    """The counters and storages of which something kept how often they had been written."""
+    """The counters and storages whose write count something remembers."""
     retaining: set[int] = field(default_factory=set)
-    """Tensors that keep their gradient though they are no leaves, or may."""
+    """Non-leaf tensors that retain, or may retain, their gradient."""
     gradients_are_seen: bool = False
-    """Whether a hook or a custom function looks at gradients."""
+    """Whether a hook or a custom function sees gradients."""
     finished: set[object] = field(default_factory=set)
-    """Loops that have come to their end once."""
+    """Loops that have run to their end at least once."""
     context_sites: dict[tuple[int, str], Site] = field(default_factory=dict)
-    """Where attributes of a custom function's `ctx` were set."""
+    """Where each attribute of a custom function's `ctx` was set."""
     default_dtype: str = "float32"
     captured: dict[object, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
-    """By function, the names from around it that it uses, and those that it rebinds."""
+    """Per function, the names it uses from enclosing scopes, and those it rebinds."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)
-    """By function, what the uses of its names say."""
+    """Per function, the roles inferred from how its names are used."""

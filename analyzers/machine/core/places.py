@@ -12,7 +12,7 @@ from analyzers.syntax import nodes as n
 
 @dataclass(slots=True)
 class Frame:
-    """One call under way. `node` is the expression at hand, `statement` the statement."""
+    """One call in progress. `node` is the current expression, `statement` the current statement."""
 
     module: str
     chunk: str
@@ -30,7 +30,7 @@ class Frame:
 
 
 def whole(program: Program, func: Func) -> n.FunctionDef | n.Lambda:
-    """A function with its body, which its definition alone does not read."""
+    """A function with its body, which is not parsed with its definition."""
     if isinstance(func.node, n.FunctionDef | n.Lambda):
         return func.node
     (node,) = program.chunk(func.module, func.chunk).body

@@ -1,6 +1,6 @@
 """What lower rooms need from higher ones: how Python runs, and what a name most likely holds.
 
-Who stands behind a port is set where the machine is put together; until then nothing does.
+The implementations are installed when the machine is assembled; until then the ports do nothing.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from analyzers.syntax import nodes as n
 
 
 class Python:
-    """The interpreter, for rooms that it stands upon or beside."""
+    """The interpreter, for the rooms below or beside it."""
 
     def library_value(self, m: Machine, place: tuple[str, str]) -> Value:
-        """What a name of the prelude holds: the module and the symbol."""
+        """The value of a prelude name, given as module and symbol."""
         return Unknown(symbol=place)
 
     def truth(self, m: Machine, value: Value) -> Truth:
-        """Whether a value counts as true."""
+        """Whether a value is truthy."""
         return bool(value.value) if isinstance(value, Const) else None
 
     def escaped(self, m: Machine, func: Func) -> None:
-        """Code that is not known may call a function of the program."""
+        """Unknown code may call a function of the program."""
 
 
 class LikelyValues:
-    """What takes the place of values that say nothing."""
+    """Likely values, used in place of unknown ones."""
 
     def bound(self, m: Machine, target: n.Expr, value: Value) -> Value:
-        """What a target most likely holds that is given `value`."""
+        """What a target assigned `value` most likely holds."""
         return value
 
     def arguments(self, m: Machine, func: Func, env: int) -> None:
-        """The same for the parameters of a function, once they are bound in `env`."""
+        """The same for a function's parameters, once they are bound in `env`."""
 
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
-        """What a call of something unknown most likely gives."""
+        """What a call to something unknown most likely returns."""
         return None
 
 

@@ -1,6 +1,6 @@
 """The base class of recorders and test probes that watch a run.
 
-It is never compiled: a class that is not compiled cannot inherit from one that is.
+It is never compiled: an uncompiled class cannot inherit from a compiled one.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Probe:
-    """Is shown what a run comes by, and changes nothing; this one looks at none of it."""
+    """Watches a run without changing it; this base class ignores everything."""
 
     def read(self, m: Machine, node: n.Node, value: Value) -> None:
-        """What a name or an attribute gives."""
+        """The value read from a name or an attribute."""
 
     def bound(self, m: Machine, target: n.Node, value: Value) -> None:
-        """What a target holds from here on."""
+        """The value a target holds from here on."""
 
     def calls(self, m: Machine, node: n.Call, func: Value) -> None:
-        """A call begins: its arguments are there."""
+        """A call begins; its arguments have been evaluated."""
 
     def called(self, m: Machine, node: n.Call, result: Value) -> None:
         """A call has returned."""
 
     def done(self, m: Machine, statement: n.Node, before: State) -> None:
-        """A simple statement has led from the state `before` to the present one."""
+        """A simple statement has led from the state `before` to the current one."""

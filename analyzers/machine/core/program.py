@@ -1,4 +1,4 @@
-"""What the machine asks of the world, and the result of running a module."""
+"""What the machine needs from outside, and the result of running a module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from analyzers.syntax import nodes as n
 
 
 class Program(Protocol):
-    """What the machine asks of the world."""
+    """What the machine needs from outside."""
 
     def body(self, module: str) -> Sequence[n.Stmt]:
         """The statements of a module, as references to chunks."""
@@ -25,37 +25,37 @@ class Program(Protocol):
     def chunk(self, module: str, key: str) -> n.Chunk: ...
 
     def head(self, module: str, key: str) -> n.Chunk:
-        """A chunk as far as its definition needs it: a function without its body, all of anything else."""
+        """The part of a chunk that its definition needs: a function without its body, anything else in full."""
 
     def captured(self, module: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Of a function that is a chunk: the names of its module's variables that it uses, and those it rebinds."""
+        """For a function that is a chunk: the variables of its module that it uses, and those it rebinds."""
 
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
-        """The names that a module's functions declare `global`, and whether any of them freezes tensors."""
+        """The names declared `global` in a module's functions, and whether any of them freezes tensors."""
 
     def find_import(self, module: str, name: str, level: int) -> str | None:
-        """The path of the workspace module that `name` means in `module`, if there is one."""
+        """The path of the workspace module that `name` refers to in `module`, if there is one."""
 
     def module_name(self, module: str) -> str: ...
 
     def run_module(self, path: str, importer: str | None) -> ModuleRun | None:
-        """The finished run of a module that the run of `importer`, or of a script, imports; None where that would go
-        round in a circle."""
+        """The finished run of a module imported by the run of `importer`, or by a script; None for a circular
+        import."""
 
     def library(self, dotted: str) -> tuple[str, str] | None:
         """The prelude module and symbol that model `dotted`."""
 
     def outside_kind(self, dotted: str) -> str:
-        """What calling a name of an installed library gives, as far as is known by now: `module`, `optimizer`,
-        `scheduler`, `dataset`, `tensor` or `unknown`; `missing` for a package that is not installed."""
+        """What calling a name of an installed library returns, as far as is known by now: `module`, `optimizer`,
+        `scheduler`, `dataset`, `tensor` or `unknown`; `missing` if the package is not installed."""
 
     def block(self, path: str, main: bool) -> int: ...
 
 
 @dataclass(slots=True)
 class Unresolved:
-    """`names` were bound to values of which nothing is known, by module and function (None: on the module's level);
-    `calls` are the functions of libraries that were called unseen, `data` says that a loader's items are."""
+    """`names` were bound to unknown values, by module and function (None: at module level); `calls` are calls to
+    unmodelled library functions; `data`: the items of a loader are unknown."""
 
     names: dict[tuple[str, Func | None], set[str]] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
@@ -73,9 +73,9 @@ def says_nothing(value: Value) -> bool:
 class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
-    `trains` says that a backward was called, `presumed` that values were made up from the roles of names. `late` are
-    modules that it imports and that could not run before it; `default_dtype` is set where it has set one; `unresolved`
-    is what it did not know and a presumed run might.
+    `trains`: a backward was called. `presumed`: values were made up from the roles of names. `late` are modules that it
+    imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
+    run did not know and a presumed run might.
     """
 
     path: str

@@ -27,11 +27,11 @@ def python_slice(value: SliceValue) -> slice | None:
 
 
 SHOWN = 64
-"""Elements kept apart of a long known sequence; those behind are one unknown."""
+"""How many elements of a long known sequence are kept apart; the rest become one unknown."""
 
 
 def range_items(value: RangeValue, most: int = SHOWN) -> tuple[Value, ...] | None:
-    """The numbers of a known range, the first ones (one more than `most`) if it is long."""
+    """The numbers of a known range; for a long one, only the first `most` + 1."""
     parts = (value.start, value.stop, value.step)
     numbers = [p.value for p in parts if isinstance(p, Const) and isinstance(p.value, int)]
     if len(numbers) != 3 or numbers[2] == 0:
@@ -40,7 +40,7 @@ def range_items(value: RangeValue, most: int = SHOWN) -> tuple[Value, ...] | Non
 
 
 def length_of(m: Machine, value: Value) -> int | None:
-    """`len(value)` where it is known."""
+    """`len(value)`, if known."""
     match value:
         case Tup(items=items):
             return len(items)

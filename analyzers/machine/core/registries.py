@@ -1,6 +1,6 @@
-"""The tables in which rooms register their knowledge, so that whoever asks need not know who answers.
+"""The tables in which rooms register their knowledge, so that callers need not know who answers.
 
-A question costs one look by the type of an object, or by a name. All tables are full once `assembly` is imported.
+Each query is a single lookup by an object's type or by a name. All tables are full once `assembly` is imported.
 
     enter(MODELS, Array, ArrayModel())           # libraries/numpy: what arrays answer
     MODELS[type(found)].get_attribute(...)       # objects/attributes: asks whatever it is
@@ -23,17 +23,17 @@ Answer: TypeAlias = Callable[[Machine, Args], Value]
 
 
 class ObjectModel:
-    """What objects of one kind answer; unless a model says otherwise, what is common to all.
+    """How objects of one kind behave; the methods here are the common defaults.
 
-    `owner` is the value that is asked, `found` what it points to. None stands for "not mine to answer": an operator
-    then asks the other operand, and Python's own way goes on.
+    `owner` is the value being asked, `found` what it points to. None means "not handled here": an operator then tries
+    the other operand, and the generic Python behavior applies.
     """
 
     rank = 0
-    """Of two operands the one of the higher rank is asked; above that of instances, before Python looks at them."""
+    """The operand with the higher rank is asked first; if it ranks above instances, before Python looks at either."""
 
     is_key = False
-    """Whether such an object is told from others as the key of a dict."""
+    """Whether such an object can be told apart from others as a dict key."""
 
     def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
         return BoundBuiltin(owner, name)
@@ -78,23 +78,23 @@ class ObjectModel:
         return True
 
     def identical(self, found: HeapObject, other: HeapObject) -> truth.Truth:
-        """Whether two objects that are known by different ids are one."""
+        """Whether two objects with different ids are the same object."""
         return False
 
     def is_instance(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> truth.Truth:
-        """Whether it is of the class outside that has this dotted name."""
+        """Whether it is an instance of the outside class with this dotted name."""
         return None
 
     def is_of(self, m: Machine, owner: Ref, found: HeapObject, cls: Ref) -> truth.Truth:
-        """Whether it is of a class of the program or the prelude."""
+        """Whether it is an instance of a class of the program or the prelude."""
         return False
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
-        """Code that is not known can reach it."""
+        """Unknown code can reach it."""
 
 
 class ValueModel:
-    """What values of one type answer that do not lie on the heap."""
+    """How values of one type that are not on the heap behave."""
 
     def get_attribute(self, m: Machine, owner: Value, name: str) -> Value:
         return BoundBuiltin(owner, name)
@@ -104,10 +104,10 @@ class ValueModel:
 
 
 class ClassModel:
-    """What a class that lies outside gives its instances, and classes of the program that inherit from it."""
+    """How an outside class affects its instances and the program's classes that inherit from it."""
 
     stateless = False
-    """Whether it gives instances no state of its own."""
+    """Whether it adds no state of its own to instances."""
 
     def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
         return None
@@ -119,58 +119,58 @@ class ClassModel:
         return None
 
     def mode(self, m: Machine, owner: Ref, found: Instance) -> GradMode | None:
-        """The grad mode that such an object switches to, as a context manager or a decorator."""
+        """The grad mode that such an object switches to, as a context manager or decorator."""
         return None
 
     def packing(self, found: Instance) -> tuple[Value | None, Value | None] | None:
-        """The hooks by which such a manager packs and unpacks what is saved in its block."""
+        """The hooks with which such a manager packs and unpacks the tensors saved in its block."""
         return None
 
     def make(self, m: Machine, cls: Ref, found: ClassObj, args: Args) -> Value | None:
-        """An instance of an inheriting class."""
+        """Create an instance of an inheriting class."""
         return None
 
     def class_attribute(self, m: Machine, cls: Ref, found: ClassObj, name: str) -> Value | None:
-        """An attribute that inheriting classes have."""
+        """An attribute of inheriting classes."""
         return None
 
     def call_class_method(self, m: Machine, cls: Ref, name: str, args: Args) -> Value | None:
         return None
 
     def store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
-        """Whether setting an attribute is done by this."""
+        """Set an attribute; returns whether it was handled here."""
         return False
 
     def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
-        """What is refused of an inheriting class's instance that this has not made ready."""
+        """Raise if an inheriting class's instance that this has not initialized must refuse the attribute."""
 
     def delete(self, m: Machine, owner: Ref, found: Instance, name: str) -> None:
-        """Delete an attribute that is none of the instance's own."""
+        """Delete an attribute that is not the instance's own."""
 
     def holds(self, name: str) -> bool:
-        """Whether an attribute is a table of the library's, in which what is registered stays registered."""
+        """Whether an attribute is one of the library's registries, whose entries stay registered."""
         return False
 
     def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
-        """The attributes that unknown code may have changed; None: any."""
+        """The attributes that unknown code may have changed; None: any of them."""
         return None
 
 
 class TupleModel:
-    """What a tuple of a kind of its own answers."""
+    """How a special kind of tuple behaves."""
 
     sliced = False
-    """Whether its slices are of that kind too."""
+    """Whether its slices are of the same kind."""
 
     def call_method(self, m: Machine, owner: Value, name: str, args: Args) -> Value | None:
         return None
 
     def misused(self, m: Machine, owner: Value, exception: str, message: str) -> None:
-        """Python raises, as this is a tuple."""
+        """Python raises because this is a tuple."""
 
 
 class Guess:
-    """What a library makes of the name of an attribute or a method, where the value is not known."""
+    """What a library infers from the name of an attribute or method of an unknown value."""
 
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         return None
@@ -186,16 +186,16 @@ PLAIN_OBJECT: Final = ObjectModel()
 PLAIN_VALUE: Final = ValueModel()
 
 MODELS: Final[dict[type, ObjectModel]] = dict.fromkeys((Counter, Env, Node, Storage), PLAIN_OBJECT)
-"""By type of the object on the heap."""
+"""By type of the heap object."""
 
 VALUES: Final[dict[type, ValueModel]] = {}
 """By type of the value."""
 
 CLASSES: Final[dict[str, ClassModel]] = {}
-"""By the dotted name of a class that lies outside."""
+"""By dotted name of an outside class."""
 
 MARKERS: Final[dict[str, ClassModel]] = {}
-"""By an attribute that instances have whose class inherits from one of the prelude's."""
+"""By an attribute that marks instances of classes inheriting from a certain prelude class."""
 
 TUPLES: Final[dict[str, TupleModel]] = {}
 """By the kind of tuple."""
@@ -203,53 +203,54 @@ TUPLES: Final[dict[str, TupleModel]] = {}
 GUESSES: Final[list[Guess]] = []
 
 BUILTIN_ITEMS: Final[dict[str, Callable[[Machine, Value], Value]]] = {}
-"""What an item is of a library's object, by its dotted name."""
+"""The result of subscripting a library object, by its dotted name."""
 
 CALLS: Final[dict[type, Callable[[Machine, Value, Args], Value]]] = {}
-"""By the type of the value that is called."""
+"""By the type of the callee."""
 
 NAMED_FUNCTIONS: Final[dict[str, Callable[[Machine, Func, Callable[[], Value]], Value]]] = {}
-"""Functions of the program whose calls somebody looks at, by their own name."""
+"""Wrappers around calls to functions of the program, by the function's own name."""
 
 NAMED_METHODS: Final[dict[str, Callable[[Machine, Func, Value, Args], Value]]] = {}
-"""Methods whose result somebody marks, by their own name."""
+"""Functions that mark the results of methods, by the method's own name."""
 
 ANSWERS: Final[dict[str, Answer]] = {}
-"""What a call of a dotted name gives that is modelled by hand."""
+"""The functions that answer calls to hand-modelled dotted names."""
 
 FALLBACKS: Final[dict[str, Callable[[Machine, str, Args], Value]]] = {}
-"""What a call of any other name of a library gives, by the name's first word."""
+"""The functions that answer calls to all other names of a library, by the name's first component."""
 
 CONSTANTS: Final[dict[str, Value]] = {}
 """Dotted names that stand for a value."""
 
 MODELLED: Final[set[str]] = set()
-"""The first words of names that are the machine's own to answer for."""
+"""First components of the dotted names that the machine itself models."""
 
 STAR: Final[dict[str, tuple[str, ...]]] = {}
-"""What a star import of a library's module binds."""
+"""The names bound by a star import of a library module."""
 
 TYPE_TESTS: Final[dict[str, Callable[[Machine, Value], truth.Truth]]] = {}
-"""Whether a value is of a class outside that says more than its type, by dotted name."""
+"""Tests for outside classes that need more than the value's type, by dotted name."""
 
 FOREIGN_TYPES: Final[set[str]] = set()
-"""Classes outside of which only objects are that have a model of their own."""
+"""Outside classes whose instances all have a model of their own."""
 
 WHOLE_LIBRARIES: Final[set[str]] = set()
-"""Libraries whose classes are all told by their names: what is known to be of another class is of none of theirs."""
+"""Libraries all of whose classes are known by name: an object of a known other class is not an instance of any of
+them."""
 
 TRANSPARENT: Final[set[str]] = set()
-"""Decorators that leave what a function does with tensors as it is, by dotted name."""
+"""Decorators that do not change what a function does with tensors, by dotted name."""
 
 MODES: Final[dict[str, GradMode]] = {}
-"""The grad mode that a decorator without a call stands for, by dotted name."""
+"""The grad mode set by a decorator used without a call, by dotted name."""
 
 EXPECTING: Final[set[str]] = set()
-"""Context managers that expect an exception, by the class of the manager."""
+"""Context managers that expect an exception, by their class."""
 
 
 def answers(*names: str) -> Callable[[Answer], Answer]:
-    """Enter a function as the one that answers calls of these dotted names."""
+    """Register a function as the one that answers calls to these dotted names."""
 
     def add(handler: Answer) -> Answer:
         for name in names:
@@ -264,18 +265,18 @@ def model_of(found: HeapObject | None) -> ObjectModel:
 
 
 def is_foreign(found: HeapObject | None) -> bool:
-    """Whether an object has operators of its own, which Python does not look into."""
+    """Whether an object has operators of its own, which bypass Python's dispatch."""
     return model_of(found).rank > OF_INSTANCES
 
 
 def stronger(m: Machine, left: Value, right: Value) -> ObjectModel:
-    """The model that answers for an operator on two values."""
+    """The model that handles a binary operator on two values."""
     first, second = model_of(m.obj(left)), model_of(m.obj(right))
     return second if second.rank > first.rank else first
 
 
 def class_model(found: Instance) -> ClassModel | None:
-    """That of the outside class of an instance, or of the one that has marked it with attributes."""
+    """The model of an instance's outside class, or of the class that marked the instance with an attribute."""
     if isinstance(found.cls, str):
         return CLASSES.get(found.cls)
     for marker, model in MARKERS.items():
@@ -285,7 +286,7 @@ def class_model(found: Instance) -> ClassModel | None:
 
 
 def mode_of(m: Machine, manager: Value) -> GradMode | None:
-    """The grad mode that a manager stands for."""
+    """The grad mode that a context manager stands for."""
     found = m.obj(manager)
     if not isinstance(found, Instance) or not isinstance(found.cls, str) or not isinstance(manager, Ref):
         return None
@@ -299,7 +300,7 @@ def packing_of(found: Instance) -> tuple[Value | None, Value | None] | None:
 
 
 def misused(m: Machine, value: Value, exception: str, message: str) -> None:
-    """Python raises because a value is a tuple: told by whoever knows what tuple that is."""
+    """Python raises because a value is a tuple; reported by the model of that kind of tuple."""
     kind = getattr(value, "kind", None)
     if isinstance(kind, str) and kind in TUPLES:
         TUPLES[kind].misused(m, value, exception, message)

@@ -1,7 +1,7 @@
 """Signals: what happens during a run (a write, a node that backward reaches), for observers to hear.
 
-The room in which it happens tells, and does not know who hears. Observers hear, in the order in which they were
-registered, and only note what they make of it.
+The room in which something happens emits the signal without knowing who listens. Observers run in registration order
+and only make notes.
 
     @hears(Written)
     def carry(m, signal): ...             # an observer
@@ -27,7 +27,7 @@ from analyzers.syntax import nodes as n
 
 @dataclass(slots=True)
 class WriteBegins:
-    """An operator is about to write the tensor `ident`, with what was computed along `parents`."""
+    """An operator is about to write the tensor `ident`, with values computed along `parents`."""
 
     ident: int
     parents: tuple[Lineage, ...]
@@ -35,7 +35,7 @@ class WriteBegins:
 
 @dataclass(slots=True)
 class Written:
-    """A storage was written, which had been written `count` times before."""
+    """A storage was written that had been written `count` times before."""
 
     storage: int
     count: int
@@ -51,7 +51,7 @@ class MultipliedByZero:
 
 @dataclass(slots=True)
 class DataReplaced:
-    """`t.data = ...`: the tensor gets the memory of another, which was computed along `parents`."""
+    """`t.data = ...`: the tensor takes over the memory of another, which was computed along `parents`."""
 
     ident: int
     parents: tuple[Lineage, ...]
@@ -59,14 +59,14 @@ class DataReplaced:
 
 @dataclass(slots=True)
 class GraphDropped:
-    """The program itself takes a tensor out of its graph, by `detach` or `data`."""
+    """The program itself takes a tensor out of its graph, through `detach` or `data`."""
 
     tensor: Tensor
 
 
 @dataclass(slots=True)
 class Escaped:
-    """Code that the machine does not see has these tensors, and may send them backward."""
+    """Code that the machine cannot see has these tensors, and may call backward on them."""
 
     tensors: Sequence[Tensor]
 
@@ -83,7 +83,7 @@ class BackwardBegins:
 
 @dataclass(slots=True)
 class NodeReached:
-    """A backward goes through a node, or may."""
+    """A backward goes, or may go, through a node."""
 
     ident: int
     node: Node
@@ -91,7 +91,7 @@ class NodeReached:
 
 @dataclass(slots=True)
 class LeafReached:
-    """A backward surely comes to a leaf from a node."""
+    """A backward definitely reaches a leaf from a node."""
 
     node: int
     leaf: int
@@ -99,7 +99,7 @@ class LeafReached:
 
 @dataclass(slots=True)
 class GradientArrived:
-    """A backward has made a gradient of the leaf in `storage`, or, unless it is the `first`, has added to it."""
+    """A backward created the gradient of the leaf in `storage` or, unless `first`, added to it."""
 
     grad: int
     storage: int
@@ -108,33 +108,33 @@ class GradientArrived:
 
 @dataclass(slots=True)
 class NodeSpent:
-    """A backward that keeps no graph has surely gone through a node."""
+    """A backward that does not retain its graph has definitely gone through a node."""
 
     ident: int
 
 
 @dataclass(slots=True)
 class GradientRead:
-    """The program asks for the gradient of a leaf."""
+    """The program reads the gradient of a leaf."""
 
     leaf: int
 
 
 @dataclass(slots=True)
 class GraphRetained:
-    """A backward has kept the graph of these nodes."""
+    """A backward retained the graph of these nodes."""
 
     nodes: Iterable[int]
 
 
 @dataclass(slots=True)
 class BackwardUnseen:
-    """A backward went where the machine does not see."""
+    """A backward went where the machine cannot follow."""
 
 
 @dataclass(slots=True)
 class LeavesReached:
-    """A backward is over that came to leaves; `users` are nodes from which it came to them."""
+    """A backward that reached leaves has finished; `users` are the nodes from which it reached them."""
 
     leaves: Iterable[int]
     users: Mapping[int, int]
@@ -142,14 +142,14 @@ class LeavesReached:
 
 @dataclass(slots=True)
 class GradientDropped:
-    """`t.grad` is set to None, and was `grad`."""
+    """`t.grad` is set to None; it was `grad`."""
 
     grad: int
 
 
 @dataclass(slots=True)
 class OptimizerDid:
-    """The prelude tells of an optimizer, a scaler or of tensors that are clipped."""
+    """The prelude reports an action of an optimizer or a scaler, or the clipping of tensors."""
 
     what: str
     subject: Value
@@ -168,7 +168,8 @@ class Loaded:
 
 @dataclass(slots=True)
 class Named:
-    """A statement has bound a value to `name`, as the program writes it: what is known of it there is a fact."""
+    """A statement has bound a value to `name`, as written in the program: what is known of it there is recorded as a
+    fact."""
 
     frame: Frame
     statement: n.Node
@@ -178,7 +179,7 @@ class Named:
 
 @dataclass(slots=True)
 class Bound:
-    """A name or target, as the program writes it, now holds a value that may have grown out of the one before."""
+    """A name or target, as written in the program, now holds a value that may derive from its previous one."""
 
     name: str
     value: Value
@@ -186,7 +187,7 @@ class Bound:
 
 @dataclass(slots=True)
 class Kept:
-    """A container called `name` holds `new` beside what it held before."""
+    """A container called `name` now holds `new` in addition to its previous content."""
 
     name: str
     earlier: Sequence[Value]
@@ -205,7 +206,7 @@ class ItemStored:
 
 @dataclass(slots=True)
 class Assigned:
-    """An assignment is done."""
+    """An assignment has been executed."""
 
     statement: n.Assign
     value: Value
@@ -213,7 +214,7 @@ class Assigned:
 
 @dataclass(slots=True)
 class LeftAlone:
-    """An expression is a statement, and its value goes nowhere."""
+    """The value of an expression statement is discarded."""
 
     node: n.Expr
     value: Value
@@ -221,7 +222,7 @@ class LeftAlone:
 
 @dataclass(slots=True)
 class OwnAttributeSet:
-    """An attribute is set that is none of torch's own, on a tensor or a module."""
+    """An attribute that torch does not define is set on a tensor or a module."""
 
     name: str
     module: bool
@@ -229,7 +230,7 @@ class OwnAttributeSet:
 
 @dataclass(slots=True)
 class TensorStored:
-    """A module gets a tensor as an attribute that is not registered."""
+    """A tensor is stored as an unregistered attribute of a module."""
 
     owner: Instance
     name: str
@@ -238,7 +239,7 @@ class TensorStored:
 
 @dataclass(slots=True)
 class CallBegins:
-    """A module is called; or, by name, the `forward` of the custom function `custom`."""
+    """A module is called; or, if `custom` is set, the `forward` of that custom function is called directly."""
 
     custom: str = ""
     takes_context: bool = False
@@ -246,7 +247,7 @@ class CallBegins:
 
 @dataclass(slots=True)
 class CallEnded:
-    """The call that began last is over; `result` is None where it has raised."""
+    """The most recently started call is over; `result` is None if it raised."""
 
     result: Value | None
 
@@ -260,7 +261,7 @@ HEARERS: Final[dict[type, list[Hearer]]] = {}
 
 
 def hears(kind: type) -> Callable[[HearerT], HearerT]:
-    """Enter a function as one that is told of signals of this kind."""
+    """Register a function as a listener for signals of this kind."""
 
     def add(hearer: HearerT) -> HearerT:
         HEARERS.setdefault(kind, []).append(hearer)

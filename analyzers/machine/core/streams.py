@@ -26,7 +26,7 @@ class Stream:
     counted: int | None = None
 
     def at(self, m: Machine, index: int) -> Callable[[], Value]:
-        """Gives the element at `index`: a pair with its number, where an `enumerate` counts."""
+        """A function that produces the element at `index`: paired with its number under `enumerate`."""
         if index < len(self.items):
             return lambda: self.items[index]
         if self.counted is None or not isinstance(self.rest, Tup):
@@ -42,5 +42,5 @@ class Stream:
         return lambda: rest
 
     def drained(self, m: Machine) -> Stream:
-        """The elements of a generator that is run to its end at once."""
+        """The same elements, with a generator run to its end now."""
         return self if self.drain is None else self.drain(m)

@@ -1,4 +1,4 @@
-"""Entering something into a table: once, as two that answer to one name would hide each other."""
+"""Registering an entry in a table; a key may be registered only once, since a second entry would hide the first."""
 
 from __future__ import annotations
 
