@@ -73,7 +73,7 @@ def compute_after(
     changes = moved_before(facts, [block[i] for i in moved], block[here])
     if changes is None:
         return None
-    title = f"Compute {_listed(_bound(block, moved))} behind the step"
+    title = f"Compute {_listed(_bound(block, moved))} after the step"
     return FixDraft(title, True, changes)
 
 
@@ -95,7 +95,7 @@ def write_after(facts: Facts, writes: Sequence[tuple[Loc, Sequence[Loc]]], again
     changes = moved_before(facts, [block[one]], block[here + 1])
     if changes is None:
         return None
-    return FixDraft("Write behind the backward", all(_clears(node) for _, node in passed[:-1]), changes)
+    return FixDraft("Write after the backward", all(_clears(node) for _, node in passed[:-1]), changes)
 
 
 def _is_backward_of_name(node: n.Node) -> bool:

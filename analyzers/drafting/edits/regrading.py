@@ -47,7 +47,7 @@ def _recorded(facts: Facts, loc: Loc, call: n.Call) -> tuple[str, bool, tuple[Ch
     """`torch.autograd.grad(loss, w)` whose result is to have a graph."""
     asked = next((at(loc, keyword.value) for keyword in call.keywords if keyword.arg == "create_graph"), None)
     change = (asked, "True") if asked is not None else add_argument(facts, loc, call, "create_graph=True")
-    return "Record the gradient: `create_graph=True`", True, (change,)
+    return "Record the gradient's graph: `create_graph=True`", True, (change,)
 
 
 def _in_place(facts: Facts, loc: Loc) -> tuple[str, bool, tuple[Change, ...]] | None:
@@ -131,7 +131,7 @@ def require(facts: Facts, made: Lineage | None, *, safe: bool) -> Iterator[FixDr
         return
     call = node_at(facts, made.loc)
     if isinstance(call, n.Call) and not any(k.arg == "requires_grad" for k in call.keywords):
-        yield FixDraft("Let it require grad", safe, (add_argument(facts, made.loc, call, "requires_grad=True"),))
+        yield FixDraft("Make it require grad", safe, (add_argument(facts, made.loc, call, "requires_grad=True"),))
 
 
 def behind(loc: Loc, node: n.Node, suffix: str) -> tuple[Change, ...]:

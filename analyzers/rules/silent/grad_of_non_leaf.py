@@ -1,9 +1,9 @@
-"""`.grad` is read of a tensor that backward fills no gradient into.
+"""`.grad` is read from a tensor that backward never fills.
 
-Gradients arrive at leaves. What was scaled, moved, reshaped or cloned after `requires_grad=True` is a result: its
-`.grad` stays None, with a warning at most, and so does that of a leaf whose detached copy went into the loss, or that
-is not in the loss at all. Where the None is then used, that line raises, and so it does after `zero_grad`, which sets
-gradients to None.
+Gradients arrive at leaves. A tensor that was scaled, moved, reshaped or cloned after `requires_grad=True` is a result:
+its `.grad` stays None, with at most a warning. The same holds for a leaf whose detached copy went into the loss, and
+for a leaf that is not in the loss at all. A line that then uses the None raises, as does one that uses a gradient
+after `zero_grad`, which sets gradients to None.
 
 ## Reported
 ```python
@@ -31,8 +31,8 @@ w = (torch.ones(3) * 0.1).requires_grad_()
 w.sum().backward()
 w.grad.zero_()
 ```
-## A result on the way
-What is no leaf keeps its gradient only when it is told to.
+## An intermediate result
+A tensor that is not a leaf keeps its gradient only if asked to.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -48,7 +48,7 @@ h.retain_grad()
 (h * h).sum().backward()
 w.grad = h.grad
 ```
-## A step that makes a result of the leaf
+## An update that turns the leaf into a result
 ```python
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -65,7 +65,7 @@ for step in range(3):
         x -= 0.1 * x.grad
     x.grad = None
 ```
-## A leaf for each round
+## A new leaf in each iteration
 ```python
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -97,7 +97,7 @@ body, unused = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
 body(torch.ones(4, 3)).sum().backward()
 norm = unused.weight.grad.norm()  # error: [grad-of-non-leaf]  # raises: AttributeError "no attribute 'norm'"
 ```
-## Cut off on the way
+## Cut off along the way
 ```python
 import torch
 body, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
@@ -186,7 +186,7 @@ def _used(facts: Facts, event: Raised, grad: NoneGrad) -> Draft:
     made = trail.loc if trail is not None else None
     if grad.tensor is not None and trail is not None and made is not None:
         if grad.tensor.is_leaf is False:
-            message = f"{said(facts, made)} is no leaf, so its `.grad` stays None, and using it raises"
+            message = f"{said(facts, made)} is not a leaf, so its `.grad` stays None, and using it raises"
             notes = told(callers(trail.via), [used], callers(event.site.via), besides=made)
             return Draft(made, message, event, related=notes, fixes=_lasting(facts, made, safe=False))
         if grad.tensor.requires_grad is False:
@@ -201,16 +201,16 @@ def _used(facts: Facts, event: Raised, grad: NoneGrad) -> Draft:
         return Draft(cleared, message, event, related=told([used], callers(event.site.via), besides=cleared))
     cut = _cut(missed, trail) if filled is None and missed is not None and trail is not None else None
     if cut is not None and cut.loc is not None:
-        message = f"{explain_cut(facts, cut)}: no gradient comes to `{name}`, and using `{name}.grad` raises"
+        message = f"{explain_cut(facts, cut)}: no gradient reaches `{name}`, and using `{name}.grad` raises"
         notes = told(callers(cut.via), [used], callers(event.site.via), besides=cut.loc)
         return Draft(cut.loc, message, event, related=notes, fixes=_attached(facts, cut))
     message = f"`{name}.grad` is None here: no backward has filled it"
-    origin: list[Note] = [(made, f"`{name}` is made here")] if made is not None else []
+    origin: list[Note] = [(made, f"`{name}` is created here")] if made is not None else []
     if filled is not None:
         message = f"`{name}.grad` is None here: it was cleared after {said(facts, filled.loc)}"
     elif missed is not None:
         message = f"`{name}.grad` is None here: {said(facts, missed.site.loc)} does not reach `{name}`"
-        origin.append((missed.site.loc, "this is the last backward before"))
+        origin.append((missed.site.loc, "this is the last backward before it"))
     return Draft(here, message, event, related=told(origin, callers(event.site.via), besides=here))
 
 
@@ -240,14 +240,16 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
         yield from _went_elsewhere(facts, read, trail, here)
         return
     if read.tensor.is_leaf is False:
-        message = f"{said(facts, made)} is no leaf, so `{read.name}.grad` stays None"
+        message = f"{said(facts, made)} is not a leaf, so `{read.name}.grad` stays None"
         notes = told(callers(trail.via), [here], besides=made)
         yield Draft(made, message, effect="grad-none", related=notes, fixes=_lasting(facts, made, safe=True))
         return
     for copy in facts.of(Rewrapped):
         if any(step is trail for step in copy.lineage.walk(40)):
             loc = copy.site.loc
-            message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and its `.grad` stays None"
+            message = (
+                f"{said(facts, loc)} creates a new leaf: the gradient goes there, and `{read.name}.grad` stays None"
+            )
             fixes = tuple(_read_there(facts, read, loc))
             yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc), fixes=fixes)
             return
@@ -262,7 +264,7 @@ def _went_elsewhere(facts: Facts, read: GradRead, trail: Lineage, here: Note) ->
         if flag.tensor != read.ident and any(step is trail for step in made_of):
             loc = read.site.loc
             message = f"`{read.name}` does not require grad, so `{read.name}.grad` stays None"
-            notes = [(flag.site.loc, "the gradient comes to this tensor, which is made of it")]
+            notes = [(flag.site.loc, "the gradient goes to this tensor, which was made from it")]
             yield Draft(loc, message, effect="grad-none", related=told(notes, callers(read.site.via), besides=loc))
             return
 
@@ -275,7 +277,7 @@ def _never_arrives(facts: Facts, read: GradRead, trail: Lineage, here: Note) -> 
         cut = _cut(backward, trail)
         flag = next((event.site for event in facts.of(FlagSet) if event.tensor == read.ident), None)
         if cut is not None and cut.loc is not None:
-            message = f"{explain_cut(facts, cut)}: no gradient comes to `{read.name}`, and its `.grad` stays None"
+            message = f"{explain_cut(facts, cut)}: no gradient reaches `{read.name}`, and its `.grad` stays None"
             notes = told([here], callers(cut.via), besides=cut.loc)
             yield Draft(cut.loc, message, effect="grad-none", related=notes, fixes=_attached(facts, cut))
         elif flag is not None:
@@ -312,7 +314,7 @@ def _lasting(facts: Facts, made: Loc, *, safe: bool) -> tuple[FixDraft, ...]:
                 match later:
                     case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name(id=flagged), attr="requires_grad_"))):
                         if flagged == name:
-                            return (FixDraft("Begin a new graph here", True, behind(loc, value, ".detach()")),)
+                            return (FixDraft("Start a new graph here", True, behind(loc, value, ".detach()")),)
             if (updated := _updated(facts, block, here, name)) is not None:
                 return (updated,)
             line = (between(loc, statement.end, statement.end), f"\n{indent}{name}.retain_grad()")
@@ -364,4 +366,4 @@ def _function(facts: Facts, loc: Loc) -> tuple[str, str, int] | None:
     return (loc.module, loc.chunk, around[-1].start) if around else None
 
 
-RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read of a tensor that gets no gradient", check, __doc__ or "")
+RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read from a tensor that gets no gradient", check, __doc__ or "")

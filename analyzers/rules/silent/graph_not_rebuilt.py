@@ -1,7 +1,7 @@
-"""A backward is repeated over a graph that was built before the last update: the gradient is an old one.
+"""Backward is repeated over a graph that was built before the last update, so the gradient is out of date.
 
-With `retain_graph=True` one forward pass can be sent backward any number of times. The gradient is each time that of
-the point where the forward pass ran, however far the parameters have moved since.
+With `retain_graph=True` backward can run through one forward pass any number of times. Each time it returns the
+gradient at the point where the forward pass ran, however far the parameters have moved since.
 
 ## Reported
 ```python
@@ -54,7 +54,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         if loc in seen or loc in told_otherwise or loc != event.first.loc:
             continue
         seen.add(loc)
-        message = f"{said(facts, loc)} goes once more through a graph that was built before the last update"
+        message = f"{said(facts, loc)} goes again through a graph that was built before the last update"
         notes = [(place, text) for place, text in (
             (event.node.loc, "the graph was built here"), (event.write.loc, "this has changed a leaf since"),
         ) if place is not None]  # fmt: skip

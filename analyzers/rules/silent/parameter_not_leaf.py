@@ -1,7 +1,7 @@
-"""A module's attribute is computed of a parameter, and so is none itself.
+"""A module's attribute is computed from a parameter, and is therefore not a parameter itself.
 
 `nn.Parameter(...) * 0.02` and `nn.Parameter(...).to(device)` are plain tensors: the module registers no parameter, the
-optimizer never sees one, and the graph of that one computation is shared by all iterations.
+optimizer never sees one, and all iterations share the graph of that one computation.
 
 ## Reported
 ```python
@@ -72,9 +72,7 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event in facts.of(ParameterLost):
         loc = event.site.loc
-        message = (
-            f"`{event.owner}.{event.attr}` is computed of a parameter and is none itself: no optimizer will find it"
-        )
+        message = f"`{event.owner}.{event.attr}` is computed from a parameter but is not one: no optimizer will find it"
         notes = told(callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=tuple(_wrap_all(facts, loc)))
 
@@ -97,7 +95,9 @@ def _wrap_all(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     inner, text = facts.text(at(loc, data)), facts.text(at(loc, whole))
     rest = text[len(facts.text(at(loc, made))) :]
     if isinstance(data, n.Name | n.Call | n.Attribute | n.Subscript):
-        yield FixDraft("Make the parameter of the result", True, ((at(loc, whole), f"{name}({inner}{rest})"),))
+        yield FixDraft("Make the result the parameter", True, ((at(loc, whole), f"{name}({inner}{rest})"),))
 
 
-RULE = Rule("AG205", "parameter-not-leaf", "What is computed of a parameter is no parameter", check, __doc__ or "")
+RULE = Rule(
+    "AG205", "parameter-not-leaf", "A tensor computed from a parameter is not a parameter", check, __doc__ or ""
+)

@@ -1,6 +1,6 @@
-"""A statement names a method and does not call it: the parentheses are missing.
+"""A statement names a method but does not call it: the parentheses are missing.
 
-`loss.backward`, `opt.step` and `opt.zero_grad` are expressions like any other: Python looks the method up and drops it.
+`loss.backward`, `opt.step` and `opt.zero_grad` are ordinary expressions: Python looks up the method and discards it.
 
 ## Reported
 ```python
@@ -24,7 +24,7 @@ for step in range(3):
     loss.backward()
     opt.step()
 ```
-## Reported: gradients that nobody clears
+## Reported: gradients that are never cleared
 ```python
 import torch
 w = torch.ones(2, requires_grad=True)
@@ -89,7 +89,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add(loc)
         effect = effect_on(event.leaves, trained(facts)) if detaches else _EFFECTS.get(event.method)
-        message = f"{said(facts, loc)} names the method and does not call it"
+        message = f"{said(facts, loc)} names the method but does not call it"
         fixes: tuple[FixDraft, ...] = ()
         if not detaches and (event.owner != "tensor" or event.method in {"backward", "zero_"}):
             fixes = (FixDraft("Call it", True, ((between(loc, loc.end, loc.end), "()"),)),)
@@ -97,4 +97,4 @@ def check(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, effect=effect or "no-effect-assignment", related=notes, fixes=fixes)
 
 
-RULE = Rule("AG306", "method-not-called", "A method is named and not called", check, __doc__ or "")
+RULE = Rule("AG306", "method-not-called", "A method is named but not called", check, __doc__ or "")

@@ -1,7 +1,7 @@
-"""Backward is called without a gradient on a tensor of several elements, or of complex numbers.
+"""Backward is called without a gradient on a tensor with several elements or with complex numbers.
 
-The gradient of a tensor is that of its sum only if one says so: reduce the losses to one number first, or hand
-backward the gradient to start from. A tensor of one element, of any shape, is fine.
+Torch does not assume that you want the gradient of the sum: reduce the losses to one number first, or pass backward
+the gradient to start from. A tensor with one element is fine, whatever its shape.
 
 ## Reported
 ```python
@@ -11,7 +11,7 @@ loss = w ** 2
 loss.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "grad can be implicitly created"
 ```
 ## Fixed
-Whether the mean or the sum is meant, only a person knows.
+Only the author knows whether the mean or the sum is meant.
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -25,7 +25,7 @@ loss = w ** 2
 loss.sum().backward()
 ```
 ## Complex numbers
-The square of a complex number is complex; the square of its magnitude is what errors are measured by.
+The square of a complex number is complex; an error is measured by the square of its magnitude.
 ```python
 import torch
 wave = torch.ones(4, requires_grad=True)
@@ -74,11 +74,11 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
     if "real scalar" in event.message:
         related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
         related += [(s.loc, "computed here") for s in steps[:4] if s.loc is not None]
-        message = f"`{cause.name}` is complex, and backward starts from real numbers: take `.abs()` or `.real` first"
+        message = f"`{cause.name}` is complex, but backward starts from a real number: take `.abs()` or `.real` first"
         fixes = tuple(_magnitude(facts, steps))
         return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)
     shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
-    message = f"`{cause.name}` has the shape ({shape}): reduce it to one number, or hand `backward` a gradient"
+    message = f"`{cause.name}` has shape ({shape}): reduce it to one number, or pass `backward` a gradient"
     notes = told(related, callers(event.site.via), besides=loc)
     return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 

@@ -1,6 +1,6 @@
 """`requires_grad` is set on a tensor that was computed from others.
 
-Only leaves carry the flag by choice; a result requires grad because its inputs do. To stop gradients there, detach it.
+The flag can only be set on leaves; a result requires grad because its inputs do. To stop gradients there, detach it.
 
 ## Reported
 ```python
@@ -52,6 +52,6 @@ def _detach(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG111", "requires-grad-changed-on-non-leaf", "`requires_grad` is set on a tensor that is no leaf", check,
+    "AG111", "requires-grad-changed-on-non-leaf", "`requires_grad` is set on a tensor that is not a leaf", check,
     __doc__ or "",
 )  # fmt: skip
