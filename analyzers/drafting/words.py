@@ -32,9 +32,9 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
         case "data":
             return f"{source} takes the data without its graph"
         case "no-grad" if differentiation(facts, step.loc) is not None:
-            return f"{source} records no graph of the gradient, because `create_graph` is not set"
+            return f"{source} records no graph for the gradient because `create_graph` is not set"
         case "no-grad":
-            return f"{source} runs with gradients switched off"
+            return f"{source} runs with gradients disabled"
         case "inference":
             return f"{source} runs in inference mode"
         case "no-derivative":
@@ -42,12 +42,12 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
         case "integer":
             return f"{source} is an integer tensor, and no gradient flows through it"
         case "frozen":
-            return f"{source} turns the gradient off"
+            return f"{source} disables its gradient"
         case "leaf-copy":
             return f"{source} makes a copy without the graph"
         case "rewrapped":
-            return f"{source} makes a new leaf"
-    return f"{source} takes plain numbers out of torch, and they carry no graph"
+            return f"{source} creates a new leaf"
+    return f"{source} turns tensors into plain numbers, which carry no graph"
 
 
 def callers(via: Iterable[Loc]) -> list[Note]:

@@ -167,7 +167,7 @@ def test_comments_silence_findings_whichever_file_finds_them(tmp_path: Path, job
     done = run("check", "--jobs", jobs, "lib.py", "train.py", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(
-        "lib.py:2:16: info[AG002] `AG104` is ignored here, but not found (unused-suppression)\n"
+        "lib.py:2:16: info[AG002] `AG104` is ignored here but not found (unused-suppression)\n"
     )
 
 

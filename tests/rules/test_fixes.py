@@ -96,7 +96,7 @@ def test_what_is_computed_behind_a_step_is_only_what_nobody_else_needs() -> None
 )
 def test_losses_are_added_up_only_side_by_side(losses: str, offered: bool) -> None:
     text = WEIGHT + "y = w.exp()\na, b = y.sum(), y.pow(2).sum()\n" + losses
-    assert ("Run one backward over the sum" in {fix.title for fix in fixes(text)}) == offered
+    assert ("Run one backward on the sum" in {fix.title for fix in fixes(text)}) == offered
 
 
 def test_three_losses_become_one_backward() -> None:
@@ -275,7 +275,7 @@ def test_a_view_gets_memory_of_its_own_where_all_writes_go_to_it() -> None:
     text = "import torch\na = torch.zeros(4)\nw = a[:2].requires_grad_()\nv = a[2:]\nu = a[3:]\n"
     text += "loss = w.square().sum()\n{}loss.backward()\n"
     one = text.format("v[0] = 1.0\nv[1] = 2.0\n")
-    assert [fix.title for fix in fixes(one)] == ["Give `v` memory of its own (`clone()`)"]
+    assert [fix.title for fix in fixes(one)] == ["Give `v` its own memory (`clone()`)"]
     assert not fixes(one)[0].safe
     assert fixes(text.format("v[0] = 1.0\nu[0] = 2.0\n")) == ()
 

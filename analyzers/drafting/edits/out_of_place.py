@@ -29,7 +29,7 @@ def out_of_place(facts: Facts, loc: Loc) -> FixDraft | None:
             if isinstance(value, n.BinOp | n.IfExp | n.BoolOp | n.Compare | n.Lambda | n.UnaryOp | n.TupleExpr):
                 right = f"({right})"
             change = (at(loc, statement), f"{name} = {name} {op} {right}")
-            title = f"Write `{name} = {name} {op} …`, which makes a new tensor"
+            title = f"Write `{name} = {name} {op} …`, which creates a new tensor"
             return FixDraft(title, owns(facts, loc, name), (change,))
         case n.ExprStmt(value=n.Call() as call):
             renamed = _without_underscores(facts, loc, call)

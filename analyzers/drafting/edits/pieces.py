@@ -17,7 +17,7 @@ def rebind_detached(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     match statement:
         case n.ExprStmt(value=n.Call(func=n.Attribute(value=n.Name() | n.Attribute() as owner, attr="detach_"))):
             name = facts.text(at(loc, owner))
-            yield FixDraft("Bind the detached tensor", True, ((at(loc, statement), f"{name} = {name}.detach()"),))
+            yield FixDraft("Assign the detached tensor", True, ((at(loc, statement), f"{name} = {name}.detach()"),))
 
 
 def drop_suffix(facts: Facts, loc: Loc, attribute: n.Attribute, whole: n.Node) -> Change:

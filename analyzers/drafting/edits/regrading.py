@@ -47,7 +47,7 @@ def _recorded(facts: Facts, loc: Loc, call: n.Call) -> tuple[str, bool, tuple[Ch
     """`torch.autograd.grad(loss, w)` whose result is to have a graph."""
     asked = next((at(loc, keyword.value) for keyword in call.keywords if keyword.arg == "create_graph"), None)
     change = (asked, "True") if asked is not None else add_argument(facts, loc, call, "create_graph=True")
-    return "Record the gradient: `create_graph=True`", True, (change,)
+    return "Record the gradient's graph: `create_graph=True`", True, (change,)
 
 
 def _in_place(facts: Facts, loc: Loc) -> tuple[str, bool, tuple[Change, ...]] | None:

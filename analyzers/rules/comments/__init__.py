@@ -1,1 +1,1 @@
-"""Comments that silence findings, and the rules about them: AG0xx."""
+"""Comments that suppress findings, and the rules about them: AG0xx."""

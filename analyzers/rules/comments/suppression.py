@@ -1,7 +1,7 @@
-"""Which findings the comments of a file silence, which comments silence none, and the edits to either.
+"""Which findings a file's comments suppress, which comments suppress nothing, and the edits for both.
 
-A directive speaks for a finding if it stands on a line of the finding's place, on the first or last line of the
-statement around it (of its header, where the statement has a block), or where a string ends that goes on below:
+A directive applies to a finding if it is on a line of the finding itself, on the first or last line of the enclosing
+statement (of its header, if the statement has a block), or on the line where a multi-line string ends:
 
     y = f(                             the first line,
         x.add_(1),                     the line of the finding,
@@ -37,7 +37,7 @@ _SPACE_BEFORE = re.compile(rb"[ \t\f]*\Z")
 _LINE_BREAK = re.compile(rb"\r?\n|\r")
 
 Use = tuple[str, int, str | None]
-"""What silenced a finding: the file, where the directive begins, and the code in it; None where it has no list."""
+"""What suppressed a finding: the file, the directive's start, and the code in it, or None if it has no list."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class Comments:
 
     @cached_property
     def tree(self) -> Tree:
-        """Of the text as it is. Most files silence nothing, and it takes longest to make."""
+        """The tree of the current text, built lazily: it is slow to build, and most files suppress nothing."""
         return parse.parse(self.text)
 
     def silencing(self, finding: Finding) -> list[Suppression]:
-        """The directives that silence a finding in this file."""
+        """The directives that suppress a finding in this file."""
         naming = [one for one in self.directives if one.silences(finding.code, finding.name)]
         if not naming:
             return []
@@ -63,7 +63,7 @@ class Comments:
 
 
 def uses(comments: Comments, findings: Iterable[Finding]) -> frozenset[Use]:
-    """What of a file's directives silences one of these findings."""
+    """The parts of a file's directives that suppress one of these findings."""
     found: set[Use] = set()
     for finding in findings:
         if finding.place.path == comments.path:
@@ -74,9 +74,9 @@ def uses(comments: Comments, findings: Iterable[Finding]) -> frozenset[Use]:
 
 
 def unused(comments: Comments, used: frozenset[Use], rules: Sequence[Rule], off: frozenset[str]) -> Iterator[Finding]:
-    """A finding for each directive with parts that silence nothing; rules in `off` are switched off.
+    """A finding for each directive with parts that suppress nothing; rules in `off` are disabled.
 
-    A `noqa` without codes may be there for another linter: it is never unused, and keeps others from being called so.
+    A `noqa` without codes may be meant for another linter: it is never unused, and neither are others on its line.
     """
     known = {word.upper(): rule.code for rule in rules for word in (rule.code, rule.name)}
     speaking = [one for one in comments.directives if one.shared or one.codes]
@@ -103,20 +103,20 @@ def unused(comments: Comments, used: frozenset[Use], rules: Sequence[Rule], off:
 
 
 def unknown(comments: Comments, rules: Sequence[Rule]) -> Iterator[Finding]:
-    """A finding for each word in a list of ours that is no rule."""
+    """A finding for each word in one of our lists that is not a rule."""
     known = {word.upper() for rule in rules for word in (rule.code, rule.name)}
     for one in comments.directives:
         for code in () if one.shared else one.codes or ():
             if code.name not in known:
                 written = comments.text[code.start : code.end].decode("utf-8", "replace")
-                message = f"`{written}` is ignored here, but there is no such rule"
+                message = f"`{written}` is ignored here, but no rule has that name"
                 yield Finding(
                     UNKNOWN.code, UNKNOWN.name, "warning", message, Place(comments.path, code.start, code.end)
                 )
 
 
 def spoken_lines(text: bytes, tree: Tree, place: Place) -> Iterator[int]:
-    """The lines, from 0, on which a directive speaks for a finding at `place`."""
+    """The lines, from 0, on which a directive applies to a finding at `place`."""
     starts = _line_starts(text)
     end = max(place.end - 1, place.start)
     node = _statement(tree, place.start, end)
@@ -134,7 +134,7 @@ def spoken_lines(text: bytes, tree: Tree, place: Place) -> Iterator[int]:
 
 
 def ignoring(comments: Comments, finding: Finding) -> Edit | None:
-    """The edit that silences one finding, where a comment can stand; a list that is there already grows."""
+    """The edit that suppresses one finding, if a comment fits anywhere; an existing list is extended."""
     text, tree, place = comments.text, comments.tree, finding.place
     starts = _line_starts(text)
     wanted = dict.fromkeys([_line(starts, place.start), *sorted(spoken_lines(text, tree, place))])
@@ -158,7 +158,7 @@ def _longer_list(comments: Comments, one: Suppression, code: str) -> Edit:
 
 
 def _unused(comments: Comments, one: Suppression, idle: tuple[Code, ...]) -> Finding:
-    """`idle`: the codes of a list that silence nothing."""
+    """`idle`: the codes of a list that suppress nothing."""
     left = [code for code in one.codes or () if code not in idle]
     whole = not left
     place = Place(comments.path, one.start, one.end)
@@ -166,7 +166,7 @@ def _unused(comments: Comments, one: Suppression, idle: tuple[Code, ...]) -> Fin
         place = Place(comments.path, idle[0].start, idle[0].end)
     words = " and ".join(f"`{comments.text[c.start : c.end].decode('utf-8', 'replace')}`" for c in idle)
     verb = "is" if len(idle) == 1 else "are"
-    message = f"{words} {verb} ignored here, but not found" if idle else "this comment silences nothing"
+    message = f"{words} {verb} ignored here but not found" if idle else "this comment suppresses nothing"
     title = "Remove the comment" if whole else f"Remove {words} from the comment"
     edit = _without(comments, one) if whole else _shorter_list(comments, one, left)
     return Finding(UNUSED.code, UNUSED.name, "info", message, place, fixes=(Fix(title, True, (edit,)),))
@@ -179,7 +179,7 @@ def _shorter_list(comments: Comments, one: Suppression, left: Sequence[Code]) ->
 
 
 def _without(comments: Comments, one: Suppression) -> Edit:
-    """Take a directive away, with the space before it, and its line if nothing is left there; other remarks stay."""
+    """Remove a directive, the space before it, and its line if nothing is left there; other remarks stay."""
     text = comments.text
     line_start = text.rfind(b"\n", 0, one.start) + 1
     space = _SPACE_BEFORE.search(text, line_start, one.start)
@@ -223,13 +223,13 @@ def _lines_of(starts: Sequence[int], node: Node) -> tuple[int, int]:
 
 
 def _header_end(node: Node, body: Node) -> int:
-    """Where the colon before a block stands."""
+    """The position of the colon before a block."""
     colons = [child.start_byte for child in node.children if child.type == ":" and child.end_byte <= body.start_byte]
     return colons[-1] if colons else node.start_byte
 
 
 def _takes_comment(text: bytes, tree: Tree, starts: Sequence[int], line: int) -> bool:
-    """Whether a line ends outside of strings, and does not go on with a backslash."""
+    """Whether a line ends outside any string, and is not continued with a backslash."""
     code = _REST_OF_LINE.match(text, starts[line])
     assert code is not None
     node = tree.root_node.descendant_for_byte_range(max(code.end() - 1, 0), max(code.end() - 1, 0))
@@ -239,7 +239,7 @@ def _takes_comment(text: bytes, tree: Tree, starts: Sequence[int], line: int) ->
 
 
 def _string_over_end(text: bytes, tree: Tree, starts: Sequence[int], line: int) -> Node | None:
-    """The string that goes on over the end of a line."""
+    """The string that continues past the end of a line."""
     end = text.find(b"\n", starts[line])
     if end < 0:
         return None

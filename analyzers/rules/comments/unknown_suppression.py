@@ -1,7 +1,7 @@
-"""A comment silences a rule that does not exist.
+"""A comment ignores a rule that does not exist.
 
-A code or a name in `# autograd: ignore[...]` that no rule has silences nothing: most often it is misspelt. In a
-`# noqa` it may be another linter's, and is left alone.
+A code or name in `# autograd: ignore[...]` that matches no rule suppresses nothing; usually it is misspelt. In a
+`# noqa` it may belong to another linter, and is left alone.
 
 ## Reported
 ```python
@@ -22,4 +22,4 @@ from __future__ import annotations
 
 from analyzers.drafting.base import Rule
 
-RULE = Rule("AG003", "unknown-suppression", "A comment silences a rule that does not exist", None, __doc__ or "")
+RULE = Rule("AG003", "unknown-suppression", "A comment ignores a rule that does not exist", None, __doc__ or "")

@@ -1,8 +1,8 @@
-"""A comment silences findings that do not exist.
+"""A comment ignores findings that are not there.
 
-The fault was mended, or moved, and the comment stayed: the next one on that line would go unseen. Only codes of ours
-are looked at: the codes of other linters are theirs, and a bare `# noqa` may be there for one of them. A comment is not
-called unused while the file does not parse, nor where a run has reached its bound, nor for a rule that is switched off.
+The fault was fixed or moved, but the comment stayed: it would hide the next fault on that line. Only this tool's codes
+are checked: other codes belong to other linters, and so may a bare `# noqa`. A comment is never reported as unused
+while the file does not parse, when a run was cut short by its limits, or for a rule that is disabled.
 
 ## Reported
 ```python
@@ -42,4 +42,4 @@ from __future__ import annotations
 
 from analyzers.drafting.base import Rule
 
-RULE = Rule("AG002", "unused-suppression", "A comment silences findings that do not exist", None, __doc__ or "")
+RULE = Rule("AG002", "unused-suppression", "A comment ignores findings that are not there", None, __doc__ or "")

@@ -1,1 +1,1 @@
-"""Memory that is kept and time that is spent for nothing: the rules AG4xx."""
+"""Wasted memory and time: the rules AG4xx."""

@@ -1,8 +1,8 @@
-"""A custom function keeps a tensor as an attribute of `ctx`, where `save_for_backward` belongs.
+"""A custom function stores a tensor as an attribute of `ctx` instead of using `save_for_backward`.
 
-An output that `ctx` holds leads to its graph, and the graph to `ctx`: a circle, so that both stay in memory until
-Python's collector comes by. An input is kept when backward is done with it, and no version counter is compared: if it
-is written in the meantime, the gradient is wrong without an error.
+An output stored on `ctx` refers to its graph, and the graph refers to `ctx`: a reference cycle that keeps both in
+memory until Python's garbage collector runs. An input stays in memory after backward is done with it, and its version
+counter is never compared: if it is modified in the meantime, the gradient is wrong and nothing is raised.
 
 ## Reported
 ```python
@@ -68,7 +68,7 @@ y = Square.apply(h)
 y.sum().backward()
 ```
 ## Not reported
-Numbers, shapes, and tensors that are neither.
+Numbers, shapes, and tensors that are neither inputs nor outputs.
 ```python
 import torch
 class Clip(torch.autograd.Function):
@@ -108,12 +108,12 @@ def check(facts: Facts) -> Iterator[Draft]:
             message = f"{said(facts, loc)} keeps an output: the output and its graph keep each other in memory"
             yield Draft(loc, message, effect="graph-grows", fixes=fixes)
         else:
-            message = f"{said(facts, loc)} keeps an input beyond backward, unseen by its version counter"
+            message = f"{said(facts, loc)} keeps an input beyond backward, and without a version check"
             yield Draft(loc, message, effect="graph-grows", severity="info", fixes=fixes)
 
 
 def _save(facts: Facts, event: KeptOnContext, loc: Loc) -> Iterator[FixDraft]:
-    """`ctx.y = y` becomes `ctx.save_for_backward(y)`, and `ctx.y` elsewhere what was saved."""
+    """`ctx.y = y` becomes `ctx.save_for_backward(y)`, and `ctx.y` elsewhere becomes the saved tensor."""
     statement = statement_at(facts, loc)
     match statement:
         case n.Assign(targets=(n.Attribute() as target,), value=n.Name(id=name)):
@@ -130,7 +130,7 @@ def _save(facts: Facts, event: KeptOnContext, loc: Loc) -> Iterator[FixDraft]:
 
 
 def _attributes(facts: Facts, event: KeptOnContext) -> Iterator[tuple[Loc, n.Attribute]]:
-    """The attributes that the function's methods speak of."""
+    """The attributes that the function's methods mention."""
     for method in event.methods:
         defined = node_at(facts, method)
         for node in walk(defined) if defined is not None else ():
@@ -138,4 +138,10 @@ def _attributes(facts: Facts, event: KeptOnContext) -> Iterator[tuple[Loc, n.Att
                 yield method, node
 
 
-RULE = Rule("AG405", "context-attribute-leak", "A tensor is kept on `ctx` instead of being saved", check, __doc__ or "")
+RULE = Rule(
+    "AG405",
+    "context-attribute-leak",
+    "A tensor is kept on `ctx` instead of being saved for backward",
+    check,
+    __doc__ or "",
+)

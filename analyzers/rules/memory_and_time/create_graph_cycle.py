@@ -1,7 +1,7 @@
-"""`backward(create_graph=True)` makes gradients that hold the graph, which holds the leaves: a circle.
+"""`backward(create_graph=True)` creates a reference cycle: the gradients hold the graph, which holds the leaves.
 
-A leaf's `.grad` then has a graph that leads back to the leaf, so neither is freed until `.grad` is set to None. What
-needs the gradient's own gradient is better asked of `torch.autograd.grad`, which stores nothing in the leaves.
+A leaf's `.grad` then has a graph that leads back to the leaf, so neither is freed until `.grad` is set to None. To
+differentiate a gradient, prefer `torch.autograd.grad`, which stores nothing in the leaves.
 
 ## Reported
 ```python
@@ -36,9 +36,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         if event.creates is not True or not event.reached or loc in seen:
             continue
         seen.add(loc)
-        message = f"{said(facts, loc)} gives leaves gradients that hold the graph, which holds the leaves"
+        message = f"{said(facts, loc)} gives the leaves gradients that keep the graph alive, and thus the leaves"
         notes = told(callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", severity="info", related=notes)
 
 
-RULE = Rule("AG404", "create-graph-cycle", "Gradients keep the graph that leads to them", check, __doc__ or "")
+RULE = Rule("AG404", "create-graph-cycle", "Gradients keep alive the graph that leads to them", check, __doc__ or "")

@@ -1,6 +1,6 @@
-"""A module runs in a loop, and builds a graph each time that no backward comes to.
+"""A module runs in a loop and builds a graph each time, but no backward ever uses it.
 
-Without `torch.no_grad()` every forward pass saves what its backward would need: evaluation then takes the memory of
+Without `torch.no_grad()` every forward pass saves what its backward would need, so evaluation takes as much memory as
 training.
 
 ## Reported
@@ -35,7 +35,7 @@ for step in range(3):
     state = torch.full((3,), float(action))
 ```
 ## Not reported
-A pass that goes backward, whatever mode the module is in.
+A forward pass that is followed by backward, whatever mode the module is in.
 ```python
 import torch
 net = torch.nn.Linear(2, 2)
@@ -45,7 +45,7 @@ for step in range(3):
     score = net(image).max()
     (wanted,) = torch.autograd.grad(score, image)
 ```
-Passes whose losses go backward together.
+Forward passes whose losses share one backward.
 ```python
 import torch
 net = torch.nn.Linear(2, 2)
@@ -54,7 +54,7 @@ for step in range(3):
     losses.append(net(torch.ones(1, 2)).pow(2).mean())
 torch.stack(losses).sum().backward()
 ```
-A single pass, and one whose graph the program itself lets go.
+A single pass, and one whose graph the program drops itself.
 ```python
 import torch
 net, judge = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
@@ -104,5 +104,5 @@ def _without_grad(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG403", "graph-built-for-evaluation", "Forward passes build graphs that nothing uses", check, __doc__ or ""
+    "AG403", "graph-built-for-evaluation", "Forward passes build graphs that are never used", check, __doc__ or ""
 )

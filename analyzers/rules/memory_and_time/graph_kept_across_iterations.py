@@ -1,7 +1,7 @@
 """A running total or a list keeps the graph of every iteration alive.
 
-`total += loss` makes a tensor whose graph holds all losses so far, although backward is done with them; memory grows
-with each iteration. Keep the number (`loss.item()`) or the tensor without its graph (`loss.detach()`).
+`total += loss` creates a tensor whose graph holds all losses so far, although backward is done with them, so memory
+grows with each iteration. Keep the number (`loss.item()`) or the tensor without its graph (`loss.detach()`).
 
 ## Reported
 ```python
@@ -42,7 +42,7 @@ for step in range(3):
     loss.backward()
     losses.append(loss.detach())
 ```
-## What backward has gone through
+## A result that backward has already used
 ```python
 import torch
 net = torch.nn.Linear(2, 1)
@@ -64,7 +64,7 @@ for step in range(3):
     memory.append((seen, value.detach()))
 ```
 ## Not reported
-One backward over a sum of losses.
+One backward on a sum of losses.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -109,16 +109,14 @@ def check(facts: Facts) -> Iterator[Draft]:
         if any(s.loc in carried for s in graph_trail(event.lineage)):
             continue
         seen.add(loc)
-        what = "adds {} to" if event.how == "accumulated" else "keeps {} in"
-        what = what.format("the graph of every iteration")
-        message = f"{said(facts, loc)} {what} `{event.name}`, where it stays in memory"
-        ended = [(done, "backward has already used it here")] if done is not None else []
+        message = f"{said(facts, loc)} adds the graph of every iteration to `{event.name}`, where it stays in memory"
+        ended = [(done, "backward is done with it here")] if done is not None else []
         notes = told(ended, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
 
 
 def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
-    """The backward that has gone through what is kept, before it was kept."""
+    """The backward that went through the value before it was kept."""
     events = facts.run.events
     before = [e for e in events[: events.index(event)] if isinstance(e, BackwardCall)]
     for call in before[-3:]:
@@ -129,7 +127,7 @@ def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
 
 
 def _detach(facts: Facts, event: GraphGrew, loc: Loc) -> Iterator[FixDraft]:
-    """`.detach()` behind what is added; of a plain assignment, behind its right side; of a tuple, behind its parts."""
+    """`.detach()` on the added value, on the right side of a plain assignment, or on the parts of a tuple."""
     call = path_to(facts, loc)[-1] if event.how == "appended" else statement_at(facts, loc)
     match call:
         case n.AugAssign(value=value) | n.Call(args=(value,)) | n.Assign(value=value):

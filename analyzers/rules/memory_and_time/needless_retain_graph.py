@@ -1,7 +1,7 @@
-"""`retain_graph=True` keeps a graph that no backward comes to again.
+"""`retain_graph=True` keeps a graph that no backward uses again.
 
-What the graph saved stays in memory until the last tensor that leads to it is gone, through the step and into the next
-forward pass. Nor does torch notice a second backward that was not meant.
+The saved tensors stay in memory until the last tensor that refers to the graph is gone: through the step and into the
+next forward pass. It also stops torch from noticing an unintended second backward.
 
 ## Reported
 ```python
@@ -42,7 +42,7 @@ seen = body(torch.ones(4, 2)).tanh()
 one(seen).tanh().mean().backward(retain_graph=True)
 other(seen).tanh().mean().backward()
 ```
-A gradient that is asked for, before the loss it belongs to goes backward.
+A gradient that is requested from the same graph afterwards.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -50,7 +50,7 @@ loss = (w * w).sum()
 loss.backward(retain_graph=True)
 (again,) = torch.autograd.grad(loss, w)
 ```
-A loss that is handed on: whoever calls this may send it backward once more.
+A loss that is returned: the caller may run backward on it again.
 ```python
 import torch
 def step(weight):
@@ -92,4 +92,4 @@ def _free(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
                     yield FixDraft("Free the graph", False, (drop_keyword(loc, call, keyword),))
 
 
-RULE = Rule("AG402", "needless-retain-graph", "A graph is kept that nothing needs again", check, __doc__ or "")
+RULE = Rule("AG402", "needless-retain-graph", "A graph is kept that is never needed again", check, __doc__ or "")

@@ -1,1 +1,1 @@
-"""Torch raises: the rules AG1xx, by what it refuses."""
+"""Faults where torch raises: the rules AG1xx, grouped by what torch refuses."""

@@ -1,1 +1,1 @@
-"""The gradient is wrong, missing, or goes nowhere, and nothing is raised: the rules AG2xx."""
+"""Faults where the gradient is wrong, missing or goes nowhere, and nothing is raised: the rules AG2xx."""

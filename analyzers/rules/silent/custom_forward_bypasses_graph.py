@@ -1,7 +1,7 @@
-"""`forward` of a custom function is called itself, so that its `backward` never runs.
+"""A custom function's `forward` is called directly, so its `backward` never runs.
 
-Only `apply` puts the function's own node into the graph. Called like any other function, `forward` is differentiated
-operator by operator: the gradient is that of the code, not the one that was written for it.
+Only `apply` adds the function's own node to the graph. When `forward` is called like any other function, it is
+differentiated operator by operator: the gradient comes from its code, not from the `backward` written for it.
 
 ## Reported
 ```python
@@ -75,7 +75,7 @@ net = Net()
 net(torch.ones(1, 2)).sum().backward()
 ```
 ## Not reported
-One custom function that uses another's `forward`, and a call whose result does not go backward.
+A custom function that uses another's `forward`, and a call whose result is not used in backward.
 ```python
 import torch
 class Round(torch.autograd.Function):
@@ -137,7 +137,7 @@ def _apply(facts: Facts, event: CustomBypassed, loc: Loc) -> Iterator[FixDraft]:
 RULE = Rule(
     "AG209",
     "custom-forward-bypasses-graph",
-    "A custom function's `forward` is called directly, not by `apply`",
+    "A custom function's `forward` is called directly, not through `apply`",
     check,
     __doc__ or "",
 )

@@ -1,7 +1,7 @@
-"""A tensor kept for backward is written where no version counter sees it: nothing raises, and the gradient is wrong.
+"""A tensor saved for backward is modified, but no version counter changes: the gradient is wrong and nothing raises.
 
-`.data` has a version counter of its own, and a numpy array has none. So a write by either way to what an operator
-kept for backward goes unseen: backward computes with the new numbers as if they had been there all along.
+`.data` has its own version counter, and a numpy array has none. A write through either to a tensor that an operator
+saved for backward goes unnoticed: backward computes with the new values as if they had been there all along.
 
 ## Reported
 ```python
@@ -19,7 +19,7 @@ z = torch.zeros_like(y)
 y.sum().backward()
 ```
 ## Not reported
-Addition keeps nothing, so nothing is lost.
+Addition saves nothing, so nothing is lost.
 ```python
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -27,14 +27,14 @@ y = x + 1
 y.data.zero_()
 y.sum().backward()
 ```
-A write after backward comes too late to matter.
+A write after backward does no harm.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
 w.pow(2).sum().backward()
 w.data.sub_(0.1 * w.grad)
 ```
-Write a new tensor instead, or write under `torch.no_grad()`, which counts.
+Create a new tensor instead, or write under `torch.no_grad()`, which does update the counter.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""`.grad` is read of a tensor that backward fills no gradient into.
+"""`.grad` is read from a tensor that backward never fills.
 
-Gradients arrive at leaves. What was scaled, moved, reshaped or cloned after `requires_grad=True` is a result: its
-`.grad` stays None, with a warning at most, and so does that of a leaf whose detached copy went into the loss, or that
-is not in the loss at all. Where the None is then used, that line raises, and so it does after `zero_grad`, which sets
-gradients to None.
+Gradients arrive at leaves. A tensor that was scaled, moved, reshaped or cloned after `requires_grad=True` is a result:
+its `.grad` stays None, with at most a warning. The same holds for a leaf whose detached copy went into the loss, and
+for a leaf that is not in the loss at all. A line that then uses the None raises, as does one that uses a gradient
+after `zero_grad`, which sets gradients to None.
 
 ## Reported
 ```python
@@ -31,8 +31,8 @@ w = (torch.ones(3) * 0.1).requires_grad_()
 w.sum().backward()
 w.grad.zero_()
 ```
-## A result on the way
-What is no leaf keeps its gradient only when it is told to.
+## An intermediate result
+A tensor that is not a leaf keeps its gradient only if asked to.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -48,7 +48,7 @@ h.retain_grad()
 (h * h).sum().backward()
 w.grad = h.grad
 ```
-## A step that makes a result of the leaf
+## An update that turns the leaf into a result
 ```python
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -65,7 +65,7 @@ for step in range(3):
         x -= 0.1 * x.grad
     x.grad = None
 ```
-## A leaf for each round
+## A new leaf in each iteration
 ```python
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -97,7 +97,7 @@ body, unused = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
 body(torch.ones(4, 3)).sum().backward()
 norm = unused.weight.grad.norm()  # error: [grad-of-non-leaf]  # raises: AttributeError "no attribute 'norm'"
 ```
-## Cut off on the way
+## Cut off along the way
 ```python
 import torch
 body, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
@@ -205,7 +205,7 @@ def _used(facts: Facts, event: Raised, grad: NoneGrad) -> Draft:
         notes = told(callers(cut.via), [used], callers(event.site.via), besides=cut.loc)
         return Draft(cut.loc, message, event, related=notes, fixes=_attached(facts, cut))
     message = f"`{name}.grad` is None here: no backward has filled it"
-    origin: list[Note] = [(made, f"`{name}` is made here")] if made is not None else []
+    origin: list[Note] = [(made, f"`{name}` is created here")] if made is not None else []
     if filled is not None:
         message = f"`{name}.grad` is None here: it was cleared after {said(facts, filled.loc)}"
     elif missed is not None:
@@ -247,7 +247,9 @@ def _read(facts: Facts, read: GradRead, made: Loc) -> Iterator[Draft]:
     for copy in facts.of(Rewrapped):
         if any(step is trail for step in copy.lineage.walk(40)):
             loc = copy.site.loc
-            message = f"{said(facts, loc)} makes a new leaf: the gradient goes there, and its `.grad` stays None"
+            message = (
+                f"{said(facts, loc)} creates a new leaf: the gradient goes there, and `{read.name}.grad` stays None"
+            )
             fixes = tuple(_read_there(facts, read, loc))
             yield Draft(loc, message, effect="grad-none", related=told([here], besides=loc), fixes=fixes)
             return
@@ -262,7 +264,7 @@ def _went_elsewhere(facts: Facts, read: GradRead, trail: Lineage, here: Note) ->
         if flag.tensor != read.ident and any(step is trail for step in made_of):
             loc = read.site.loc
             message = f"`{read.name}` does not require grad, so `{read.name}.grad` stays None"
-            notes = [(flag.site.loc, "the gradient goes to this tensor, which is computed from it")]
+            notes = [(flag.site.loc, "the gradient goes to this tensor, which was made from it")]
             yield Draft(loc, message, effect="grad-none", related=told(notes, callers(read.site.via), besides=loc))
             return
 
@@ -364,4 +366,4 @@ def _function(facts: Facts, loc: Loc) -> tuple[str, str, int] | None:
     return (loc.module, loc.chunk, around[-1].start) if around else None
 
 
-RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` of a tensor that gets no gradient is read", check, __doc__ or "")
+RULE = Rule("AG201", "grad-of-non-leaf", "`.grad` is read from a tensor that gets no gradient", check, __doc__ or "")

@@ -1,7 +1,7 @@
-"""Backward ends at a tensor that looks like a part of the graph and is none.
+"""Backward ends at a tensor that looks like part of the graph but is not.
 
-`copy.copy` of a tensor with a graph makes a new leaf, and a view made under `no_grad` still says `requires_grad=True`.
-Backward runs without an error, its gradient goes to that tensor, and nothing comes to what it was made from.
+`copy.copy` of a tensor with a graph creates a new leaf, and a view created under `no_grad` still says
+`requires_grad=True`. Backward runs without an error, but the gradient goes to that tensor and never reaches its source.
 
 ## Reported
 ```python
@@ -19,7 +19,7 @@ enc = torch.ones(3, requires_grad=True)
 kept = (enc * 2).clone()
 (kept * kept).sum().backward()
 ```
-## Reported: a view made under `no_grad`
+## Reported: a view created under `no_grad`
 ```python
 import torch
 table = torch.ones(3, 4, requires_grad=True)
@@ -34,7 +34,7 @@ row = table[0]
 (row * row).sum().backward()
 ```
 ## Not reported
-The gradient comes to the leaf by another way, and the view stands for what it was.
+The gradient reaches the leaf by another path, and the view only holds the old value.
 ```python
 import torch
 table = torch.ones(3, 4, requires_grad=True)
@@ -73,10 +73,10 @@ def check(facts: Facts) -> Iterator[Draft]:
         ):
             continue
         seen.add(loc)
-        why = "is a new leaf" if event.lineage.cut == "leaf-copy" else "is made without gradient and yet requires it"
-        message = f"{said(facts, loc)} {why}: backward ends there, and what it was made from gets no gradient"
+        why = "is a new leaf" if event.lineage.cut == "leaf-copy" else "has no graph and still requires grad"
+        message = f"{said(facts, loc)} {why}: backward ends there, and no gradient reaches what it was made from"
         scope = switched_off(facts, event.lineage)
-        notes = [(scope[0], "gradients are switched off here")] if scope is not None else []
+        notes = [(scope[0], "gradients are disabled here")] if scope is not None else []
         notes.append((event.site.loc, "this backward ends there"))
         related = told(notes, callers(event.lineage.via), besides=loc)
         yield Draft(loc, message, effect="no-gradient-flows", related=related, fixes=tuple(_clone(facts, event, loc)))

@@ -1,7 +1,7 @@
-"""A backward is repeated over a graph that was built before the last update: the gradient is an old one.
+"""Backward is repeated over a graph that was built before the last update, so the gradient is out of date.
 
-With `retain_graph=True` one forward pass can be sent backward any number of times. The gradient is each time that of
-the point where the forward pass ran, however far the parameters have moved since.
+With `retain_graph=True` backward can run through one forward pass any number of times. Each time it returns the
+gradient at the point where the forward pass ran, however far the parameters have moved since.
 
 ## Reported
 ```python

@@ -1,7 +1,7 @@
-"""Backward runs on a new leaf that was made from a loss, and trains nothing.
+"""Backward runs on a new leaf made from a loss, and trains nothing.
 
-`torch.tensor(loss.item(), requires_grad=True)`, or `requires_grad_()` on a loss without graph, silences the error that
-there is no graph. The gradient ends at the new leaf; no parameter gets any.
+`torch.tensor(loss.item(), requires_grad=True)`, or `requires_grad_()` on a loss without a graph, silences the error
+about the missing graph. But the gradient ends at the new leaf, and no parameter gets one.
 
 ## Reported
 ```python
@@ -19,7 +19,7 @@ loss = (w * w).sum()
 loss = loss
 loss.backward()
 ```
-## A flag on a loss without graph
+## `requires_grad_()` on a loss without a graph
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -36,7 +36,7 @@ loss = (w * w).sum()
 loss.backward()
 ```
 ## Not reported
-A detached input is a leaf on purpose; its gradient is what is asked for.
+A detached input is a leaf on purpose, because its gradient is wanted.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -70,7 +70,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _parts(facts: Facts) -> Iterator[Draft]:
-    """The same where the loss is made of such leaves, and nobody asks for their gradients."""
+    """The same for a loss computed from such leaves, if their gradients are never read."""
     calls = facts.of(BackwardCall)
     reached = {leaf for call in calls for leaf in call.reached}
     taken = {event.leaf for event in facts.of(GradTaken)} | {event.ident for event in facts.of(GradRead)}
@@ -90,9 +90,9 @@ def _draft(facts: Facts, call: BackwardCall, leaf: Lineage, loc: Loc) -> Draft:
     lost = [s for parent in leaf.parents for s in cuts(parent)][:4]
     notes = told(
         [(s.loc, explain_cut(facts, s)) for s in lost if s.loc is not None],
-        [(call.site.loc, "backward starts here, and ends at once")], callers(leaf.via), besides=loc,
+        [(call.site.loc, "backward starts here and ends immediately")], callers(leaf.via), besides=loc,
     )  # fmt: skip
-    message = f"{said(facts, loc)} makes a new leaf from a loss that lost its graph: backward reaches no parameter"
+    message = f"{said(facts, loc)} creates a new leaf from a loss that lost its graph: backward reaches no parameters"
     return Draft(loc, message, effect="no-gradient-flows", related=notes, fixes=tuple(_unwrap(facts, loc, lost)))
 
 
@@ -108,7 +108,7 @@ def _unwrap(facts: Facts, loc: Loc, lost: Sequence[Lineage]) -> Iterator[FixDraf
 
 
 def _removed(facts: Facts, loc: Loc) -> Iterator[Change]:
-    """What makes the leaf, taken away: a call around the loss, or the statement that sets its flag."""
+    """Removes what makes the leaf: a call around the loss, or the statement that sets its flag."""
     statement = statement_at(facts, loc)
     match node_at(facts, loc):
         case n.Call(func=n.Attribute(value=n.Name(), attr="requires_grad_")) as call if isinstance(

@@ -1,7 +1,7 @@
-"""A term of the loss was cut off: it changes the number that is printed, and no gradient.
+"""A term of the loss was cut off from the graph: it changes the value of the loss but no gradient.
 
-`loss = a + weight * b.item()` adds a constant, as far as backward is concerned. The same goes for a term that was
-detached, computed in numpy or under `no_grad`, or by an operation that has no derivative.
+As far as backward is concerned, `loss = a + weight * b.item()` adds a constant. The same goes for a term that was
+detached, computed in numpy or under `no_grad`, or computed by an operator without a derivative.
 
 ## Reported
 ```python
@@ -41,7 +41,7 @@ loss = out.mean() + ((slope.norm(dim=1) - 1) ** 2).mean()
 loss.backward()
 ```
 ## Not reported
-What is detached weights a term, or is only a number to print.
+The detached value only weights a term, or is only printed.
 ```python
 import torch
 net = torch.nn.Linear(2, 2)
@@ -52,7 +52,7 @@ loss = one + balance * other
 loss.backward()
 total = one.item() + other.item()
 ```
-A running mean of what earlier iterations have sent backward.
+A running mean of values that earlier iterations have already used in backward.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -101,7 +101,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _constant_terms(root: Lineage | None) -> Iterator[tuple[Lineage, Lineage]]:
-    """The terms without graph that a loss is the sum of, with the sums that have one."""
+    """The terms without a graph in the sums that make up a loss, each with its sum."""
     queue = [(root, False)] if root is not None and root.attached else []
     seen: set[int] = set()
     for step, reduced in queue:
@@ -138,7 +138,7 @@ def _cut_behind(term: Lineage) -> Lineage | None:
 def _is_meant(
     backward: BackwardCall, total: Lineage, term: Lineage, cut: Lineage, roots: dict[int, BackwardCall]
 ) -> bool:
-    """Whether a term is made of the others, as in `x + (y - x).detach()`, or of what another backward goes through."""
+    """Whether a term is made from the others, as in `x + (y - x).detach()`, or from what another backward uses."""
     others = {id(parent) for parent in total.parents if parent is not term}
     if any(id(step) in others for step in cut.walk(_NEAR)):
         return True
@@ -148,7 +148,7 @@ def _is_meant(
 
 
 def _draft(facts: Facts, backward: BackwardCall, total: Lineage, cut: Lineage, loc: Loc) -> Draft:
-    message = f"{explain_cut(facts, cut)}, so this term of the loss gives no gradient"
+    message = f"{explain_cut(facts, cut)}: as a term of the loss, it contributes no gradient"
     notes: list[Note] = [(total.loc, "it is added to the loss here")] if total.loc is not None else []
     notes.append((backward.site.loc, f"{said(facts, backward.site.loc)} runs without it"))
     related = told(notes, callers(cut.via), besides=loc)

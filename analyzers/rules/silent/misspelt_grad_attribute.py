@@ -1,7 +1,7 @@
-"""An attribute is set whose name torch does not know, and which was meant to be `requires_grad`.
+"""An attribute is set under a name that torch does not know, where `requires_grad` was intended.
 
-Python lets one set any attribute. `w.require_grad = True` and `net.requires_grad = False` make a new one that nobody
-reads: a tensor's switch is `requires_grad`, a module's is `requires_grad_(...)`.
+Python allows any attribute to be set. `w.require_grad = True` and `net.requires_grad = False` create a new attribute
+that nothing reads: a tensor's switch is `requires_grad`, a module's is `requires_grad_(...)`.
 
 ## Reported
 ```python
@@ -46,7 +46,7 @@ net = torch.nn.Linear(3, 1)
 net.weight.requires_grad = False
 net.trainable = False
 ```
-A module may keep what it was told under this name.
+A module may store its own setting under this name.
 ```python
 import torch
 class Encoder(torch.nn.Module):
@@ -81,9 +81,9 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         kind = "a module" if event.module else "a tensor"
         right = "`requires_grad_(...)`" if event.module else "`requires_grad`"
-        message = f"{said(facts, loc)} sets a new attribute `{event.attr}`; for {kind} the switch is {right}"
+        message = f"{said(facts, loc)} creates a new attribute `{event.attr}`; {kind}'s switch is {right}"
         if event.compared:
-            message = f"{said(facts, loc)} compares and changes nothing; for {kind} the switch is {right}"
+            message = f"{said(facts, loc)} compares and changes nothing; {kind}'s switch is {right}"
         yield Draft(
             loc, message, effect="no-effect-assignment", related=told(callers(event.site.via), besides=loc),
             fixes=tuple(_fixes(facts, event, loc)),
@@ -91,7 +91,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _is_own_setting(facts: Facts, loc: Loc) -> bool:
-    """`self.requires_grad = requires_grad`: a module keeps what it was told, for its own use."""
+    """`self.requires_grad = requires_grad`: a module stores a setting for its own use."""
     match statement_at(facts, loc):
         case n.Assign(targets=(n.Attribute(value=n.Name(id="self")),), value=value):
             return not isinstance(value, n.Constant)
@@ -123,5 +123,5 @@ def _assignment(facts: Facts, event: Misspelt, loc: Loc, statement: n.Node | Non
 
 
 RULE = Rule(
-    "AG206", "misspelt-grad-attribute", "An attribute is set that was meant to be `requires_grad`", check, __doc__ or ""
+    "AG206", "misspelt-grad-attribute", "An attribute is set whose name should be `requires_grad`", check, __doc__ or ""
 )

@@ -1,7 +1,7 @@
-"""Modules or parameters are kept in a plain list, dict or tuple, so that their owner does not know them.
+"""Modules or parameters are kept in a plain list, dict or tuple, so their owner does not know about them.
 
-`parameters()` does not find them: the optimizer never updates them, `to()` does not move them, `state_dict()` does not
-save them. `nn.ModuleList`, `nn.ModuleDict`, `nn.ParameterList` and `nn.ParameterDict` register what they hold.
+`parameters()` does not find them: the optimizer never updates them, `to()` does not move them, and `state_dict()` does
+not save them. `nn.ModuleList`, `nn.ModuleDict`, `nn.ParameterList` and `nn.ParameterDict` register what they hold.
 
 ## Reported
 ```python
@@ -50,7 +50,7 @@ net(torch.ones(1, 2)).sum().backward()
 opt.step()
 ```
 ## Not reported
-The list only gives an order to what is registered.
+The list only gives an order to modules that are already registered.
 ```python
 import torch
 from torch import nn
@@ -109,7 +109,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _kept_at(facts: Facts, event: LeftOut) -> Loc | None:
-    """Where the parameter was made, or the call that led there: the nearest that speaks of the attribute."""
+    """Where the parameter was created, or the call that led there: the nearest one that mentions the attribute."""
     if event.lineage is None or event.lineage.loc is None:
         return None
     places = [event.lineage.loc, *reversed(event.lineage.via)]

@@ -1,7 +1,7 @@
-"""A module's attribute is computed of a parameter, and so is none itself.
+"""A module's attribute is computed from a parameter, and is therefore not a parameter itself.
 
 `nn.Parameter(...) * 0.02` and `nn.Parameter(...).to(device)` are plain tensors: the module registers no parameter, the
-optimizer never sees one, and the graph of that one computation is shared by all iterations.
+optimizer never sees one, and all iterations share the graph of that one computation.
 
 ## Reported
 ```python
@@ -72,8 +72,7 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event in facts.of(ParameterLost):
         loc = event.site.loc
-        name = f"{event.owner}.{event.attr}"
-        message = f"`{name}` is computed from a parameter but is not one itself: no optimizer will find it"
+        message = f"`{event.owner}.{event.attr}` is computed from a parameter but is not one: no optimizer will find it"
         notes = told(callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=tuple(_wrap_all(facts, loc)))
 

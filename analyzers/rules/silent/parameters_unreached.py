@@ -1,7 +1,7 @@
-"""A step leaves parameters unchanged: backward never reaches them, or they came after the optimizer was made.
+"""A step leaves parameters unchanged: backward never reaches them, or they were added after the optimizer was created.
 
-The model runs, the loss may even fall, and part of it stays as it was initialised: a branch that the forward pass does
-not use or detaches, a head that was replaced, a layer that was added when the optimizer had already taken its list.
+The model runs, and the loss may even fall, but part of the model keeps its initial values: a branch that the forward
+pass skips or detaches, a head that was replaced, or a layer that was added after the optimizer took its list.
 
 ## Reported
 ```python
@@ -13,7 +13,7 @@ for _ in range(3):
     head(body(torch.ones(1, 2))).sum().backward()
     opt.step()  # warning: [parameters-unreached]
 ```
-## Reported: a layer added after the optimizer was made
+## Reported: a layer added after the optimizer was created
 ```python
 import torch
 model = torch.nn.Sequential(torch.nn.Linear(2, 2))
@@ -57,7 +57,7 @@ for _ in range(3):
     opt.step()  # warning: [parameters-unreached]
 ```
 ## Reported: given to no optimizer
-This may be meant; else it is forgotten.
+This may be intentional or an oversight.
 ```python
 import torch
 body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
@@ -121,21 +121,21 @@ def check(facts: Facts) -> Iterator[Draft]:
     idle = list(_idle(facts))
     yield from idle or _nowhere(facts, set(steps))
     yield from _cut_off(facts, cut_off, [step for step, _ in cuts])
-    # A part that took another one's place counts as late: of findings at one place the first stays.
+    # A replaced part counts as late; of several findings at one place, the first one stays.
     for (loc, how), events in sorted(steps.items(), key=lambda item: item[0][1]):
         count = len({event.parameter for event in events})
         some = "a parameter" if count == 1 else f"{count} parameters"
         if how == "late":
-            message = f"{said(facts, loc)} leaves out {some} made after the optimizer, though backward reaches them"
+            message = f"{said(facts, loc)} leaves out {some} created after the optimizer, though backward reaches them"
         else:
             message = f"{said(facts, loc)} never changes {some} of the optimizer: no backward reaches them"
-        made = [note for event in events for note in origin(event.lineage, "made here")]
+        made = [note for event in events for note in origin(event.lineage, "created here")]
         notes = told(made[:4], callers(events[0].site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes)
 
 
 def _cuts(facts: Facts) -> Iterator[tuple[Lineage, set[int]]]:
-    """Where what is sent backward was cut, with the trails of all that lies behind."""
+    """Where the roots of backward passes were cut, with the trails of everything beyond each cut."""
     seen: set[int] = set()
     for backward in facts.of(BackwardCall):
         for step in backward.lineage.walk() if backward.lineage is not None else ():
@@ -163,9 +163,9 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         cut = next((step for step in cuts if step.loc == loc), None)
         why = explain_cut(facts, cut) if cut is not None else f"{said(facts, loc)} replaces the output of a module"
         step = events[0].site
-        message = f"{why}: no gradient reaches {some} of the optimizer before it"
-        notes = [(step.loc, f"{said(facts, step.loc)} leaves them as they are")]
-        made = [note for event in events for note in origin(event.lineage, "made here")]
+        message = f"{why}: no gradient reaches {some} of the optimizer beyond it"
+        notes = [(step.loc, f"{said(facts, step.loc)} leaves them unchanged")]
+        made = [note for event in events for note in origin(event.lineage, "created here")]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
         repair = attach(facts, cut) if cut is not None else None
         fixes = (FixDraft(*repair),) if repair is not None else tuple(_only_look(facts, loc))
@@ -182,7 +182,7 @@ def _only_look(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Draft]:
-    """Leaves that no optimizer holds: waste, if that is meant."""
+    """Leaves that no optimizer holds: a waste, if that is intentional."""
     left: dict[int, LeftOut] = {}
     known = {event.parameter for event in facts.of(LeftOut) if event.how != "nowhere"}
     known |= {leaf for event in facts.of(Compared) if event.how == "target" for leaf in event.leaves}
@@ -197,14 +197,14 @@ def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Dra
     loc = made[-1].site.loc
     step = next(iter(left.values())).site
     some = "a tensor" if len(left) == 1 else f"{len(left)} tensors"
-    message = f"backward fills gradients of {some} that neither {said(facts, loc)} nor any other optimizer is given"
-    origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "made here")]
+    message = f"backward fills gradients of {some} held by neither {said(facts, loc)} nor any other optimizer"
+    origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "created here")]
     notes = told(origins, [(step.loc, "this step leaves them out")], besides=loc)
     yield Draft(loc, message, effect="param-not-updated", severity="info", related=notes)
 
 
 def _idle(facts: Facts) -> Iterator[Draft]:
-    """Steps that never find a gradient, though a backward of their iteration has gone elsewhere."""
+    """Steps that never find a gradient, because the backward in their iteration goes elsewhere."""
     for step, round_ in idle_steps(facts):
         before = round_[: round_.index(step)]
         last = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
@@ -218,7 +218,7 @@ def _idle(facts: Facts) -> Iterator[Draft]:
         loc = step.site.loc
         message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches none of its parameters"
         notes = told(
-            [(made.site.loc, "the optimizer is made here"), (last.site.loc, "backward goes elsewhere")],
+            [(made.site.loc, "the optimizer is created here"), (last.site.loc, "backward goes elsewhere")],
             callers(step.site.via), besides=loc,
         )  # fmt: skip
         yield Draft(loc, message, effect="param-not-updated", related=notes)

@@ -1,7 +1,7 @@
-"""A statement computes a tensor and drops it: what it was meant to change stays as it was.
+"""A statement computes a tensor and drops it, so what it was meant to change stays unchanged.
 
-`w.sub(lr * g)` and `h.detach()` return new tensors. Without an underscore, or a name to hold the result, nothing has
-happened: the parameter is not updated, the gradient is not clipped, the target still has its graph.
+`w.sub(lr * g)` and `h.detach()` return new tensors. Without a trailing underscore, or a name to hold the result, they
+have no effect: the parameter is not updated, the gradient is not clipped, the target still has its graph.
 
 ## Reported
 ```python
@@ -52,7 +52,7 @@ goal, other = goal.detach(), other.detach()
 (net(torch.zeros(1, 2)) - goal - other).pow(2).sum().backward()
 ```
 ## Not reported
-Nothing is done with what was not detached, and a norm changes nothing anyway.
+The tensor that was not detached is never used, and a norm is not expected to change anything.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -86,15 +86,13 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         notes: list[Note] = []
         effect: Effect = "param-not-updated" if event.source == "leaf" else "no-effect-assignment"
-        message = f"{said(facts, loc)} returns a new tensor, which is dropped: nothing is changed"
+        message = f"{said(facts, loc)} returns a new tensor, which is dropped: nothing changes"
         if event.source == "graph":
             backward = _flows(facts, event)
             if backward is None:
                 continue
             effect = effect_on(event.leaves, trained(facts))
-            message = (
-                f"{said(facts, loc)} returns a new tensor, which is dropped: what it was made from keeps its graph"
-            )
+            message = f"{said(facts, loc)} returns a new tensor, which is dropped: the original keeps its graph"
             notes.append((backward.site.loc, "this backward goes through it"))
         seen.add(loc)
         fixes = tuple(_fixes(facts, event, loc))
@@ -121,7 +119,7 @@ def _fixes(facts: Facts, event: Dropped, loc: Loc) -> Iterator[FixDraft]:
         alone = isinstance(statement, n.ExprStmt) and statement.value is call
         if alone and isinstance(func.value, n.Name | n.Attribute):
             name = facts.text(at(loc, func.value))
-            yield FixDraft("Bind the detached tensor", True, ((between(loc, call.start, call.start), f"{name} = "),))
+            yield FixDraft("Assign the detached tensor", True, ((between(loc, call.start, call.start), f"{name} = "),))
         elif isinstance(statement, n.ExprStmt) and isinstance(statement.value, n.TupleExpr):
             names = [
                 facts.text(at(loc, part.func.value)) for part in statement.value.elts
@@ -130,12 +128,12 @@ def _fixes(facts: Facts, event: Dropped, loc: Loc) -> Iterator[FixDraft]:
             ]  # fmt: skip
             if len(names) == len(statement.value.elts) > 1:
                 start = between(loc, statement.start, statement.start)
-                yield FixDraft("Bind the detached tensors", True, ((start, f"{', '.join(names)} = "),))
+                yield FixDraft("Assign the detached tensors", True, ((start, f"{', '.join(names)} = "),))
     elif not isinstance(func.value, n.Call):
         plain = between(loc, func.end, func.end)
         yield FixDraft(f"Write in place: `{func.attr}_`", True, ((plain, "_"),))
 
 
 RULE = Rule(
-    "AG210", "result-dropped", "A tensor is computed and dropped where a change was meant", check, __doc__ or ""
+    "AG210", "result-dropped", "A tensor is computed and dropped where a change was intended", check, __doc__ or ""
 )

@@ -1,8 +1,8 @@
-"""What a loss takes as given gets gradient itself: a target, a teacher, an advantage.
+"""Gradient flows into a value that a loss should treat as fixed: a target, a teacher, an advantage.
 
-A target that is computed by the network in training moves towards the prediction, as the prediction moves towards it.
-A copy of the network that nobody trains collects gradients that nobody clears. Compute such values under `no_grad`, or
-detach them.
+A target that is computed by the network in training moves towards the prediction while the prediction moves towards it.
+A copy of the network that is never trained accumulates gradients that are never cleared. Compute such values under
+`no_grad`, or detach them.
 
 ## Reported
 ```python
@@ -27,7 +27,7 @@ for step in range(3):
     torch.nn.functional.mse_loss(q(now), target).backward()
     opt.step()
 ```
-## Reported: a copy that nobody trains
+## Reported: a copy that is never trained
 ```python
 import copy
 import torch
@@ -53,7 +53,7 @@ for step in range(3):
     opt.step()
 ```
 ## Reported: an advantage
-The weight of a log-probability has to be a number; else the critic is trained by the actor's loss, too.
+The weight of a log-probability must not carry gradient; otherwise the actor's loss trains the critic as well.
 ```python
 import torch
 actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -85,7 +85,7 @@ for step in range(3):
     opt.step()
 ```
 ## Reported: one branch of two
-A loss that only pulls one network's outputs together is least where they are all the same.
+A loss that only pulls a network's outputs together is smallest when all outputs are the same.
 ```python
 import torch
 encode, predict = torch.nn.Linear(3, 4), torch.nn.Linear(4, 4)
@@ -114,7 +114,7 @@ for step in range(3):
         for kept, new in zip(slow.parameters(), q.parameters()):
             kept.lerp_(new, 0.1)
 ```
-Two views of one thing, both of which are trained.
+Two branches that are both trained.
 ```python
 import torch
 encode = torch.nn.Linear(3, 4)
@@ -220,13 +220,15 @@ def _compared(facts: Facts) -> Iterator[_Said]:
             continue
         notes: list[Note] = [*callers(event.node.via), (event.site.loc, "this backward goes through it")]
         if event.how == "discounted":
-            message = f"{said(facts, loc)} is a target made by the network in training, and it gets gradient itself"
+            message = f"{said(facts, loc)} is a target computed by the network in training, and gradient flows into it"
             yield loc, message, "wrong-gradient", notes, _expression(facts, loc)
         elif event.how == "branches":
-            message = f"{said(facts, loc)} pulls both branches of one network together, because neither is detached"
+            message = f"{said(facts, loc)} pulls both branches of one network together because neither is detached"
             yield loc, message, "wrong-gradient", notes, None
         elif own and event.leaves.isdisjoint(own | following) and not _looked_at(facts, event.leaves):
-            message = f"the target in {said(facts, loc)} gets gradient, which adds up in parameters that nobody trains"
+            message = (
+                f"the target in {said(facts, loc)} gets gradient, which accumulates in parameters that nothing trains"
+            )
             yield loc, message, "grad-accumulates", notes, _second(facts, loc)
 
 
@@ -239,7 +241,9 @@ def _followers(facts: Facts) -> Iterator[_Said]:
         if not left or not own or _looked_at(facts, left) or event.node.loc is None:
             continue
         loc = _outermost(facts, event.node.loc, event.node.via)
-        message = f"{said(facts, loc)} is computed by a copy that nobody trains, and backward adds gradients to it"
+        message = (
+            f"{said(facts, loc)} is computed by a copy that is never trained, and backward adds gradients to that copy"
+        )
         target = _expression(facts, loc) if loc == event.node.loc else None
         yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")], target
 
@@ -285,7 +289,7 @@ def _attached(lineage: Lineage | None, limit: int) -> Iterator[Lineage]:
 
 
 def _log_probability(side: Lineage) -> Lineage | None:
-    """Where a probability is looked up by what was drawn at random before: the log-probability of a sample."""
+    """Where a probability is indexed by a random draw: the log-probability of a sample."""
     steps = list(_attached(side, _CLOSE))
     if not any(step.what in _PROBABILITIES for step in steps):
         return None
@@ -298,16 +302,16 @@ def _log_probability(side: Lineage) -> Lineage | None:
 
 
 def _likelihood(side: Lineage) -> Lineage | None:
-    """The log-probability of what somebody has drawn before."""
+    """The log-probability of something that was drawn earlier."""
     return next((step for step in _attached(side, _CLOSE) if step.what == "log_prob"), None)
 
 
 def _is_advantage(weight: Lineage) -> bool:
-    """Whether a value is the difference between data and what was computed for them."""
+    """Whether a value is the difference between data and a prediction."""
     return any(
         step.what in _DIFFERENCES and sum(parent.attached for parent in step.parents) == 1 < len(step.parents)
         for step in _attached(weight, _BESIDE)
     )
 
 
-RULE = Rule("AG208", "target-not-detached", "A target, teacher or advantage gets gradient", check, __doc__ or "")
+RULE = Rule("AG208", "target-not-detached", "Gradient flows into a target, teacher or advantage", check, __doc__ or "")

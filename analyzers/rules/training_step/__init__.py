@@ -1,1 +1,1 @@
-"""The training step out of order: the rules AG3xx."""
+"""Faults in the order of the training step: the rules AG3xx."""

@@ -1,7 +1,7 @@
-"""Gradients are clipped when there is nothing to clip, or when it is too late: the step follows them as they are.
+"""Gradients are clipped before they exist or after they were used, so the step uses unclipped gradients.
 
-Clipping belongs between backward and step: before, there are no gradients; after, they have been used. Behind a
-`GradScaler` the gradients are too long by the scale until `unscale_` has divided them.
+Clipping belongs between backward and step: before backward there are no gradients, and after the step they have been
+used. With a `GradScaler`, the gradients are multiplied by the scale until `unscale_` divides them.
 
 ## Reported
 ```python
@@ -48,7 +48,7 @@ for step in range(3):
     torch.nn.utils.clip_grad_norm_(net.parameters(), 0.1)
     opt.step()
 ```
-## Reported: what is still scaled
+## Reported: gradients that are still scaled
 ```python
 import torch
 net = torch.nn.Linear(3, 1)
@@ -74,7 +74,7 @@ for step in range(3):
     scaler.step(opt)
     scaler.update()
 ```
-## Reported: an iterator that is used up
+## Reported: an exhausted iterator
 ```python
 import torch
 net = torch.nn.Linear(3, 1)
@@ -129,7 +129,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _empty(facts: Facts, loc: Loc, clip: ClipCall) -> Draft:
-    message = f"{said(facts, loc)} is given no parameters: the iterator over them was used up before"
+    message = f"{said(facts, loc)} is given no parameters: the iterator over them is already used up"
     return Draft(loc, message, effect="no-effect-assignment", related=told(callers(clip.site.via), besides=loc))
 
 
@@ -144,7 +144,7 @@ def _in_vain(facts: Facts, loc: Loc, visits: list[ClipCall]) -> Iterator[Draft]:
         notes = [(late.used.loc, "this step has used them")]
         fixes = tuple(swap(facts, late.used.loc, loc, "Clip before the step"))
     elif after is not None:
-        message = f"{said(facts, loc)} finds no gradient to clip: {said(facts, after.site.loc)} comes only later"
+        message = f"{said(facts, loc)} finds no gradient to clip: {said(facts, after.site.loc)} comes later"
         notes = [(after.site.loc, "the gradients are computed only here")]
         fixes = tuple(swap(facts, loc, after.site.loc, "Clip after backward"))
     else:
@@ -154,7 +154,7 @@ def _in_vain(facts: Facts, loc: Loc, visits: list[ClipCall]) -> Iterator[Draft]:
 
 
 def events_after(facts: Facts, event: Event) -> list[Event]:
-    """What happens behind `event` in its iteration."""
+    """What happens after `event` in its iteration."""
     rounds = event.site.iterations
     events = facts.run.events
     return [e for e in events[events.index(event) + 1 :] if e.site.iterations[: len(rounds)] == rounds]

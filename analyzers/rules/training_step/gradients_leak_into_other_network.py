@@ -1,7 +1,7 @@
-"""One network's loss leaves gradients in another network, whose own step then follows both.
+"""One network's loss leaves gradients in another network, whose own step then uses both.
 
-A generator's loss goes through the discriminator, an actor's through the critic: backward fills the gradients of both.
-The other optimizer has to clear its own gradients before its own backward, not only after its step.
+A generator's loss goes through the discriminator, and an actor's loss through the critic: backward fills the gradients
+of both. The other optimizer has to clear its gradients before its own backward, not only after its step.
 
 ## Reported
 ```python
@@ -37,7 +37,7 @@ for step in range(3):
     opt_gen.step()
 ```
 ## Not reported
-Two losses for a part that both of them train.
+Two losses that both train a shared part.
 ```python
 import torch
 body, one, two = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
@@ -87,7 +87,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _pairs(mixtures: Sequence[tuple[Site, ...]]) -> Iterator[tuple[Site, Site]]:
-    """A backward, and another after it, which are both in every gradient."""
+    """A backward and a later one that both contribute to every gradient."""
     first = mixtures[0]
     for leak, own in pairwise(first):
         both = all(leak in sites and own in sites for sites in mixtures)
@@ -116,7 +116,7 @@ def _stepped_between(
 def _between_its_own(
     facts: Facts, mixtures: Sequence[tuple[Site, ...]], owned: dict[int, set[int]], step: StepCall
 ) -> Iterator[tuple[Site, StepCall]]:
-    """A backward between a network's own and its step, before which only another optimizer has cleared."""
+    """A backward between a network's own backward and its step, before which only another optimizer was cleared."""
     for own, leak in pairwise(mixtures[0]):
         if own.loc == leak.loc or own.iterations != leak.iterations:
             continue
@@ -136,7 +136,7 @@ def _clears(event: Event, optimizer: int) -> bool:
 
 
 def _parts(facts: Facts, one: Site, two: Site) -> tuple[Sequence[Event], Sequence[Event], Sequence[Event]]:
-    """The events from the backward before `one` to it, from there to the backward at `two`, and behind that."""
+    """The events from the backward before `one` up to it, from there to the backward at `two`, and after that."""
     events = facts.run.events
     backwards = [i for i, event in enumerate(events) if isinstance(event, BackwardCall)]
     first = next((i for i in backwards if events[i].site == one), None)
@@ -148,7 +148,7 @@ def _parts(facts: Facts, one: Site, two: Site) -> tuple[Sequence[Event], Sequenc
 
 
 def _goes_back(facts: Facts, own: Site, owned: dict[int, set[int]], other: StepCall) -> bool:
-    """Whether the second backward reaches the network that has just stepped, too: neither is a part of both."""
+    """Whether the second backward also reaches the network that has just stepped."""
     theirs = owned.get(other.optimizer, set())
     return any(b.site == own and theirs & set(b.reached) for b in facts.of(BackwardCall))
 
@@ -157,11 +157,11 @@ def _draft(facts: Facts, leak: Site, own: Site, other: StepCall, step: StepCall)
     loc = own.loc
     message = f"{said(facts, loc)} adds to gradients that {said(facts, leak.loc)} left in this network"
     if leak == own:
-        message = f"{said(facts, loc)} adds to gradients of another network, whose own step is yet to come"
+        message = f"{said(facts, loc)} adds to gradients of another network, which has yet to take its own step"
     notes = [
         (leak.loc, "this backward goes through both networks"),
         (other.site.loc, "its gradients are meant for this step"),
-        (step.site.loc, "this step follows both"),
+        (step.site.loc, "this step uses both"),
     ]
     return Draft(loc, message, effect="grad-accumulates", related=told(notes, callers(own.via), besides=loc))
 

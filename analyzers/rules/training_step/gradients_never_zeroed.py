@@ -1,7 +1,7 @@
-"""A step uses gradients that still hold what an earlier step has used.
+"""A step uses gradients that still contain those an earlier step has already used.
 
-Backward adds to `.grad`. Unless somebody clears it after a step, the next step follows the sum of all gradients so
-far. Adding up several backward passes before one step is something else, and fine.
+Backward adds to `.grad`. Unless `.grad` is cleared after a step, the next step uses the sum of all gradients so far.
+Accumulating several backward passes before one step is different, and fine.
 
 ## Reported
 ```python
@@ -61,7 +61,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add((loc, step))
         used = said(facts, event.step.loc)
-        message = f"{said(facts, loc)} adds to gradients that {used} has used and nothing has cleared"
+        message = f"{said(facts, loc)} adds to gradients that {used} has used and that were never cleared"
         notes = told(
             [(event.step.loc, "this step has used them"), (step, "this step uses the sum")], callers(event.site.via),
             besides=loc,
@@ -70,7 +70,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _cleared_otherwise(facts: Facts, event: GradAccumulated) -> bool:
-    """Whether the same iteration, gone another way, clears them first: `if clear: opt.zero_grad()`."""
+    """Whether another path through the same iteration clears them first: `if clear: opt.zero_grad()`."""
     steps = {step.optimizer for step in facts.of(StepCall) if step.site == event.again}
     events = facts.run.events
     return any(
@@ -103,5 +103,9 @@ def _zero(facts: Facts, loc: Loc, step: Loc) -> Iterator[FixDraft]:
 
 
 RULE = Rule(
-    "AG301", "gradients-never-zeroed", "Gradients add up over steps because nothing clears them", check, __doc__ or ""
+    "AG301",
+    "gradients-never-zeroed",
+    "Gradients accumulate across steps because they are never cleared",
+    check,
+    __doc__ or "",
 )

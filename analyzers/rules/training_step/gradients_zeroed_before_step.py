@@ -1,7 +1,7 @@
-"""`zero_grad()` stands between backward and step: the step finds no gradient.
+"""`zero_grad()` is called between backward and step, so the step finds no gradient.
 
-`zero_grad()` sets `.grad` to None, and a step leaves a parameter without gradient as it is. It belongs before backward,
-or after the step.
+`zero_grad()` sets `.grad` to None, and a step skips parameters without a gradient. Call it before backward or after the
+step.
 
 ## Reported
 ```python
@@ -75,7 +75,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
-    """Gradients that a clearing takes away in rounds that do not step, though later rounds step on their like."""
+    """Gradients that are cleared in iterations without a step, though later iterations step on similar ones."""
     steps: dict[int, list[StepCall]] = {}
     for step in facts.of(StepCall):
         steps.setdefault(step.optimizer, []).append(step)

@@ -1,6 +1,6 @@
-"""A statement names a method and does not call it: the parentheses are missing.
+"""A statement names a method but does not call it: the parentheses are missing.
 
-`loss.backward`, `opt.step` and `opt.zero_grad` are expressions like any other: Python looks the method up and drops it.
+`loss.backward`, `opt.step` and `opt.zero_grad` are ordinary expressions: Python looks up the method and discards it.
 
 ## Reported
 ```python
@@ -24,7 +24,7 @@ for step in range(3):
     loss.backward()
     opt.step()
 ```
-## Reported: gradients that nobody clears
+## Reported: gradients that are never cleared
 ```python
 import torch
 w = torch.ones(2, requires_grad=True)

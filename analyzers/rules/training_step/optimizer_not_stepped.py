@@ -1,6 +1,6 @@
 """An optimizer never steps, though backward fills the gradients of its parameters.
 
-Each network's optimizer has to step for itself: stepping another one, or none, leaves the parameters as they were.
+Each network's own optimizer has to step: if only another one steps, or none, the parameters stay unchanged.
 
 ## Reported
 ```python
@@ -26,7 +26,7 @@ for step in range(3):
     opt_one.step()
     opt_two.step()
 ```
-## Reported: a rate of zero
+## Reported: a learning rate of zero
 ```python
 import torch
 net = torch.nn.Linear(2, 1)
@@ -49,7 +49,7 @@ for step in range(3):
     warmup.step()
 ```
 ## LBFGS without a closure
-It has to compute the loss more than once, and asks for a function that does.
+It has to compute the loss more than once, and needs a function for that.
 ```python
 import torch
 net = torch.nn.Linear(2, 1)
@@ -69,7 +69,7 @@ def closure():
 opt.step(closure)
 ```
 ## Not reported
-Gradients that are only looked at.
+Gradients that are only inspected.
 ```python
 import torch
 net = torch.nn.Linear(2, 1)
@@ -105,7 +105,7 @@ from analyzers.report import Severity
 def check(facts: Facts) -> Iterator[Draft]:
     for raised, _ in facts.saying("LBFGS.step() missing"):
         loc = raised.site.loc
-        message = f"{said(facts, loc)} takes no step: LBFGS asks for a closure that computes the loss and its gradients"
+        message = f"{said(facts, loc)} takes no step: LBFGS needs a closure that computes the loss and its gradients"
         yield Draft(loc, message, raised, related=told(callers(raised.site.via), besides=loc))
     yield from _standing_still(facts)
     yield from _left_out(facts)
@@ -128,18 +128,18 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _own(fed: list[BackwardCall], made: OptimizerMade) -> BackwardCall:
-    """The backward that reaches least besides the parameters of an optimizer."""
+    """The backward that reaches the fewest parameters outside an optimizer."""
     return min(fed, key=lambda b: len(set(made.parameters) - set(b.reached)))
 
 
 def _never(facts: Facts, made: OptimizerMade, backward: BackwardCall, severity: Severity) -> Draft:
-    """Where nothing steps at all, the losses may be all that is wanted."""
+    """If nothing steps at all, the program may only want the losses."""
     loc = backward.site.loc
     message = f"{said(facts, loc)} fills gradients for {said(facts, made.site.loc)}, which never steps"
     events = facts.run.events
     other = next((e for e in events[events.index(backward) :] if isinstance(e, StepCall)), None)
     notes: list[Note] = [(other.site.loc, "this steps another optimizer")] if other is not None else []
-    notes.append((made.site.loc, "the optimizer is made here"))
+    notes.append((made.site.loc, "the optimizer is created here"))
     related = told(notes, callers(backward.site.via), besides=loc)
     return Draft(loc, message, effect="param-not-updated", severity=severity, related=related)
 
@@ -151,26 +151,22 @@ def _standing_still(facts: Facts) -> Iterator[Draft]:
     for loc, visits in steps.items():
         if all(step.still for step in visits) and any(step.with_grad for step in visits):
             made = [e for e in facts.of(OptimizerMade) if e.optimizer == visits[0].optimizer]
-            notes = told([(e.site.loc, "the optimizer is made here") for e in made], callers(visits[0].site.via))
+            notes = told([(e.site.loc, "the optimizer is created here") for e in made], callers(visits[0].site.via))
             message = f"{said(facts, loc)} changes nothing: the learning rate is 0 each time"
             yield Draft(loc, message, effect="param-not-updated", related=notes)
 
 
 def _left_out(facts: Facts) -> Iterator[Draft]:
-    """A framework has never been given a loss."""
+    """A framework is never given a loss."""
     if facts.of(BackwardCall) or not facts.of(OptimizerMade):
         return
     for event in facts.of(StepWithoutLoss)[:1]:
         message = f"{said(facts, event.end)} ends the training step without a loss, so no step is taken"
         made = facts.of(OptimizerMade)[0]
-        notes = told([(made.site.loc, "the optimizer is made here")], besides=event.end)
+        notes = told([(made.site.loc, "the optimizer is created here")], besides=event.end)
         yield Draft(event.end, message, effect="param-not-updated", related=notes)
 
 
 RULE = Rule(
-    "AG307",
-    "optimizer-not-stepped",
-    "An optimizer never steps, or steps with a learning rate of zero",
-    check,
-    __doc__ or "",
+    "AG307", "optimizer-not-stepped", "An optimizer never steps, or its learning rate is zero", check, __doc__ or ""
 )

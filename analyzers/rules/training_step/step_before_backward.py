@@ -1,6 +1,6 @@
-"""`step()` runs before the backward of its iteration, and finds no gradient.
+"""`step()` runs before the backward of its iteration and finds no gradient.
 
-The gradients of the iteration before are cleared by then, so the parameters never change.
+The gradients of the previous iteration are already cleared by then, so the parameters never change.
 
 ## Reported
 ```python
@@ -58,7 +58,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         loc = step.site.loc
         after = said(facts, later.site.loc)
-        message = f"{said(facts, loc)} runs before {after} of the same iteration, and finds no gradient"
+        message = f"{said(facts, loc)} runs before {after} in the same iteration, and finds no gradient"
         notes = told([(later.site.loc, "the gradients are computed only here")], callers(step.site.via), besides=loc)
         fixes = tuple(swap(facts, loc, later.site.loc, "Step after backward"))
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
@@ -66,7 +66,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _late(facts: Facts) -> Iterator[Draft]:
-    """Steps that find nothing at first, and then always the gradients of the iteration before."""
+    """Steps that find nothing at first, and from then on always the gradients of the previous iteration."""
     calls: dict[Loc, list[StepCall]] = {}
     for step in facts.of(StepCall):
         calls.setdefault(step.site.loc, []).append(step)
@@ -81,7 +81,7 @@ def _late(facts: Facts) -> Iterator[Draft]:
         rounds = {b.site.iterations for b in facts.of(BackwardCall) if b.site.loc == backward}
         if not rounds.issuperset(step.site.iterations for step in steps):
             continue
-        message = f"{said(facts, loc)} uses the previous iteration's gradients: its own are computed only after it"
+        message = f"{said(facts, loc)} uses the gradients of the previous iteration: its own are computed only after it"
         notes = told([(backward, "the gradients are computed only here")], callers(first.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes)
 

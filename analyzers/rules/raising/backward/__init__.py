@@ -1,1 +1,1 @@
-"""What torch refuses to differentiate: a backward or a gradient that cannot be computed."""
+"""Faults where torch refuses to differentiate: a backward or a gradient that cannot be computed."""

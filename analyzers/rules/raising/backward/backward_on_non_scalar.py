@@ -1,7 +1,7 @@
-"""Backward is called without a gradient on a tensor of several elements, or of complex numbers.
+"""Backward is called without a gradient on a tensor with several elements or with complex numbers.
 
-The gradient of a tensor is that of its sum only if one says so: reduce the losses to one number first, or hand
-backward the gradient to start from. A tensor of one element, of any shape, is fine.
+Torch does not assume that you want the gradient of the sum: reduce the losses to one number first, or pass backward
+the gradient to start from. A tensor with one element is fine, whatever its shape.
 
 ## Reported
 ```python
@@ -11,7 +11,7 @@ loss = w ** 2
 loss.backward()  # error: [backward-on-non-scalar]  # raises: RuntimeError "grad can be implicitly created"
 ```
 ## Fixed
-Whether the mean or the sum is meant, only a person knows.
+Only the author knows whether the mean or the sum is meant.
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -25,7 +25,7 @@ loss = w ** 2
 loss.sum().backward()
 ```
 ## Complex numbers
-The square of a complex number is complex; the square of its magnitude is what errors are measured by.
+The square of a complex number is complex; an error is measured by the square of its magnitude.
 ```python
 import torch
 wave = torch.ones(4, requires_grad=True)

@@ -1,7 +1,7 @@
-"""A second backward runs through a part of the graph that the first one freed.
+"""A second backward runs through part of the graph that the first one freed.
 
-Backward frees what the nodes it visits had saved. A second backward through such a node raises, unless the first was
-told to keep the graph. Nodes that saved nothing (a sum, a view) may be run through as often as one likes.
+Backward frees the tensors saved by the nodes it visits. A second backward through such a node raises, unless the first
+one was told to keep the graph. Nodes that save nothing (a sum, a view) can be traversed any number of times.
 
 ## Reported
 ```python
@@ -12,7 +12,7 @@ y.sum().backward()  # error: [backward-twice]
 y.mean().backward()  # raises: RuntimeError "Trying to backward through the graph a second time"
 ```
 ## Fixed
-One backward over the sum leaves the same gradients, and builds nothing twice.
+One backward on the sum leaves the same gradients, and nothing is traversed twice.
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -20,7 +20,7 @@ y = w ** 2
 
 (y.sum() + y.mean()).backward()
 ```
-To keep the graph is left to a person to accept.
+Keeping the graph is offered too, but not as a safe fix.
 ```python fixed
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -28,8 +28,8 @@ y = w ** 2
 y.sum().backward(retain_graph=True)
 y.mean().backward()
 ```
-## Gradients that are looked at one by one
-Here the graph has to be kept, and that is offered as safe.
+## Gradients that are read one at a time
+Here the graph has to be kept, so that fix is safe.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -49,7 +49,7 @@ w.grad = None
 y.mean().backward()
 ```
 ## Not reported
-The product by a number saves nothing of the tensor.
+Adding a number saves nothing.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -92,13 +92,13 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     first = node.freed_at or again
     taken = taken_in(facts, cause)
     related: list[Note] = [(taken, "the first backward's loss uses it here")] if taken is not None else []
-    shared = "a part of the graph"
+    shared = "part of the graph"
     if node.loc is not None:
         shared = said(facts, node.loc)
         related.append((node.loc, "both backward passes go through this"))
         related += callers(node.via)
     related.append((again, "the second backward runs here"))
-    message = f"{said(facts, first)} frees the graph of {shared}, and a later backward needs it again"
+    message = f"{said(facts, first)} frees the graph of {shared}, and a later backward goes through it again"
     notes = told(related, callers(node.freed_via), callers(event.site.via), besides=first)
     second = (again, *event.site.via)
     fixes = (*_detach(facts, cause, taken), *_added_up(facts, first, second), *keep_graph(facts, cause, second))
@@ -106,7 +106,7 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
 
 
 def taken_in(facts: Facts, cause: Freed) -> Loc | None:
-    """Where, in the function that made the shared part, the tensor that was backwarded first uses it."""
+    """Where, in the function that made the shared part, the first backward's root uses it."""
     node = cause.node
     first = next((c for c in facts.of(BackwardCall) if c.site.loc == node.freed_at), None)
     if first is None or first.lineage is None:
@@ -134,7 +134,7 @@ def _detach(facts: Facts, cause: Freed, taken: Loc | None) -> Iterator[FixDraft]
 
 
 def _added_up(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> Iterator[FixDraft]:
-    """`one.backward()` and `other.backward()`, but for other losses side by side, as `(one + other).backward()`."""
+    """`one.backward()` and `other.backward()` in one block become `(one + other).backward()`."""
     around = block_around(facts, first)
     if around is None or first in second:
         return
@@ -159,7 +159,7 @@ def _added_up(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> Iterator[Fix
         return
     total = at(block[last][0], calls[last])
     changes = tuple((block[i][0], "") for i in calls if i != last)
-    yield FixDraft("Run one backward over the sum", True, (*changes, (total, f"({' + '.join(texts)})")))
+    yield FixDraft("Run one backward on the sum", True, (*changes, (total, f"({' + '.join(texts)})")))
 
 
 def _asks_for_gradients(node: n.Node) -> bool:
@@ -167,7 +167,7 @@ def _asks_for_gradients(node: n.Node) -> bool:
 
 
 def _are_looked_at(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> bool:
-    """Whether the program reads the first backward's gradients before the second one, and no step is in between."""
+    """Whether the program reads the first backward's gradients before the second, with no step in between."""
     around = block_around(facts, first)
     if around is None or first in second:
         return False
@@ -179,7 +179,7 @@ def _are_looked_at(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> bool:
 
 
 def keep_graph(facts: Facts, cause: Freed, second: tuple[Loc, ...] = ()) -> Iterator[FixDraft]:
-    """Safe where the gradients of each backward are looked at, one after the other."""
+    """Safe where the program reads the gradients of each backward in turn."""
     first = cause.node.freed_at
     call = node_at(facts, first) if first is not None else None
     if first is None or not isinstance(call, n.Call) or any(k.arg == "retain_graph" for k in call.keywords):

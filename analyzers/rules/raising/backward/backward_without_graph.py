@@ -1,8 +1,9 @@
 """Backward is called on a tensor that has no graph.
 
-A result has a graph when gradients are on and something it was computed from requires grad. The graph ends at
-`detach()` and `.data`, inside `no_grad` and `inference_mode`, at operators without derivative (`argmax`, comparisons,
-integers), and where a value leaves torch (`item()`, `tolist()`, `numpy()`). The finding stands where it ended.
+A result has a graph if gradients are enabled and something it was computed from requires grad. The graph ends at
+`detach()` and `.data`, inside `no_grad` and `inference_mode`, at operators without a derivative (`argmax`,
+comparisons, integers), and where a value leaves torch (`item()`, `tolist()`, `numpy()`). The finding marks where the
+graph ended.
 
 ## Reported
 ```python
@@ -20,9 +21,9 @@ h = (w * 2)
 loss = h.sum()
 loss.backward()
 ```
-Offered as safe where nothing else cut the graph.
+The fix is safe if nothing else cut the graph.
 
-## Gradients switched off
+## Gradients disabled
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -36,7 +37,7 @@ w = torch.ones(3, requires_grad=True)
 loss = (w * 2).sum()
 loss.backward()
 ```
-## A scope that holds too much
+## A scope that covers too much
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -56,7 +57,7 @@ loss = (w * x).sum()
 loss.backward()
 ```
 ## A function without gradients
-Others may call it, and rely on that: the fix is not safe.
+Other callers may rely on that, so the fix is not safe.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -73,7 +74,7 @@ def predict(x):
     return (w * x).sum()
 predict(torch.ones(3)).backward()
 ```
-## An update that binds another tensor
+## An update that binds a new tensor
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -91,7 +92,7 @@ for step in range(3):
         w -= 0.1 * w.grad
         w.grad = None
 ```
-## A number is no tensor
+## A number is not a tensor
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -106,7 +107,7 @@ total = 0.0
 total = total + w.sum()
 total.backward()
 ```
-## A list of tensors made into a tensor
+## A list of tensors turned into a tensor
 `torch.tensor` copies numbers; `torch.stack` keeps the graph.
 ```python
 import torch
@@ -127,7 +128,7 @@ loss = w.sum().item()  # error: [backward-without-graph]
 print(loss.detach())  # raises: AttributeError "'float' object has no attribute 'detach'"
 ```
 ## A gradient of a gradient
-`torch.autograd.grad` gives plain numbers, unless it is told to record how it came by them.
+`torch.autograd.grad` returns gradients without a graph, unless `create_graph=True` asks for one.
 ```python
 import torch
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
@@ -153,7 +154,7 @@ import torch
 w = torch.ones(3, requires_grad=True)
 w.sum().backward()
 ```
-Where the program asks for gradients by name, these are the ones to require grad.
+If the program reads gradients by name, those tensors are made to require grad.
 ```python
 import torch
 w, b = torch.ones(3), torch.zeros(1)
@@ -169,7 +170,7 @@ data = torch.tensor([1.0, 2.0, 3.0])
 print(w.grad, b.grad)
 ```
 ## Not reported
-`round` has a derivative, which is zero: the graph stays.
+`round` has a derivative, namely zero, so the graph continues.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -201,7 +202,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             if event.exception == "AttributeError" and plain.note == "number":
                 yield from _number(facts, event, plain.lineage)
             continue
-        # Whether something unknown is None tells nothing of a loss that is None then.
+        # That an unknown value might be None says nothing about the loss.
         if "NoneType" not in event.message or facts.is_certain(event):
             node = node_at(facts, event.site.loc)
             name = facts.text(at(event.site.loc, node.value)) if isinstance(node, n.Attribute) else "this value"
@@ -213,7 +214,7 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     backward: Note = (event.site.loc, "backward is called here")
     if not found:
         made = leaves(lineage)[:6]
-        related = [(step.loc, "made here without `requires_grad=True`") for step in made if step.loc is not None]
+        related = [(step.loc, "created here without `requires_grad=True`") for step in made if step.loc is not None]
         alone = made[0].loc if len(made) == 1 else None
         fixes = tuple(_trained(facts, lineage, event.site.loc.module)) or tuple(_require_grad(facts, alone))
         message = f"`{name}` has no graph: nothing it is computed from requires grad"
@@ -223,35 +224,35 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     assert step.loc is not None
     is_mode = step.cut in {"no-grad", "inference"} and differentiation(facts, step.loc) is None
     off = switched_off(facts, step) if is_mode else None
-    switch: list[Note] = [(off[0], "gradients are switched off here")] if off is not None else []
+    switch: list[Note] = [(off[0], "gradients are disabled here")] if off is not None else []
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
-    message = f"{explain_cut(facts, step)}, so `{name}` has nothing to run backward through"
+    message = f"{explain_cut(facts, step)}, so `{name}` has no graph to run backward through"
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
 
 
 def _number(facts: Facts, event: Raised, lineage: Lineage | None) -> Iterator[Draft]:
-    """A number that left torch with a graph behind it, and is asked for what tensors have."""
+    """A number that came from a tensor with a graph, and is used as if it were still a tensor."""
     found = cuts(lineage)
     node = node_at(facts, event.site.loc)
     if not found or found[0].loc is None or not isinstance(node, n.Attribute):
         return
     name = facts.text(at(event.site.loc, node.value))
     message = f"{explain_cut(facts, found[0])}, so `{name}` has no `{node.attr}`"
-    asked: Note = (event.site.loc, f"`{node.attr}` is used here")
+    asked: Note = (event.site.loc, f"`{node.attr}` is accessed here")
     notes = told(callers(found[0].via), [asked], besides=found[0].loc)
     yield Draft(found[0].loc, message, event, related=notes, fixes=_repair(facts, found[0], only=len(found) == 1))
 
 
 def _repair(facts: Facts, step: Lineage, *, only: bool) -> tuple[FixDraft, ...]:
-    """Take the cut out, where it is a call or an attribute of its own."""
+    """Remove the cut where it is a call or an attribute of its own."""
     attached = attach(facts, step)
     return () if attached is None else (FixDraft(attached[0], only and attached[1], attached[2]),)
 
 
 def _trained(facts: Facts, lineage: Lineage | None, module: str) -> Iterator[FixDraft]:
-    """The tensors whose gradients the program asks for by name, as leaves that get some."""
+    """Make the tensors whose gradients the program reads by name require grad."""
     steps = {id(step): step for step in (lineage.walk() if lineage is not None else ())}
     wanted = trained_names(facts, module)
     made = {b.name: steps[id(b.lineage)] for b in facts.run.bindings if b.name in wanted and id(b.lineage) in steps}

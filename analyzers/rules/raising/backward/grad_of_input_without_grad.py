@@ -1,4 +1,4 @@
-"""`torch.autograd.grad`, or `backward(inputs=...)`, is asked for the gradient of a tensor that does not require grad.
+"""`torch.autograd.grad` or `backward(inputs=...)` is asked for the gradient of a tensor that does not require grad.
 
 ## Reported
 ```python
@@ -54,9 +54,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         plain = cause.lineage
         loc = event.site.loc
         made = said(facts, plain.loc) if plain is not None and plain.loc is not None else "One of the inputs"
-        message = f"{made} does not require grad, so it has no gradient"
+        message = f"{made} does not require grad, so it has no gradient to ask for"
         lost = [(step.loc, explain_cut(facts, step)) for step in cuts(plain)[:3] if step.loc is not None]
-        notes = told(lost, origin(plain, "the tensor is made here"), callers(event.site.via), besides=loc)
+        notes = told(lost, origin(plain, "the tensor is created here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes, fixes=tuple(require(facts, plain, safe=True)))
 
 

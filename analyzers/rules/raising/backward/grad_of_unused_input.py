@@ -1,7 +1,7 @@
 """`torch.autograd.grad` is asked for the gradient of a tensor that is not in the graph.
 
-The output was computed without it, or from another tensor made of it before: `w.clone()`, or a new value bound to the
-same name. With `allow_unused=True` the gradient is None; where that None is then used, that line raises.
+The output was computed without it, or from a different tensor that was derived from it: `w.clone()`, or a new value
+bound to the same name. With `allow_unused=True` the gradient is None, and a line that uses that None raises.
 
 ## Reported
 ```python
@@ -70,7 +70,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         fixes = _with_argument(facts, loc, "allow_unused", "Allow unused inputs: their gradient is None")
         message = f"{_made(facts, unused)} is not in the graph that `grad` walks"
-        notes = told(origin(unused, "the unused tensor is made here"), callers(event.site.via), besides=loc)
+        notes = told(origin(unused, "the unused tensor is created here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message[0].upper() + message[1:], event, related=notes, fixes=fixes)
     for event, cause in facts.raised(Plain):
         if cause.lineage is not None and cause.lineage.what == UNUSED and cause.lineage.loc is not None:
@@ -79,12 +79,12 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 def _none_used(facts: Facts, event: Raised, none: Lineage, asked: Loc) -> Draft:
     unused = none.parents[0] if none.parents else None
-    fixes = _with_argument(facts, asked, "materialize_grads", "Return zeros for unused inputs")
+    fixes = _with_argument(facts, asked, "materialize_grads", "Use zeros for unused inputs")
     message = (
         f"{_made(facts, unused)} is not in the graph that `grad` walks, so its gradient is None, and using it raises"
     )
     notes = [
-        *origin(unused, "the unused tensor is made here"),
+        *origin(unused, "the unused tensor is created here"),
         *callers(none.via),
         (event.site.loc, "the None is used here"),
     ]
@@ -97,7 +97,7 @@ def _made(facts: Facts, unused: Lineage | None) -> str:
 
 
 def _with_argument(facts: Facts, loc: Loc, name: str, title: str) -> tuple[FixDraft, ...]:
-    """The call of `grad` at `loc` with this argument as True, if it says nothing of it."""
+    """The call of `grad` at `loc` with this argument set to True, unless it already passes it."""
     call = node_at(facts, loc)
     if not isinstance(call, n.Call) or any(keyword.arg == name for keyword in call.keywords):
         return ()

@@ -1,8 +1,8 @@
-"""Each iteration runs backward, and all go through one part of the graph that was built before.
+"""Each iteration runs backward, and all of them go through a part of the graph that was built earlier.
 
-The first iteration's backward frees that part; the second one's meets it. Either the part is built once, outside the
-loop, and belongs inside; or a value is carried from one iteration to the next (a hidden state, a queue, a running
-mean) and should be detached on the way.
+The first iteration's backward frees that part, and the second iteration's backward needs it again. Either the part is
+built once, outside the loop, and belongs inside it; or a value is carried from one iteration to the next (a hidden
+state, a queue, a running mean) and should be detached on the way.
 
 ## Reported
 ```python
@@ -21,7 +21,7 @@ for x in torch.randn(2, 3):
     loss = (scale * x).sum()
     loss.backward()
 ```
-## Carried along
+## Carried over
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -39,7 +39,7 @@ for x in torch.randn(2, 3):
     h = torch.tanh(h * w + x)
     h.sum().backward()
 ```
-A state of several parts is not there before the first round, so it is cut at the end of each.
+A state with several parts does not exist before the first iteration, so it is detached at the end of each one.
 ```python
 import torch
 rnn = torch.nn.LSTM(2, 3)
@@ -115,7 +115,7 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     loc = node.loc or event.site.loc
     carried = _is_carried(node, event.site.iterations)
     related: list[Note] = callers(node.via)
-    related.append((event.site.loc, "backward runs through it in each iteration"))
+    related.append((event.site.loc, "each iteration's backward goes through it"))
     if node.freed_at is not None:
         related.append((node.freed_at, "an earlier iteration's backward freed it here"))
     what = said(facts, loc)
@@ -128,7 +128,7 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     elif carried:
         message = f"{what} from an earlier iteration is in this iteration's graph: `detach()` what is carried over"
     else:
-        message = f"{what} is computed once, and every iteration's backward goes through it: compute it in the loop"
+        message = f"{what} is computed once, and every iteration's backward goes through it: compute it inside the loop"
     notes = told(kept, related, callers(event.site.via), besides=loc)
     if collection is not None:
         fixes = tuple(empty_after(facts, collection, event.site.loc))
@@ -137,20 +137,20 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     else:
         rebuilt = compute_in_loop(facts, loc, node.via, event.site)
         fixes = (rebuilt,) if rebuilt is not None else ()
-    # With a step in between, a kept graph would meet changed parameters.
+    # With a step in between, a kept graph would need parameters that have changed since.
     if not facts.of(StepCall):
         fixes += tuple(keep_graph(facts, cause))
     return Draft(loc, message, event, related=notes, fixes=fixes)
 
 
 def _is_carried(node: Node, now: tuple[Round, ...]) -> bool:
-    """Whether it was made in an earlier iteration of a loop that goes on."""
+    """Whether it was made in an earlier iteration of a loop that is still running."""
     apart = next((pair for pair in zip(node.epoch, now, strict=False) if pair[0] != pair[1]), None)
     return apart is not None and apart[0][0] == apart[1][0]
 
 
 def _kept(facts: Facts, loc: Loc) -> Iterator[Note]:
-    """Where an object takes the value into the next iteration."""
+    """Where an object carries the value into the next iteration."""
     for binding in facts.run.bindings:
         if binding.lineage is not None and binding.lineage.loc == loc and not binding.name.isidentifier():
             yield binding.loc, f"`{binding.name}` keeps it for the next iteration"
@@ -162,11 +162,11 @@ def _detach_kept(facts: Facts, kept: list[Note]) -> Iterator[FixDraft]:
         match node_at(facts, loc):
             case n.Assign(targets=(n.Attribute(),), value=n.Name() | n.Attribute() as value):
                 place = at(loc, value)
-                yield FixDraft("Detach what is kept", False, ((place, f"{facts.text(place)}.detach()"),))
+                yield FixDraft("Detach the stored value", False, ((place, f"{facts.text(place)}.detach()"),))
                 return
 
 
 RULE = Rule(
-    "AG103", "graph-reused-across-iterations", "Every iteration runs backward through a graph built before it", check,
+    "AG103", "graph-reused-across-iterations", "Every iteration's backward goes through a graph built earlier", check,
     __doc__ or "",
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Autograd meets an operator that torch has no derivative for, or one that it refuses to record.
+"""Autograd reaches an operator that torch has no derivative for, or one that it refuses to record.
 
-Most operators without derivative end the graph in silence. Some raise when they are called on a tensor that requires
-grad, some only when backward reaches them, and none with `out=` can be recorded.
+Most operators without a derivative end the graph silently. Some raise when they are called on a tensor that requires
+grad, and some only when backward reaches them. No operator can be recorded when it is called with `out=`.
 
 ## Reported
 ```python
@@ -11,7 +11,7 @@ out = torch.empty(3)
 torch.mul(x, 2, out=out)  # error: [operator-without-derivative]  # raises: RuntimeError "don't support automatic"
 ```
 ## Division that rounds
-Without rounding the numbers are others, so this is for a person to accept.
+Without rounding the values differ, so this fix is not safe.
 ```python
 import torch
 w = torch.tensor(2.0, requires_grad=True)
@@ -24,8 +24,9 @@ w = torch.tensor(2.0, requires_grad=True)
 buckets = torch.tensor([1.0, 3.0, 5.0]) / w
 buckets.sum().backward()
 ```
-## A number that is to be learnt
-What takes a number has no derivative for it. A tensor of one element is taken for one only if it requires no grad.
+## A number that should be learnt
+A parameter that takes a number has no derivative. A tensor with one element is accepted there only if it does not
+require grad.
 ```python
 import torch
 slope = torch.nn.Parameter(torch.tensor(0.1))
@@ -70,7 +71,7 @@ def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(NumberWanted):
         loc = event.site.loc
         message = (
-            f"{said(facts, loc)} takes a number for `{cause.parameter}`, and cannot use a tensor that requires grad"
+            f"{said(facts, loc)} takes a number for `{cause.parameter}`, and a tensor that requires grad is not one"
         )
         notes = told(origin(cause.lineage, "the tensor comes from here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes)
@@ -86,7 +87,7 @@ def _draft(facts: Facts, event: Raised) -> Draft:
 
 
 def _true_division(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
-    """`a // b` becomes `a / b`, which has a derivative and other numbers."""
+    """`a // b` becomes `a / b`, which has a derivative but different values."""
     match node_at(facts, loc):
         case n.BinOp(left=left, op="//", right=right):
             apart = between(loc, left.end, right.start)

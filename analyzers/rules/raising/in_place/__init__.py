@@ -1,1 +1,1 @@
-"""What torch refuses to write in place, or to go backward through once it is written."""
+"""Faults where torch refuses an in-place write, or refuses to run backward after one."""

@@ -1,7 +1,7 @@
-"""A leaf that requires grad, or a view of one, is written in place while gradients are on.
+"""A leaf that requires grad, or a view of one, is written in place while gradients are enabled.
 
-A leaf's value is where gradients arrive; a write that autograd recorded would make it a result. Updates of parameters
-go under `torch.no_grad()`; a running total must not be a leaf that requires grad.
+Gradients arrive at leaves; if autograd recorded the write, the leaf would become a result. Update parameters under
+`torch.no_grad()`. A running total must not be a leaf that requires grad.
 
 ## Reported
 ```python
@@ -18,7 +18,7 @@ w = torch.ones(3, requires_grad=True)
 with torch.no_grad():
     w -= 0.1 * w.grad
 ```
-Writes of one kind that follow one another go under it together.
+Consecutive writes to the same tensor are wrapped together.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -59,7 +59,7 @@ total = torch.zeros(1)
 total += w.sum()
 ```
 ## A view made before its base got a graph
-Torch gives it its place in the graph only when it is used or its `grad_fn` is read. A new view has one.
+Torch updates the place of such a view in the graph only when it is used or its `grad_fn` is read. A new view is fine.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -103,26 +103,27 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
     made = cause.lineage.loc if cause.lineage is not None else None
     related: list[Note] = []
     if made is not None and cause.lineage is not None:
-        related.append((made, "the view is made here" if cause.late else "the leaf is made here"))
+        related.append((made, "the view is created here" if cause.late else "the leaf is created here"))
         related += callers(cause.lineage.via)
     kind = "a view of a leaf" if cause.view else "a leaf"
-    message = f"{said(facts, loc)} writes to `{cause.name}`, {kind} that requires grad, while gradients are on"
+    message = f"{said(facts, loc)} writes to `{cause.name}`, {kind} that requires grad, while gradients are enabled"
     fixes = tuple(_fixes(facts, loc, made))
     if cause.late:
-        view = "a view older than its base's graph, which torch treats as a leaf"
-        message = f"{said(facts, loc)} writes to `{cause.name}`, {view}"
+        message = (
+            f"{said(facts, loc)} writes to `{cause.name}`, a leaf to torch: the view is older than its base's graph"
+        )
         fixes = ()
     related += _recording(facts, loc)
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
 
 
 def _recording(facts: Facts, loc: Loc) -> Iterator[Note]:
-    """The function whose operators autograd records, the write among them."""
+    """The function whose operators autograd records, including the write."""
     for node in reversed(path_to(facts, loc)):
         if isinstance(node, n.FunctionDef):
             yield (
                 replace(loc, start=node.name_start, end=node.name_start + len(node.name.encode())),
-                "gradients are on in here",
+                "gradients are enabled in here",
             )
             return
 
@@ -158,7 +159,7 @@ def _begun(facts: Facts, loc: Loc, made: Loc) -> FixDraft | None:
 
 
 def _writes(facts: Facts, loc: Loc) -> list[Spot]:
-    """The write, and those of its like right behind it: each would be refused in its turn."""
+    """The write and the similar ones right after it, since torch would refuse each of them in turn."""
     around = block_around(facts, loc)
     if around is None:
         return []
@@ -170,7 +171,7 @@ def _writes(facts: Facts, loc: Loc) -> list[Spot]:
 
 
 def _written(node: n.Node) -> str | None:
-    """The name that a statement starts from to write in place: `w` in `w[0] = 1`, `self` in `self.w.zero_()`."""
+    """The root name of an in-place write: `w` in `w[0] = 1`, `self` in `self.w.zero_()`."""
     match node:
         case n.AugAssign(target=target) | n.Assign(targets=(n.Subscript() as target,)):
             pass

@@ -1,7 +1,7 @@
-"""A write in place reads from the memory that it writes to, shifted, or writes several elements to one place.
+"""An in-place write reads the memory it writes to at different positions, or writes several elements to one position.
 
-Torch would have to write an element before it reads it, so it refuses. A copy of what is read makes the write possible;
-an expanded tensor must be copied before it is written.
+Torch would overwrite an element before reading it, so it refuses. Copying what is read makes the write possible; an
+expanded tensor must be copied before it is written.
 
 ## Reported
 ```python
@@ -26,7 +26,7 @@ mask = torch.ones(3).expand(2, 3)
 mask.mul_(0.5)  # error: [overlapping-memory-written]  # raises: RuntimeError "unsupported operation: more than one"
 ```
 ## Reported: an expanded tensor filled
-To fill it is allowed. Its backward fills the gradient of the whole in the same way, and is refused.
+Filling it is allowed. Its backward fills the gradient of the whole tensor in the same way, and torch refuses that.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -35,7 +35,7 @@ h.fill_(0.5)  # error: [overlapping-memory-written]
 h.sum().backward()  # raises: RuntimeError "unsupported operation: more than one"
 ```
 ## Not reported
-The parts do not meet.
+The two parts do not overlap.
 ```python
 import torch
 w = torch.ones(4, requires_grad=True)
@@ -60,8 +60,8 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("unsupported operation: some elements of the input tensor"):
         loc = event.site.loc
-        notes = told(origin(made, "the memory is made here"), callers(event.site.via), besides=loc)
-        message = f"{said(facts, loc)} reads the memory it writes to, but not element by element"
+        notes = told(origin(made, "the memory is created here"), callers(event.site.via), besides=loc)
+        message = f"{said(facts, loc)} reads from the memory it writes to, at different positions"
         yield Draft(loc, message, event, related=notes, fixes=tuple(_copy(facts, loc)))
     for event, made in facts.saying("unsupported operation: more than one element of the written-to tensor"):
         yield _into_itself(facts, event, made)
@@ -70,10 +70,12 @@ def check(facts: Facts) -> Iterator[Draft]:
 def _into_itself(facts: Facts, event: Raised, made: Lineage | None) -> Draft:
     here = event.site.loc
     if isinstance(event.cause, Plain) and event.cause.note == "overlap-in-backward" and made is not None and made.loc:
-        notes = told([(here, "backward writes the gradient of all of it here")], callers(made.via), besides=made.loc)
+        notes = told(
+            [(here, "backward writes the gradient of the whole tensor here")], callers(made.via), besides=made.loc
+        )
         message = f"{said(facts, made.loc)} writes to a tensor whose elements share memory, and so will its backward"
         return Draft(made.loc, message, event, related=notes)
-    notes = told(origin(made, "made here, with elements that share memory"), callers(event.site.via), besides=here)
+    notes = told(origin(made, "created here, with elements that share memory"), callers(event.site.via), besides=here)
     return Draft(here, f"{said(facts, here)} writes to a tensor whose elements share memory", event, related=notes)
 
 

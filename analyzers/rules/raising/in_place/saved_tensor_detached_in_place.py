@@ -1,7 +1,7 @@
-"""`detach_()` is called on a tensor that an earlier operator kept for backward.
+"""`detach_()` is called on a tensor that an earlier operator saved for backward.
 
-The operator kept the tensor itself and asks it, in backward, where it came from; after `detach_()` it cannot say.
-`detach()` gives a new tensor and leaves the kept one alone.
+The operator saved the tensor itself, and backward needs to know where that tensor came from; after `detach_()` this is
+lost. `detach()` returns a new tensor and leaves the saved one alone.
 
 ## Reported
 ```python
@@ -22,7 +22,7 @@ h = h.detach()
 y.sum().backward()
 ```
 ## Not reported
-The addition keeps neither operand.
+Addition saves neither operand.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -47,12 +47,12 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = made.loc if made is not None and made.loc is not None else event.site.loc
         before = made.parents[0] if made is not None and made.parents else None
         notes = told(
-            origin(before, "saved by an operator whose gradient needs it"),
+            origin(before, "saved by an operator whose backward goes through it"),
             [(event.site.loc, "backward needs it here")],
             callers(event.site.via),
             besides=loc,
         )
-        message = f"{said(facts, loc)} detaches in place what an earlier operator saved for backward"
+        message = f"{said(facts, loc)} detaches in place a tensor that an earlier operator saved for backward"
         yield Draft(loc, message, event, related=notes, fixes=tuple(rebind_detached(facts, loc)))
 
 

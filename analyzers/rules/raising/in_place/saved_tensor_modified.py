@@ -1,7 +1,7 @@
 """A tensor saved for backward is modified in place before that backward runs.
 
-An operator may save its operands or its result. A write bumps the tensor's version counter; backward compares versions
-and refuses. Views and `detach()` share the counter; `.data` shares only the storage.
+An operator may save its operands or its result. An in-place write increments the tensor's version counter; backward
+compares versions and raises. Views and `detach()` share the counter; `.data` shares only the storage.
 
 ## Reported
 ```python
@@ -19,9 +19,9 @@ y = x.exp()
 y = y.add(1)
 y.sum().backward()
 ```
-Safe only when no other name holds the tensor, and no view shows it: those would stop seeing the write.
+The fix is safe only if no other name and no view refers to the tensor, because they would no longer see the write.
 
-## An operand that needs no gradient itself
+## An operand that does not need a gradient itself
 `w * mask` saves `mask` for the gradient of `w`.
 ```python
 import torch
@@ -41,7 +41,7 @@ mask[0] = 0
 y.sum().backward()
 ```
 ## A step between the two
-A step writes the parameters. What was computed with the old ones is computed again behind it.
+A step modifies the parameters. The fix computes the second loss after the step, with the new parameters.
 ```python
 import torch
 net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
@@ -64,8 +64,8 @@ opt.step()
 second = net(other).pow(2).mean()
 second.backward()
 ```
-## A part computed of another
-The product saves the part that is read, and the write comes after that.
+## One part computed from another
+The product saves the part that it reads, and the write happens after that.
 ```python
 import torch
 w = torch.ones(4, requires_grad=True)
@@ -81,8 +81,8 @@ old_z, z = z, z.clone()
 z[2:] = old_z[2:] * old_z[:2].exp()
 z.sum().backward()
 ```
-## A view among others of one memory
-Its versions are those of all.
+## Several views of the same memory
+They all share one version counter.
 ```python
 import torch
 arena = torch.zeros(10)
@@ -104,7 +104,7 @@ counts[1] += 1
 loss.backward()
 ```
 ## A write that comes too early
-Weights decay before the backward that needs them as they were.
+The weight decay runs before a backward that needs the old weights.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -166,7 +166,7 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     write = writes[0] if writes else None
     loc = write.loc if write is not None and write.loc is not None else here
     related: list[Note] = []
-    kept = "its result" if cause.saved.is_output else "what it was given"
+    kept = "its result" if cause.saved.is_output else "one of its inputs"
     if node.loc is not None:
         related.append((node.loc, f"`{node.what}` saved {kept} here"))
         related += callers(node.via)
@@ -177,9 +177,9 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
         related += callers(write.via)
     saver = said(facts, node.loc) if node.loc is not None else f"`{node.what}`"
     if write is None:
-        message = f"A tensor that {saver} saved is modified before this backward"
+        message = f"A tensor saved by {saver} is modified before this backward"
     elif write.what == "step":
-        message = f"{said(facts, loc)} changes parameters that {saver} saved, and backward still needs them unchanged"
+        message = f"{said(facts, loc)} changes parameters saved by {saver}, and backward still needs them unchanged"
     else:
         message = f"{said(facts, loc)} modifies in place what {saver} saved, and backward still needs it unchanged"
     alone = len({_statement(facts, w) for w in writes}) == 1
@@ -200,12 +200,12 @@ def _statement(facts: Facts, write: Write) -> tuple[str, str, int]:
 
 
 def _seen_through(facts: Facts, loc: Loc) -> list[Note]:
-    """Where the name that is written was made a view."""
+    """Where the modified name became a view."""
     return [(there, f"`{name}` becomes a view here") for name, there in _views(facts, loc)][:1]
 
 
 def _memory_of_its_own(facts: Facts, writes: list[Loc]) -> FixDraft | None:
-    """A copy instead of the one view that all writes go to, for whoever did not mean to write to the rest."""
+    """A copy instead of the one view that all writes go to, in case the base was not meant to change."""
     views = {view for loc in writes for view in _views(facts, loc)[:1] or [("", loc)]}
     (name, there) = views.pop() if len(views) == 1 else ("", None)
     if not name or there is None:
@@ -213,13 +213,13 @@ def _memory_of_its_own(facts: Facts, writes: list[Loc]) -> FixDraft | None:
     match statement_at(facts, there):
         case n.Assign(targets=(n.Name(),), value=n.Subscript() | n.Call() | n.Attribute() as value):
             place = at(there, value)
-            title = f"Give `{name}` memory of its own (`clone()`)"
+            title = f"Give `{name}` its own memory (`clone()`)"
             return FixDraft(title, False, ((place, f"{facts.text(place)}.clone()"),))
     return None
 
 
 def _views(facts: Facts, loc: Loc) -> list[tuple[str, Loc]]:
-    """The name that is written, and where it was made a view."""
+    """The modified name, and where it became a view."""
     match statement_at(facts, loc):
         case n.Assign(targets=(n.Subscript(value=n.Name(id=name)),)):
             pass

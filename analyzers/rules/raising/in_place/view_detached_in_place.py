@@ -1,6 +1,6 @@
 """`detach_()` is called on a view.
 
-A view shares its place in the graph with the tensor it shows, so it cannot leave alone; `detach()` gives a new tensor.
+A view shares its place in the graph with its base, so it cannot be detached alone; `detach()` returns a new tensor.
 
 ## Reported
 ```python
@@ -37,7 +37,7 @@ from analyzers.drafting.words import callers, origin, said, told
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("Can't detach views in-place"):
         loc = event.site.loc
-        notes = told(origin(made, "the view is made here"), callers(event.site.via), besides=loc)
+        notes = told(origin(made, "the view is created here"), callers(event.site.via), besides=loc)
         message = f"{said(facts, loc)} is called on a view, which cannot be detached in place"
         yield Draft(loc, message, event, related=notes, fixes=tuple(rebind_detached(facts, loc)))
 

@@ -1,8 +1,8 @@
-"""A view is written in place that torch does not let one write to.
+"""A view that torch does not allow to be modified is written in place.
 
-Pieces of `chunk`, `split` and `unbind` (iterating over a tensor is `unbind`) are several views of one tensor, and
-autograd cannot record a write to one of them. A view made under `no_grad` or `inference_mode` has no place in the graph
-that a write could change.
+`chunk`, `split` and `unbind` (which is what iterating over a tensor calls) return several views of one tensor, and
+autograd cannot record a write to one of them. A view created under `no_grad` or `inference_mode` has no place in the
+graph that a write could change.
 
 ## Reported
 ```python
@@ -18,7 +18,7 @@ for i in range(len(h)):
     h[i].mul_(2)
 ```
 ## Not reported
-An indexed row is a view of its own.
+Indexing a row returns a single view.
 ```python
 import torch
 h = torch.ones(2, 3, requires_grad=True) * 1
@@ -42,10 +42,10 @@ from analyzers.machine.core.causes import Raised, ViewWritten
 from analyzers.syntax import nodes as n
 
 HOW = {
-    "no-grad": "was made under `no_grad`",
-    "inference": "was made in inference mode",
-    "multi": "is one of several views that `{}` returned",
-    "custom": "is an input that a custom function returned",
+    "no-grad": "was created under `no_grad`",
+    "inference": "was created in inference mode",
+    "multi": "is one of several views returned by `{}`",
+    "custom": "is a custom function's view of its input",
 }
 
 
@@ -58,7 +58,7 @@ def _draft(facts: Facts, event: Raised, cause: ViewWritten) -> Draft:
     loc = event.site.loc
     related: list[Note] = []
     if cause.lineage is not None and cause.lineage.loc is not None:
-        related.append((cause.lineage.loc, "the view is made here"))
+        related.append((cause.lineage.loc, "the view is created here"))
         related += callers(cause.lineage.via)
     how = HOW.get(cause.creation, "is a view").format(cause.made_by)
     used = "its base or another view of its base has been modified" in event.message
@@ -105,4 +105,6 @@ def _by_index(facts: Facts, loc: Loc) -> FixDraft | None:
     return FixDraft(f"Write to `{rows}[{index}]`", True, (*changes, (at(loc, name), f"{rows}[{index}]")))
 
 
-RULE = Rule("AG106", "view-modified-in-place", "A view is modified that must not be", check, __doc__ or "")
+RULE = Rule(
+    "AG106", "view-modified-in-place", "A view that cannot be modified in place is modified", check, __doc__ or ""
+)

@@ -1,1 +1,1 @@
-"""Objects of torch's that are not used as they have to be: parameters, functions, grad modes, scalers."""
+"""Faults in the use of torch's own objects: parameters, functions, grad modes, scalers."""

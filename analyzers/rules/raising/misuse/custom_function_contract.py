@@ -1,7 +1,7 @@
-"""An `autograd.Function` does not keep to what torch asks of it.
+"""An `autograd.Function` does not do what torch requires of it.
 
-`forward` and `backward` are static methods, reached through `apply`; `backward` returns one gradient for each input of
-`forward`.
+`forward` and `backward` must be static methods, called through `apply`, and `backward` must return one gradient for
+each input of `forward`.
 
 ## Reported
 ```python
@@ -53,7 +53,7 @@ x = torch.ones(3, requires_grad=True)
 y = Double.apply(x)
 y.sum().backward()
 ```
-## What `backward` reads was never kept
+## `backward` reads what was never stored
 ```python
 import torch
 class Scale(torch.autograd.Function):
@@ -95,7 +95,7 @@ x = torch.ones(3, requires_grad=True)
 Square.apply(x).sum().backward()
 ```
 ## Not reported
-Gradients in excess may be None.
+Extra gradients are allowed if they are None.
 ```python
 import torch
 class Double(torch.autograd.Function):
@@ -131,14 +131,14 @@ WORDS = {
 }
 
 MISTAKES = {
-    r"not enough values": "unpacks more than `forward` saved",
-    r"too many values": "unpacks less than `forward` saved",
-    r"only integer tensors|unsupported operand|'tuple' object": "takes the tuple of saved tensors for one of them",
-    r"'\w+' object has no attribute": "reads something that `forward` did not keep on `ctx`",
+    r"not enough values": "unpacks more values than `forward` saved",
+    r"too many values": "unpacks fewer values than `forward` saved",
+    r"only integer tensors|unsupported operand|'tuple' object": "uses the tuple of saved tensors as a tensor",
+    r"'\w+' object has no attribute": "reads what `forward` did not keep on `ctx`",
     r"\w+\.\w+\(\) ": "passes arguments that the method does not take",
-    r"expected Variable": "runs an autograd function whose `backward` returns something other than a tensor",
+    r"expected Variable": "runs an autograd function whose `backward` returns something that is not a tensor",
 }
-"""What the program does wrong, by how torch's message begins."""
+"""What the program does wrong, by the start of torch's message."""
 
 RETURNED = "its `backward` returns this"
 
@@ -154,7 +154,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             yield from _broken(facts, event, plain)
         elif plain.lineage is not None and plain.lineage.what == UNMATERIALIZED:
             loc = event.site.loc
-            message = f"{said(facts, loc)} uses a gradient that is None, as `set_materialize_grads(False)` asks"
+            message = f"{said(facts, loc)} uses a gradient that is None because of `set_materialize_grads(False)`"
             yield Draft(loc, message, event, related=told(callers(event.site.via), besides=loc))
 
 
@@ -162,7 +162,7 @@ def _broken(facts: Facts, event: Raised, plain: Plain) -> Iterator[Draft]:
     loc = event.site.loc
     mistake = next((words for start, words in MISTAKES.items() if re.match(start, event.message)), None)
     if mistake is not None and not facts.is_certain(event):
-        # What one way keeps, another may read that keeps it as well.
+        # The path that reads may be the one that stores it as well.
         return
     what = next((words for start, words in WORDS.items() if event.message.startswith(start)), mistake)
     if what is None:
@@ -215,7 +215,7 @@ def _methods(facts: Facts, module: str, name: str) -> dict[str, tuple[Loc, n.Fun
 
 
 def _completed(facts: Facts, event: Raised) -> Iterator[FixDraft]:
-    """`return grad * 2` becomes `return grad * 2, None`, where `forward` takes something else besides."""
+    """`return grad * 2` becomes `return grad * 2, None` if `forward` takes another input."""
     named = re.match(r"function (\w+)Backward returned an incorrect number", event.message)
     methods = _methods(facts, event.site.loc.module, named[1]) if named else {}
     if named is None or not methods.keys() >= {"forward", "backward"}:
@@ -233,11 +233,13 @@ def _completed(facts: Facts, event: Raised) -> Iterator[FixDraft]:
     end = parts[-1].end
     given = [call.args[len(parts) :] for call in _applied(facts, event.site.loc.module, named[1])]
     plain = bool(given) and all(isinstance(argument, n.Constant) for rest in given for argument in rest)
-    yield FixDraft("Return None for what has no gradient", plain, ((between(place, end, end), ", None" * missing),))
+    yield FixDraft(
+        "Return None for inputs that have no gradient", plain, ((between(place, end, end), ", None" * missing),)
+    )
 
 
 def _kept(facts: Facts, event: Raised) -> Iterator[FixDraft]:
-    """`ctx.factor = factor` in `forward`, where `backward` reads it."""
+    """`ctx.factor = factor` in `forward` if `backward` reads it."""
     named = re.match(r"'(\w+)Backward' object has no attribute '(\w+)'", event.message)
     methods = _methods(facts, event.site.loc.module, named[1]) if named else {}
     if named is None or "forward" not in methods:

@@ -45,7 +45,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _manager(facts: Facts, loc: Loc) -> Loc:
-    """The expression in the `with`, where the event has only the statement."""
+    """The expression in the `with`, for an event that only has the statement."""
     match node_at(facts, loc):
         case n.With(items=items):
             for item in items:

@@ -1,6 +1,7 @@
 """A module's parameter is assigned a plain tensor.
 
-`nn.Module` keeps the name for a parameter. Change the parameter's data in place, or assign another `nn.Parameter`.
+`nn.Module` reserves the name for a parameter. Change the parameter in place under `torch.no_grad()`, or assign another
+`nn.Parameter`.
 
 ## Reported
 ```python
@@ -14,9 +15,9 @@ import torch
 net = torch.nn.Linear(3, 1)
 net.weight = torch.nn.Parameter(torch.zeros(1, 3))
 ```
-An optimizer that was made before still holds the old parameter, so this is for a person to accept.
-## A frozen parameter that a write makes a result
-What is added has a graph, so the parameter has one afterwards, and a module takes no such thing.
+An existing optimizer would still hold the old parameter, so this fix is not safe.
+## A frozen parameter turned into a result
+The added tensor has a graph, so the parameter would have one too, and a module does not accept that.
 ```python
 import torch
 net = torch.nn.Linear(3, 1)
@@ -63,7 +64,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=tuple(_wrap(facts, loc)))
     for event, _ in facts.saying("Cannot assign non-leaf"):
         loc = event.site.loc
-        message = f"{said(facts, loc)} assigns a result with a graph, but only a leaf can be a module's parameter"
+        message = f"{said(facts, loc)} produces a tensor with a graph, and only a leaf can be a module's parameter"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=tuple(_without_graph(facts, loc)))
 
 

@@ -1,7 +1,7 @@
-"""`GradScaler` is called out of order: its step needs gradients of a scaled loss, and each step one `update()`.
+"""`GradScaler` is called out of order: a step needs gradients of a scaled loss, and an `update()` after it.
 
 The order in each iteration is `scale(loss).backward()`, then `unscale_(optimizer)` if gradients are clipped, then
-`step(optimizer)`, then `update()`. A scaler for a device that the machine does not have is disabled, and never raises.
+`step(optimizer)`, then `update()`. A scaler for a device that the machine does not have is disabled and never raises.
 
 ## Reported
 ```python
@@ -56,11 +56,11 @@ from analyzers.drafting.words import callers, said, told
 
 _SAYINGS = {
     "unscale_() has already been called": "unscales the same gradients a second time",
-    "unscale_() is being called after step()": "unscales gradients that `step` has unscaled and used",
+    "unscale_() is being called after step()": "unscales gradients that `step` has already unscaled and used",
     "step() has already been called since the last update()": "steps a second time without `update()` in between",
-    "No inf checks were recorded for this optimizer": "finds no gradient to unscale: backward has not reached it",
-    "No inf checks were recorded prior to update": "follows no `step` or `unscale_` of the scaler",
-    "Closure use is not currently supported": "takes no closure",
+    "No inf checks were recorded for this optimizer": "finds nothing to unscale: no backward reached its parameters",
+    "No inf checks were recorded prior to update": "comes without a `step` or `unscale_` of the scaler before it",
+    "Closure use is not currently supported": "does not accept a closure",
     "Attempted unscale_ but _scale is None": "comes before any loss was scaled: `scaler.scale(loss).backward()`",
     "Attempted step but _scale is None": "comes before any loss was scaled: `scaler.scale(loss).backward()`",
     "Attempted update but _scale is None": "comes before any loss was scaled: `scaler.scale(loss).backward()`",

@@ -1,1 +1,1 @@
-"""What torch refuses of a tensor that is no leaf, needs no gradient, cannot have one, or has a graph."""
+"""Faults where a tensor does not fit: it is no leaf, does not require grad, cannot have a gradient, or has a graph."""

@@ -1,7 +1,7 @@
-"""`copy.deepcopy` meets a tensor that was computed from others.
+"""`copy.deepcopy` reaches a tensor that was computed from others.
 
-Torch copies leaves only, since a result would need its whole graph copied. A module that keeps a result as an
-attribute (a hidden state, a last loss, a weight-normed weight) cannot be copied either.
+Torch only copies leaves, because copying a result would mean copying its whole graph. A module that keeps a result as
+an attribute (a hidden state, the last loss, a weight-normed weight) cannot be copied either.
 
 ## Reported
 ```python
@@ -20,7 +20,7 @@ h = w * 2
 kept = h.detach().clone()
 ```
 ## A weight-normed module
-Its weight is a plain attribute, computed before each forward. That of the newer norm is computed where it is read.
+Its weight is a plain attribute, computed before each forward. The newer `weight_norm` computes the weight on access.
 ```python
 import copy
 import torch
@@ -62,7 +62,7 @@ _NORM = "weight_norm"
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("Only Tensors created explicitly by the user"):
         loc = event.site.loc
-        message = f"{said(facts, loc)} copies a tensor that has a graph, but torch deep-copies only leaves"
+        message = f"{said(facts, loc)} reaches a tensor that has a graph, and torch can only copy leaves"
         notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes, fixes=(*_clone(facts, loc), *_parametrized(facts, made)))
 
@@ -75,7 +75,7 @@ def _clone(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 def _parametrized(facts: Facts, made: Lineage | None) -> Iterator[FixDraft]:
-    """The newer norm of the same name keeps its parameters, and computes the weight where it is read."""
+    """The newer norm of the same name keeps its parameters, and computes the weight on access."""
     if made is None or made.loc is None or made.what != _NORM:
         return
     match node_at(facts, made.loc):
@@ -95,4 +95,4 @@ def _newer(change: Change) -> FixDraft:
     return FixDraft(f"Use `{_NEWER}.{_NORM}`, which can be copied", False, (change,))
 
 
-RULE = Rule("AG117", "deepcopy-of-non-leaf", "`deepcopy` of a tensor that has a graph", check, __doc__ or "")
+RULE = Rule("AG117", "deepcopy-of-non-leaf", "`deepcopy` reaches a tensor that has a graph", check, __doc__ or "")

@@ -1,4 +1,4 @@
-"""A hook, or `retain_grad()`, is put on a tensor that no gradient will ever reach.
+"""A hook or `retain_grad()` is applied to a tensor that no gradient will ever reach.
 
 ## Reported
 ```python
@@ -13,7 +13,7 @@ x = torch.ones(3)
 x.retain_grad()  # error: [hook-without-grad]  # raises: RuntimeError "can't retain_grad on Tensor"
 ```
 ## A result's `.grad`
-Nothing is accumulated into it. `register_hook` is given its gradient.
+Nothing is accumulated into it. A hook from `register_hook` receives its gradient.
 ```python
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -45,7 +45,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         loc = event.site.loc
         lost = [(step.loc, explain_cut(facts, step)) for step in cuts(made)[:3] if step.loc is not None]
-        notes = told(lost, origin(made, "the tensor is made here"), callers(event.site.via), besides=loc)
+        notes = told(lost, origin(made, "the tensor is created here"), callers(event.site.via), besides=loc)
         message = f"{said(facts, loc)} waits for the gradient of a tensor that does not require grad"
         yield Draft(loc, message, event, related=notes)
     for event, made in facts.saying("post accumulate grad hooks cannot be registered on non-leaf"):
@@ -55,4 +55,6 @@ def check(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, event, related=notes)
 
 
-RULE = Rule("AG123", "hook-without-grad", "A hook is put on a tensor that does not require grad", check, __doc__ or "")
+RULE = Rule(
+    "AG123", "hook-without-grad", "A hook is registered on a tensor that does not require grad", check, __doc__ or ""
+)

@@ -1,7 +1,7 @@
-"""A tensor that requires grad is turned into a numpy array.
+"""A tensor that requires grad is converted to a numpy array.
 
-Numpy knows nothing of the graph, so torch asks for a `detach()` first. `np.array`, `np.sqrt`, matplotlib and
-scikit-learn convert what they are given in the same way, and so does numpy with a list of such tensors.
+Numpy knows nothing about the graph, so torch requires a `detach()` first. `np.array`, `np.sqrt`, matplotlib and
+scikit-learn convert their arguments in the same way, and numpy does so for a list of tensors too.
 
 ## Reported
 ```python
@@ -75,13 +75,13 @@ def check(facts: Facts) -> Iterator[Draft]:
 def _draft(facts: Facts, event: Raised, cause: NumpyOnGraph) -> Draft:
     loc = event.site.loc
     appended = [g for g in facts.of(GraphGrew) if g.name == cause.name and g.how == "appended"]
-    related: list[Note] = [(g.site.loc, "a tensor with its graph is put in here") for g in appended]
+    related: list[Note] = [(g.site.loc, "a tensor is added here with its graph") for g in appended]
     if cause.lineage is not None and cause.lineage.loc is not None:
         related.append((cause.lineage.loc, "its graph comes from here"))
         related += callers(cause.lineage.via)
     fixes = tuple(f for g in appended[:1] for f in _item(facts, g.site.loc))
     fixes = fixes or tuple(_detach(facts, loc, cause.name))
-    message = f"`{cause.name}` requires grad: numpy takes it only after `detach()`"
+    message = f"`{cause.name}` requires grad: numpy accepts it only after `detach()`"
     if cause.by_operator:
         message = f"`{cause.name}` mixes a tensor that requires grad with a numpy array: convert the array to a tensor"
         fixes = tuple(_converted(facts, loc))
@@ -105,7 +105,7 @@ def _detach(facts: Facts, loc: Loc, name: str) -> Iterator[FixDraft]:
 
 
 def _converted(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
-    """`y - target` becomes `y - torch.as_tensor(target)`, which a product of matrices takes only in the same type."""
+    """`y - target` becomes `y - torch.as_tensor(target)`; a matrix product accepts that only if the dtypes match."""
     torch = facts.places.imported_as(loc.module, "torch")
     match node_at(facts, loc):
         case n.BinOp(op=op, right=n.Name(id=name) as array) if torch is not None:
@@ -120,9 +120,9 @@ def _item(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
     match node_at(facts, loc):
         case n.Call(args=(argument,)):
             spot = between(loc, argument.end, argument.end)
-            yield FixDraft("Keep the tensor without its graph", True, ((spot, ".detach()"),))
+            yield FixDraft("Store the tensor without its graph", True, ((spot, ".detach()"),))
 
 
 RULE = Rule(
-    "AG109", "numpy-on-graph-tensor", "A tensor that requires grad is turned into a numpy array", check, __doc__ or ""
+    "AG109", "numpy-on-graph-tensor", "A tensor that requires grad is converted to a numpy array", check, __doc__ or ""
 )

@@ -1,7 +1,7 @@
-"""An optimizer is given what it cannot optimize: a tensor computed from others, or nothing at all.
+"""An optimizer is given something it cannot optimize: a tensor computed from others, or nothing at all.
 
 An optimizer changes leaves. A tensor that was moved, scaled or reshaped after `requires_grad=True` is a result, and its
-gradient stays None. An empty list is mostly a module whose parameters were never registered.
+gradient stays None. An empty list usually comes from a module whose parameters were never registered.
 
 ## Reported
 ```python
@@ -75,12 +75,12 @@ from analyzers.syntax import nodes as n
 def check(facts: Facts) -> Iterator[Draft]:
     for event, made in facts.saying("can't optimize a non-leaf Tensor"):
         loc = event.site.loc
-        message = f"{said(facts, loc)} is given a tensor computed from others, but an optimizer updates only leaves"
+        message = f"{said(facts, loc)} is given a tensor computed from others, and an optimizer can only change leaves"
         notes = told(origin(made, "the tensor is computed here"), callers(event.site.via), besides=loc)
         fix = leaf_of_result(facts, made.loc) if made is not None and made.loc is not None else None
         yield Draft(loc, message, event, related=notes, fixes=(fix,) if fix is not None else ())
     for event, _ in facts.saying("optimizer got an empty parameter list"):
-        message = f"{said(facts, event.site.loc)} gets no parameters at all"
+        message = f"{said(facts, event.site.loc)} is given no parameters at all"
         yield Draft(event.site.loc, message, event, related=told(callers(event.site.via)))
     yield from _not_a_list(facts)
     yield from _not_its_parameters(facts)
@@ -96,7 +96,7 @@ def _not_a_list(facts: Facts) -> Iterator[Draft]:
         if isinstance(call, n.Call) and call.args:
             given = at(loc, call.args[0])
             fixes = (FixDraft("Put it in a list", True, ((given, f"[{facts.text(given)}]"),)),)
-        message = f"{said(facts, loc)} is given one tensor instead of a list"
+        message = f"{said(facts, loc)} is given one tensor instead of a list of tensors"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 
 
@@ -111,7 +111,7 @@ def _not_its_parameters(facts: Facts) -> Iterator[Draft]:
         if isinstance(call, n.Call) and call.args:
             end = call.args[0].end
             suffix = "()" if event.message.startswith("'method'") else ".parameters()"
-            fixes = (FixDraft("Give it the parameters", True, ((between(loc, end, end), suffix),)),)
+            fixes = (FixDraft("Pass it the parameters", True, ((between(loc, end, end), suffix),)),)
         message = f"{said(facts, loc)} is not given the parameters themselves"
         yield Draft(loc, message, event, related=told(callers(event.site.via)), fixes=fixes)
 

@@ -1,6 +1,6 @@
 """`requires_grad` is set on a tensor that was computed from others.
 
-Only leaves carry the flag by choice; a result requires grad because its inputs do. To stop gradients there, detach it.
+The flag can only be set on leaves; a result requires grad because its inputs do. To stop gradients there, detach it.
 
 ## Reported
 ```python

@@ -1,6 +1,7 @@
 """A tensor of integers or booleans is asked to require grad.
 
-Only floating point and complex numbers have a derivative. `torch.tensor([1, 2])` makes integers; `[1.0, 2.0]` does not.
+Only floating point and complex tensors can have gradients. `torch.tensor([1, 2])` creates an integer tensor;
+`torch.tensor([1.0, 2.0])` does not.
 
 ## Reported
 ```python
@@ -42,7 +43,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         dtype = f" ({cause.dtype})" if cause.dtype is not None else ""
         message = f"{said(facts, loc)} asks for gradients of `{cause.name}`, whose elements{dtype} cannot have any"
-        notes = told(origin(cause.lineage, "the tensor is made here"), callers(event.site.via), besides=loc)
+        notes = told(origin(cause.lineage, "the tensor is created here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 
 
