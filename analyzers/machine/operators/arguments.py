@@ -217,7 +217,7 @@ def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[Tensor
 
 
 def refuse(m: Machine, error: shapes.ShapeError) -> None:
-    """Torch raises for these sizes. Ignored if the call came from the prelude, which torch may not actually do."""
+    """Torch raises for these sizes. Ignored if the prelude made the call, since torch may not make it itself."""
     if not m.frame.library and not m.extent.enclosing_operator:
         raise m.throw(error.exception, str(error))
 

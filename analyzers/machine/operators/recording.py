@@ -33,7 +33,7 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
 
 
 def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) -> list[object]:
-    """What the node saves of its inputs: `Saved`s; outputs follow later and are listed as table rows."""
+    """What the node saves of its inputs: `Saved`s; outputs are filled in later, and are table rows until then."""
     out: list[object] = []
     for entry in row.saves:
         maybe = False

@@ -104,7 +104,7 @@ def _delayed_error(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.outside")
 def _outside(m: Machine, args: Args) -> Value:
-    """A tensor as seen by code that does not know the leaves `inputs`: without a graph, if that leads nowhere else."""
+    """A tensor as seen by code unaware of the leaves `inputs`: without its graph, if that leads nowhere else."""
     tensor = m.tensor(value := args.get(0, "tensor"))
     if tensor is None or not isinstance(value, Ref):
         return value
