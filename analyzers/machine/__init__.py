@@ -1,1 +1,1 @@
-"""The abstract machine: runs a program on abstract values, and notes facts and events."""
+"""The abstract machine: runs a program on abstract values, and records facts and events."""

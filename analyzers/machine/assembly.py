@@ -1,6 +1,6 @@
-"""The machine, put together: every module that enters something into a table is imported here, so that none is short.
+"""The assembled machine: imports every module that fills a table, so that no table is incomplete.
 
-Whoever runs something takes the entries from here.
+Code that runs something imports the entries from here.
 """
 
 from __future__ import annotations

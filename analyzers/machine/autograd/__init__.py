@@ -1,8 +1,8 @@
 """Tensors, views, versions, saved tensors, graph nodes, the backward engine and `.grad`.
 
-The room knows neither syntax, nor how Python calls functions, nor dotted names, nor the rows of operators.
+This room knows no syntax, no Python calls, no dotted names and no operator rows.
 
-A result requires grad if grad mode is on, an operand that the operator is differentiable to requires grad, and the
+A result requires grad if grad mode is on, an operand that the operator is differentiable in requires grad, and the
 result's dtype allows it. What its node saves comes from the operator's row. A write checks the rules for leaves and
 views, bumps the version counter and rebases the history: the tensor, or the base that it is a view of, gets a new place
 in the graph.

@@ -23,7 +23,7 @@ from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, Grad
 
 
 def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
-    """`t.grad`: None where nothing has arrived, which is noted when `t` is no leaf."""
+    """`t.grad`: None if no gradient has arrived, which is recorded if `t` is not a leaf."""
     tensor = refreshed(m, ref.id)
     if tensor.grad == NONE:
         name = subject_name(m)
@@ -46,7 +46,7 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
 
 
 def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
-    """Add to a leaf's `.grad`; with `create`, out of place and with the gradient's graph."""
+    """Add to a leaf's `.grad`; with `create`, out of place and keeping the gradient's graph."""
     tensor = tensor_at(m, leaf)
     if not (isinstance(gradient, Ref) or gradient == GIVEN):
         m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
@@ -56,7 +56,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
             return
         grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
-        # It may be what came, or a copy that was written.
+        # It may be the incoming gradient itself, or a copy that has been written to.
         blur_tensor(m, grad.id)
         if create and isinstance(gradient, Ref):
             m.in_mode(True, lambda: Term(m, grad).method("copy_", Term(m, gradient)))
@@ -84,7 +84,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
 
 
 def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:
-    """Whether the gradient that a leaf has by now is sparse."""
+    """Record whether a leaf's gradient is now sparse."""
     held = tensor_at(m, leaf).grad
     found = m.tensor(held)
     if found is not None and isinstance(held, Ref):
@@ -92,13 +92,13 @@ def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:
 
 
 def trail(m: Machine, tensor: Tensor, create: truth.Truth) -> Lineage:
-    """That of a tensor's gradient, which has a graph only if one is asked for."""
+    """The trail of a tensor's gradient, which has a graph only if one is requested."""
     behind = (tensor.lineage,) if tensor.lineage is not None else ()
     return Lineage("grad", m.here(), behind, "no-grad" if create is False else None, m.via())
 
 
 def retained(m: Machine, walk: Walk) -> None:
-    """Tensors that keep their gradient though they are no leaves."""
+    """Fill the `.grad` of non-leaf tensors that retain their gradient."""
     for ident, tensor in m.retaining():
         if tensor.edge is None or tensor.edge.node not in walk.arriving:
             continue
@@ -120,7 +120,7 @@ def _added(m: Machine, old: Value, gradient: Value) -> Value:
 
 
 def perhaps_filled(m: Machine) -> None:
-    """A backward may have reached what nobody sees it reach."""
+    """A backward may have reached leaves that the machine could not see it reach."""
     for ident, found in m.st.since(m.st.filled):
         if isinstance(found, Tensor):
             perhaps_leaf = found.edge is None or found.edge.node is None
@@ -134,7 +134,7 @@ def perhaps_filled(m: Machine) -> None:
 
 
 def blur_after_unknown(m: Machine) -> None:
-    """A backward ran through a graph that the machine does not see: it may have reached and freed anything."""
+    """A backward ran through a graph that the machine cannot see: it may have reached and freed anything."""
     perhaps_filled(m)
     tell(m, BackwardUnseen())
     for ident, found in m.st.since(m.st.freed):

@@ -1,7 +1,7 @@
 """Backward: checks the roots, walks the graph, accumulates gradients, frees.
 
-Nodes run in the order of their making, the latest first, as torch's engine runs them. A node that kept something and
-was freed raises; a kept tensor whose version counter moved on raises; nodes that ran before are freed even then.
+Nodes run in reverse order of creation, as in torch's engine. A node that saved something and was freed raises, as does
+a saved tensor whose version counter has advanced; nodes that ran before the error are freed anyway.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ NON_SCALAR = "grad can be implicitly created only for scalar outputs"
 
 
 def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor | None:
-    """The checks on a root, in torch's order: the gradient's sizes, a graph, one element; None when not known."""
+    """Check a root, in torch's order: the gradient's sizes, a graph, a single element; returns None if it is
+    unknown."""
     if not isinstance(value, Ref):
         return None
     tensor = refreshed(m, value.id)
@@ -79,7 +80,7 @@ def run_backward(
     inputs: Sequence[Value] | None,
     name: str,
 ) -> None:
-    """`roots` are tensors with the gradients given for them (None: none given)."""
+    """`roots` are tensors, each with the gradient given for it (None if not given)."""
     m.record.trains = True
     if inputs is not None and not inputs:
         raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
@@ -107,7 +108,7 @@ def run_backward(
             m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
     retained(m, walk)
     if retain is True and create is False and all(tensor.requires_grad is True for _, tensor in known):
-        # Of a graph that may lie below an unknown value nobody sees who else goes through it.
+        # If the graph may continue below an unknown value, we cannot see who else goes through it.
         tell(m, GraphRetained(walk.reached))
     if walk.unknown:
         blur_after_unknown(m)
@@ -131,7 +132,7 @@ def rooted(
     known: Sequence[tuple[Value, Tensor]],
     roots: Sequence[tuple[Value, Value]],
 ) -> list[tuple[Edge, Value]]:
-    """The roots' edges with the gradients to begin with: ones, where none are given."""
+    """The roots' edges with their initial gradients: ones, unless given."""
     if not walk.computes:
         return [(edge, GIVEN) for edge in edges]
     given = dict(roots)

@@ -33,18 +33,19 @@ DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. w
 
 
 GIVEN = Const(True)
-"""A gradient that is there and has no graph, where nobody looks at it."""
+"""A gradient that exists but is not computed, because nothing looks at it."""
 
 
 Runner: TypeAlias = Callable[[Machine, int, Node, bool, Sequence[Value]], list[Value]]
 
 NODES: Final[dict[str, Runner]] = {}
-"""What runs at a node that is none of torch's own, by its kind; gives the gradient along each edge."""
+"""Runners for nodes other than torch's own, by kind; each returns the gradient along each edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Where a backward with named inputs goes: the nodes that run, and the nodes and leaves whose gradient is asked."""
+    """Where a backward with named inputs goes: the nodes to run, and the nodes and leaves whose gradients are
+    requested."""
 
     nodes: frozenset[int]
     targets: frozenset[int]
@@ -59,9 +60,9 @@ class Aim:
 class Walk:
     """One pass of the engine, to everything or to what `aim` names.
 
-    What flows along an edge is a gradient, or None where a custom function gave none. Gradients are tensors with
-    `create`, since then they can have a graph, and where somebody looks at them, as hooks do; else it is enough that
-    they are there.
+    A gradient flows along each edge, or None if a custom function returned none. Gradients are real tensors with
+    `create`, because they can then have a graph, and if something such as a hook looks at them; otherwise only their
+    presence is tracked.
     """
 
     def __init__(
@@ -87,11 +88,11 @@ class Walk:
         self.sure: dict[int, bool] = {}
         self.met: set[int] = set()
         self.users: dict[int, int] = {}
-        """A node from which each leaf was reached."""
+        """For each leaf, a node from which it was reached."""
         self.arriving: dict[int, dict[int, Value]] = {}
         self.at_leaf: dict[int, Value] = {}
         self.sparse: dict[tuple[int | None, int | None], truth.Truth] = {}
-        """Whether the gradient is sparse that comes to a node, or to a leaf."""
+        """For each node or leaf, whether the gradient arriving there is sparse."""
 
     def run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         """Run from `roots`, with their gradients."""
@@ -154,7 +155,7 @@ class Walk:
                 follow(onward, certain, gradient, gradient_is_sparse(node, self.sparse[ident, None]))
 
     def _meet_hooks(self, ident: int, node: Node, certain: bool) -> None:
-        """Gradients pass the hooks of what the node computed; nobody knows what comes of those that may not run."""
+        """Pass gradients through the hooks of a node's results; if the hooks may not run, the outcome is unknown."""
         self.met.add(ident)
         if not node.hooks:
             return
@@ -178,19 +179,19 @@ class Walk:
         return opaque_gradient(self.m, unknown, [value], Operand(found.shape, found.dtype))
 
     def given(self, ident: int) -> list[Value]:
-        """The gradients of a node's results, by output; None for those that nothing came to."""
+        """The gradients of a node's results, by output; None for outputs that received none."""
         found = self.arriving.get(ident, {})
         return [found.get(output, NONE) for output in range(max(found, default=0) + 1)]
 
     def computed(self, node: Node, grads: Sequence[Value]) -> list[Value]:
-        """What a node of torch's own gives along each of its edges."""
+        """The gradient that one of torch's own nodes computes along each edge."""
         if not self.computes:
             there = NONE if all(g == NONE for g in grads) else GIVEN
             return [there for _ in node.edges]
         return gradients(self.m, node, grads, [self._asks(edge) for edge in node.edges])
 
     def came_to(self, ident: int, tensor: Tensor) -> Value:
-        """The gradient that arrived at a tensor, behind its hooks."""
+        """The gradient that arrived at a tensor, after its hooks."""
         if tensor.edge is None:
             return self._hooked(tensor.hooks, self.at_leaf.get(ident, NONE), self.leaves.get(ident, False))
         node = tensor.edge.node
@@ -203,7 +204,7 @@ class Walk:
         return self._hooked(table, arrived, self.sure.get(node, False))
 
     def summed(self, one: Value, other: Value) -> Value:
-        """Two gradients that arrive at one place."""
+        """The sum of two gradients that arrive at the same place."""
         if NONE in {one, other}:
             return other if one == NONE else one
         if self.computes and isinstance(one, Ref) and isinstance(other, Ref):
@@ -237,7 +238,7 @@ class Walk:
             raise self.m.throw("RuntimeError", ITSELF, Plain("overlap-in-backward", made))
 
     def _asks(self, edge: Edge | None) -> bool:
-        """Whether what flows along an edge is asked for."""
+        """Whether the gradient along an edge is requested."""
         return edge is not None and (self.aim is None or self.aim.wants(edge))
 
     def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
@@ -263,7 +264,8 @@ class Walk:
         self.m.warn("RuntimeError", MODIFIED, cause)
 
     def _check_stale(self, saved: Saved) -> None:
-        """Torch asks for the `grad_fn` of what was saved before it compares versions, which a stale view refuses."""
+        """Raise for a stale view: torch reads a saved tensor's `grad_fn` before comparing versions, which fails for
+        one."""
         if saved.is_output or saved.tensor is None:
             return
         found = self.m.st.find(saved.tensor)
@@ -271,7 +273,7 @@ class Walk:
             raise view_error(self.m, found, self.root, indirect=True)
 
     def keeps_graph(self) -> bool:
-        """Whether the gradients may have a graph themselves: those of linear functions have none."""
+        """Whether the gradients may have a graph of their own: those of linear functions do not."""
         if self.unknown:
             return True
         for ident in self.reached:
@@ -298,7 +300,7 @@ class Walk:
 
 
 def writes_since(counter: Counter, version: int) -> list[Write]:
-    """The writes that came after `version`, earliest first."""
+    """The writes made after `version`, earliest first."""
     out = []
     step = counter.writes
     while step is not None and step.version > version:
@@ -308,7 +310,7 @@ def writes_since(counter: Counter, version: int) -> list[Write]:
 
 
 def nodes_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: set[int]) -> tuple[set[int], set[int]]:
-    """The nodes on some way from `roots` to a target, and which targets and leaves are reached."""
+    """The nodes on a path from `roots` to a target, and the targets and leaves that are reached."""
     order: list[int] = []
     seen: set[int] = set()
     stack = [e.node for e in roots if e.node is not None]

@@ -71,7 +71,7 @@ def differentiate(
 
 
 def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:
-    """A gradient of which no more is known than its sizes; `blurred`: it came through what nobody sees."""
+    """A gradient known only by its sizes; `blurred`: it passed through something the machine cannot see."""
     grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
     made = tensor_at(m, grad.id)
     made.creation = "unknown"

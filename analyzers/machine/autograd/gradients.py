@@ -1,4 +1,4 @@
-"""Gradients that somebody looks at: each node's formula computes them, and they may have a graph themselves."""
+"""Gradients that are actually looked at: computed by each node's formula, possibly with a graph of their own."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from analyzers.machine.core.machine import Machine
 Gradient: TypeAlias = Callable[[Machine, Node, Sequence[Value], Operand], Term]
 
 GRADIENTS: Final[dict[str, tuple[Gradient, ...]]] = {}
-"""By the name of a node, what computes the gradient along each of its edges, or the same along all."""
+"""By node name, the formulas that compute the gradient along each edge, or a single one for all edges."""
 
 
 _ASKED = {"embedding": "sparse", "embedding_bag": "sparse", "_embedding_bag": "sparse", "gather": "sparse_grad"}
-"""The argument by which an operator's gradient becomes sparse."""
+"""The argument that makes an operator's gradient sparse."""
 
 
 def gradient_is_sparse(node: Node, arriving: truth.Truth) -> truth.Truth:
-    """Whether what a node gives along its edges is sparse, where `arriving` is told of what comes to it."""
+    """Whether the gradients a node produces are sparse; `arriving`: whether its incoming gradient is."""
     base = node.payload.value if isinstance(node.payload, Const) else None
     asked = dict(node.scalars).get(_ASKED.get(str(base), ""))
     if asked == TRUE:
@@ -34,14 +34,14 @@ def gradient_is_sparse(node: Node, arriving: truth.Truth) -> truth.Truth:
 
 
 def summed(one: truth.Truth, other: truth.Truth) -> truth.Truth:
-    """A sum with something dense is dense."""
+    """Whether a sum is sparse: one dense summand makes it dense."""
     if one is False or other is False:
         return False
     return True if one and other else None
 
 
 def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[bool]) -> list[Value]:
-    """The gradient along each edge of a node, those that are not `wanted` being None; to be run in grad mode."""
+    """The gradient along each edge of a node, None for those not `wanted`; to be run in grad mode."""
     if node.kind == "inside":
         return [grads[0]]
     overwritten = any(saved.name == "original_self" for saved in node.saved)
@@ -75,7 +75,7 @@ def _computed(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, 
     return summed_to(result, operand.shape).value
 
 
-# Their backward makes memory of its own for the gradient; that of others may hand on, or look into, what came to it.
+# Their backward allocates memory for the gradient; other nodes may pass on the incoming one, or a view of it.
 _FRESH = frozenset(
     f"{name}Backward0"
     for name in (
@@ -90,14 +90,14 @@ _FRESH = frozenset(
 
 
 def fresh_memory(node: Node) -> bool:
-    """Whether the gradient that a node hands on is surely no view."""
+    """Whether the gradient that a node passes on is definitely not a view."""
     return node.kind == "op" and bool(node.names) and _FRESH.issuperset(node.names)
 
 
 def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, *, fresh: bool = False) -> Value:
-    """A gradient by a formula that is not known: it may have a graph if anything that it is made of has one.
+    """A gradient with an unknown formula: it may have a graph if any of its inputs has one.
 
-    It may be a view of another, or that itself, unless it is `fresh`.
+    Unless `fresh`, it may also be a view of another gradient, or that gradient itself.
     """
     sources = [g.id for g in grads if isinstance(g, Ref) and m.tensor(g) is not None]
     hidden = node.kind != "op" or any(s.name == "original_self" for s in node.saved)

@@ -16,7 +16,8 @@ from analyzers.machine.core.machine import Machine
 
 
 def refreshed(m: Machine, ident: int) -> Tensor:
-    """A tensor as torch would show it: a view whose base was written since gets its place in the graph anew."""
+    """A tensor as torch would show it: a view whose base has been written since gets a regenerated place in the
+    graph."""
     tensor = tensor_at(m, ident)
     if tensor.base is None:
         return tensor
@@ -49,7 +50,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
 
 
 def requires_grad_of(m: Machine, ident: int) -> truth.Truth:
-    """`requires_grad`, which unlike `grad_fn` may be read of a view without giving it its place in the graph."""
+    """`requires_grad`; unlike `grad_fn`, reading it on a view does not regenerate the view's place in the graph."""
     tensor = tensor_at(m, ident)
     if tensor.base is None:
         return tensor.requires_grad
@@ -57,7 +58,7 @@ def requires_grad_of(m: Machine, ident: int) -> truth.Truth:
 
 
 def edge_to(m: Machine, ident: int) -> Edge | None:
-    """The edge that a node gets to an input."""
+    """The edge from a node to an input."""
     tensor = refreshed(m, ident)
     if tensor.requires_grad is False:
         return None
@@ -68,7 +69,7 @@ def edge_to(m: Machine, ident: int) -> Edge | None:
 
 
 def leaves_behind(m: Machine, ident: int) -> set[int] | None:
-    """The leaves that a tensor's graph leads to; None where some of it is not known."""
+    """The leaves that a tensor's graph leads to; None if part of it is unknown."""
     found: set[int] = set()
     seen: set[int] = set()
     stack = [edge_to(m, ident)]
@@ -87,7 +88,7 @@ def leaves_behind(m: Machine, ident: int) -> set[int] | None:
 
 
 def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
-    """The names that `grad_fn` may have; empty for none, None when not known."""
+    """The possible names of `grad_fn`; empty if it is None, None if unknown."""
     if tensor.requires_grad is False:
         return ()
     if tensor.edge is None:
@@ -149,6 +150,6 @@ def make_node(m: Machine, step: Step, saved: Sequence[Saved], edges: tuple[Edge 
 
 
 def operand(m: Machine, ident: int) -> Operand:
-    """What a node remembers of an input that it has an edge to."""
+    """What a node records about an input that it has an edge to."""
     tensor = tensor_at(m, ident)
     return Operand(tensor.shape, tensor.dtype, tensor.contiguous)

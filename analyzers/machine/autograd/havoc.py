@@ -1,4 +1,4 @@
-"""What unknown code may do to a tensor that it can reach."""
+"""What unknown code may do to a tensor it can reach."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Hooks on tensors: functions that gradients pass through, or that run once a leaf's gradient was accumulated.
+"""Hooks on tensors: functions that gradients pass through, or that run after a leaf's gradient was accumulated.
 
-A hook belongs to the place in the graph that the tensor had when it was registered: to the output of a node, or to a
-leaf. The tables are dicts of the program's heap, from which a handle's `remove` takes the hook out again.
+A hook belongs to the place in the graph that the tensor had when the hook was registered: an output of a node, or a
+leaf. The tables are dicts on the program's heap, from which a handle's `remove` deletes the hook.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 
 UNKNOWN_TABLE = -1
-"""Where two ways of a program meet, only one of which registered hooks."""
+"""Where two paths of a program join, only one of which registered hooks."""
 
 
 def table_before(m: Machine, owner: Ref) -> Ref:
-    """The hooks that a tensor's gradient passes; the table is made with the first of them."""
+    """The hooks that a tensor's gradient passes through; creates the table if there is none."""
     edge = refreshed(m, owner.id).edge
     if edge is None or edge.node is None:
         tensor = tensor_at(m, owner.id)
@@ -41,7 +41,7 @@ def table_before(m: Machine, owner: Ref) -> Ref:
 
 
 def table_after(m: Machine, owner: Ref) -> Ref:
-    """The hooks that are called with a leaf once its gradient was added."""
+    """The hooks called with a leaf after its gradient was accumulated."""
     tensor = tensor_at(m, owner.id)
     if tensor.after_hooks is None:
         m.st.put(owner.id, replace(tensor, after_hooks=_table(m)))
@@ -53,14 +53,14 @@ def _table(m: Machine) -> int:
 
 
 def table_of(owner: Node | Tensor, output: int = 0) -> int | None:
-    """The table that a gradient meets on its way to a leaf, or to an output of a node."""
+    """The table that a gradient passes on its way to a leaf, or to an output of a node."""
     return owner.hooks if isinstance(owner, Tensor) else dict(owner.hooks).get(output)
 
 
 def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value | None:
-    """The gradient that comes out of a table of hooks; None where that is not known.
+    """The gradient after it has passed a table of hooks; None if unknown.
 
-    Torch calls them with `None` for a gradient that a custom function did not give.
+    Torch calls them with `None` for a gradient that a custom function did not return.
     """
     hooks = _hooks(m, table)
     if hooks == ():

@@ -13,7 +13,7 @@ from analyzers.machine.core.machine import Machine
 
 
 def presumed_loss(m: Machine, value: Value) -> Value:
-    """A loss that was computed out of sight of tensors or models in `value.reach`."""
+    """A loss computed, out of sight, from tensors or models in `value.reach`."""
     if not isinstance(value, Unknown):
         return value
     edges: list[Edge] = []
@@ -30,7 +30,7 @@ def presumed_loss(m: Machine, value: Value) -> Value:
 
 
 def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
-    """A tensor computed along `edges` by an operator that keeps something for its backward."""
+    """A tensor computed along `edges` by an operator that saves something for backward."""
     node = Node(
         (), edges, (Saved("self", None, None),), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
         epoch=tuple(m.extent.iterations), via=m.via(),
@@ -41,7 +41,7 @@ def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
 
 
 def part_of(m: Machine, whole: Tensor) -> Ref:
-    """An item or attribute of what a presumed model returned."""
+    """An item or attribute of a presumed model's result."""
     storage, counter = m.fresh(), m.fresh()
     m.st.put(storage, Storage())
     m.st.put(counter, Counter())

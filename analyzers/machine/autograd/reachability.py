@@ -1,4 +1,4 @@
-"""What an unknown value may contain: known tensors that may have gone into it."""
+"""What an unknown value may contain: known tensors that may have flowed into it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core.machine import Machine
 
 MOST = 200
-"""Objects looked at; what holds more may hold anything."""
+"""The most objects examined; anything larger may hold anything."""
 
 
 def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
-    """Whether some of these are unknown, and may have a graph that leads to a tensor that the machine knows."""
+    """Whether any of these is unknown and may have a graph that leads to a known tensor."""
     stack = [i for v in values if isinstance(v, Unknown) and v.type in {None, "tensor"} for i in v.reach]
     seen: set[int] = set()
     while stack:
@@ -48,11 +48,11 @@ def held_by(found: HeapObject) -> list[int]:
 
 
 MOST_MEMBERS = 4000
-"""Objects, or nodes, that are looked at in one go."""
+"""The most objects, or nodes, examined at once."""
 
 
 def tensors(m: Machine, values: Iterable[Value]) -> list[Tensor]:
-    """The tensors that values are, or hold."""
+    """The tensors that the values are or contain."""
     stack = list(reach_of(*values))
     seen: set[int] = set()
     found: list[Tensor] = []

@@ -1,4 +1,4 @@
-"""The `requires_grad` flag: setting it, and when torch refuses."""
+"""The `requires_grad` flag: setting it, and when torch refuses to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from analyzers.machine.core.naming import subject_name
 
 
 def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
-    """`requires_grad=` of a factory; an `out=` that has a graph does not heed it."""
+    """`requires_grad=` of a factory; ignored if an `out=` tensor has a graph."""
     tensor = tensor_at(m, ref.id)
     if tensor.edge is not None:
         return
@@ -83,7 +83,7 @@ def _frozen(m: Machine, tensor: Tensor) -> Lineage | None:
 
 
 def note_rewrapped(m: Machine, ref: Ref, tensor: Tensor, how: str) -> None:
-    """A leaf made of what came out of a graph: remember it, in case somebody calls backward on it."""
+    """Record a leaf made from something that came out of a graph, in case backward is called on it."""
     if tensor.lineage is None:
         return
     if any(step.cut is not None for step in tensor.lineage.walk(200)):

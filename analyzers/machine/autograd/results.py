@@ -14,7 +14,7 @@ from analyzers.machine.core.machine import Machine
 
 
 def lost_graph(m: Machine, operands: Sequence[int], cut: Cut | None) -> Cut | None:
-    """The cut to note on a result without graph: none if no operand had one."""
+    """The cut to record on a result without a graph: none if no operand had a graph."""
     for ident in operands:
         tensor = refreshed(m, ident)
         if tensor.requires_grad:
@@ -46,7 +46,7 @@ def new_result(
     cut: Cut | None = None,
     contiguous: truth.Truth = True,
 ) -> Ref:
-    """A result with memory of its own."""
+    """A result with its own memory."""
     if shape is not None and all(size == 1 for size in shape):
         contiguous = True
     if m.st.casting == "?" and dtype in FLOATING:

@@ -1,8 +1,8 @@
-"""Saving tensors for backward, and hooks on saved tensors, which keep something else in their place.
+"""Saving tensors for backward, and saved-tensor hooks, which store something else instead.
 
 with saved_tensors_hooks(pack, unpack):
-    y = x.exp()           # keeps pack(y), called at once
-y.sum().backward()        # calls unpack on it; the version of `y` is not looked at
+    y = x.exp()           # saves pack(y), called at once
+y.sum().backward()        # calls unpack on it; the version of `y` is not checked
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from analyzers.machine.core.machine import Machine
 
 
 def packed(m: Machine, kept: Saved) -> Saved:
-    """What is kept of a tensor about to be saved."""
+    """What is saved for a tensor."""
     if m.st.packing is None:
         return kept
     pack, unpack = m.st.packing
@@ -34,7 +34,7 @@ def packed(m: Machine, kept: Saved) -> Saved:
 
 
 def perhaps_packed(m: Machine, operand: Value) -> Saved:
-    """What is kept of an operand that is no tensor, or not known to be one: hooks are not shown a number."""
+    """What is saved for an operand that is not, or may not be, a tensor: hooks do not see numbers."""
     is_number = isinstance(operand, Const) or (isinstance(operand, Unknown) and operand.type in NUMBERS)
     if m.st.packing is not None and not is_number:
         unknown_call(m, m.st.packing[0], Args([m.unknown_tensor(requires_grad=False)]))
@@ -42,7 +42,7 @@ def perhaps_packed(m: Machine, operand: Value) -> Saved:
 
 
 def unpack(m: Machine, kept: Saved, certain: bool) -> None:
-    """A backward asks for what was kept."""
+    """A backward unpacks what was saved."""
     if kept.unpack is None or kept.packed is None:
         return
     if certain:
@@ -52,7 +52,7 @@ def unpack(m: Machine, kept: Saved, certain: bool) -> None:
 
 
 def check_savable(m: Machine, ident: int) -> None:
-    """Refuse to keep an inference tensor for backward."""
+    """Refuse to save an inference tensor for backward."""
     tensor = tensor_at(m, ident)
     if tensor.inference and m.st.inference is False:
         raise m.throw(
@@ -62,12 +62,12 @@ def check_savable(m: Machine, ident: int) -> None:
 
 
 def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: bool = False) -> Saved:
-    """Keep a tensor for backward, at its present version."""
+    """Save a tensor for backward, at its current version."""
     tensor = tensor_at(m, ident)
     storage = m.st.get(tensor.storage)
     writes = storage.count if isinstance(storage, Storage) else 0
     if m.st.saved_hooks is not False or m.st.casting == "?":
-        # Hooks keep something else; autocast keeps casts of its own.
+        # Hooks store something else; autocast saves its own casts.
         m.indexes.counters_kept.add(tensor.storage)
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None

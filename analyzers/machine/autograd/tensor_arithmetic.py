@@ -1,4 +1,4 @@
-"""Arithmetic on gradients, written as a program would write it: each step runs one of torch's operators."""
+"""Arithmetic on gradients, written as a program would write it: each step runs a torch operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Given: TypeAlias = "Term | float | bool | Sequence[int | None] | None"
 
 
 class Term:
-    """A tensor of the machine's, to compute with as the program would."""
+    """A tensor of the machine that supports arithmetic as in a program."""
 
     __slots__ = ("m", "value")
 
@@ -75,7 +75,7 @@ def value_of(given: Given) -> Value:
 
 
 def summed_to(term: Term, shape: tuple[int | None, ...]) -> Term:
-    """The engine sums a gradient over what broadcasting had repeated."""
+    """The gradient summed over broadcast dimensions, as the engine does."""
     given = term.shape
     assert given is not None
     if given == shape or len(given) < len(shape):

@@ -1,4 +1,4 @@
-"""Making tensors and finding them in the state."""
+"""Creating tensors and finding them in the state."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ def tensor_at(m: Machine, ident: int) -> Tensor:
 
 
 Moment: TypeAlias = tuple[int, int]
-"""A storage, and how often it was written."""
+"""A storage, and how often it has been written."""

@@ -13,7 +13,7 @@ def is_module(m: Machine, value: Value) -> bool:
 
 
 def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
-    """The parameters, buffers or modules below a module, each once, by dotted name."""
+    """The parameters, buffers or submodules of a module, recursively, each once, by dotted name."""
     out: list[tuple[str, Value]] = []
     seen: set[Value] = set()
     visited: set[int] = set()
@@ -44,7 +44,7 @@ def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
 
 
 def is_open(m: Machine, module: Value) -> bool:
-    """Whether a module may have members that the machine does not know."""
+    """Whether a module may have unknown members."""
     for _, value in members(m, module, "_modules"):
         found = m.obj(value)
         if not isinstance(found, Instance):
@@ -62,7 +62,7 @@ def is_open(m: Machine, module: Value) -> bool:
 
 
 def holds_unknown(m: Machine, module: Value) -> bool:
-    """Whether an attribute of a module, or of one below it, may be a module that the machine does not know."""
+    """Whether an attribute of a module, or of a submodule, may be an unknown module."""
     for _, value in members(m, module, "_modules"):
         found = m.obj(value)
         if isinstance(found, Instance) and any(isinstance(v, Unknown) and v.type is None for v in found.attrs.values()):
@@ -77,7 +77,7 @@ def parameters_of(m: Machine, optimizer: Value) -> list[int]:
 
 
 def all_known(m: Machine, optimizer: Value) -> bool:
-    """Whether nothing but known tensors is in an optimizer's parameter groups."""
+    """Whether an optimizer's parameter groups contain only known tensors."""
     found = m.obj(optimizer)
     groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
     if not isinstance(groups, ListObj) or groups.rest is not None:

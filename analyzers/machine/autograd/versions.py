@@ -1,4 +1,4 @@
-"""Version counters: what bumps them, what escapes them, and versions known only roughly."""
+"""Version counters: what bumps them, what bypasses them, and versions known only approximately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def version_of(m: Machine, tensor: Tensor) -> int | None:
 
 
 def version_kept(m: Machine, tensor: Tensor) -> int | None:
-    """The version, for whoever keeps it to find out later whether anything was written since."""
+    """The current version, remembered so that later writes can be detected."""
     version = version_of(m, tensor)
     m.indexes.counters_kept |= {tensor.counter, tensor.storage}
     if version is not None and version >= VERSION_BASE:
@@ -24,7 +24,7 @@ def version_kept(m: Machine, tensor: Tensor) -> int | None:
 
 
 def bump(m: Machine, ident: int, what: str) -> None:
-    """Count a write."""
+    """Record a write."""
     tensor = tensor_at(m, ident)
     counter = m.st.get(tensor.counter)
     assert isinstance(counter, Counter)
@@ -40,7 +40,7 @@ def bump(m: Machine, ident: int, what: str) -> None:
 
 
 def _short(write: Write | None, keep: int = 24) -> Write | None:
-    """The last writes only, so that a long loop does not grow a chain without end."""
+    """Only the most recent writes, so that a long loop does not grow an endless chain."""
     count = 0
     step = write
     while step is not None and count < keep:
@@ -50,7 +50,7 @@ def _short(write: Write | None, keep: int = 24) -> Write | None:
 
 
 def write_hidden(m: Machine, storage: int, what: str) -> None:
-    """A write that no version counter sees."""
+    """A write that bypasses the version counter."""
     found = m.st.get(storage)
     if isinstance(found, Storage):
         write = Write(found.count + 1, m.here(), what, True, None, m.via())
@@ -59,7 +59,7 @@ def write_hidden(m: Machine, storage: int, what: str) -> None:
 
 
 def blur_tensor(m: Machine, ident: int) -> None:
-    """Something unknown may have written to a tensor, or run a backward through it."""
+    """Unknown code may have written to a tensor, or run a backward through it."""
     tensor = m.st.get(ident)
     if not isinstance(tensor, Tensor):
         return
@@ -71,6 +71,6 @@ def blur_tensor(m: Machine, ident: int) -> None:
 
 
 def _is_blurred(m: Machine, version: int | None) -> bool:
-    """Whether nobody can tell this version from what more unknown writes would make of it."""
+    """Whether this version is already as unknown as further unknown writes would make it."""
     blur, writes = divmod(version or 0, VERSION_BASE)
     return m.ids.is_own(blur) and writes == 0 and version not in m.indexes.versions_kept

@@ -1,4 +1,4 @@
-"""Views: which tensors share memory, which views are stale, and where their elements are."""
+"""Views: which tensors share memory, which views are stale, and where their elements are in memory."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from analyzers.ops.layout import Layout
 
 
 def is_stale(m: Machine, tensor: Tensor) -> bool:
-    """A view made in `no_grad`, or one of several, whose base was written since: torch refuses to use it."""
+    """Whether a view made in `no_grad`, or one of several, had its base written since: torch refuses to use it."""
     if tensor.base is None or tensor.creation in {"default", "unknown"} or tensor.attr_version < 0:
         return False
     if tensor.edge is None and refreshed(m, tensor.base).requires_grad is False:
-        # It became a leaf of its own, which no write elsewhere changes.
+        # It has become a leaf in its own right, unaffected by writes elsewhere.
         return False
     return versions_equal(tensor.attr_version, version_of(m, tensor)) is False
 
 
 def check_usable(m: Machine, step: Step) -> None:
-    """Using a stale view where its place in the graph is needed raises."""
+    """Raise if a stale view is used where its place in the graph is needed."""
     if m.st.grad is not True:
         return
     for ident in step.operands():
@@ -41,7 +41,7 @@ def check_usable(m: Machine, step: Step) -> None:
 
 
 def check_readable(m: Machine, ident: int, what: str) -> None:
-    """Asking a stale view for its place in the graph raises, in any grad mode."""
+    """Raise if a stale view's place in the graph is read, in any grad mode."""
     tensor = tensor_at(m, ident)
     if is_stale(m, tensor) and requires_grad_of(m, ident):
         raise view_error(m, tensor, what, indirect=True)
@@ -68,7 +68,7 @@ def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool) -> PyRa
 
 
 def _spoken(node: Node) -> str:
-    """A node's name as torch's messages about views say it: `Unbind`, where `grad_fn` is `UnbindBackward0`."""
+    """A node's name in torch's messages about views: `Unbind` for a `grad_fn` of `UnbindBackward0`."""
     name = node.names[0] if node.names else ""
     return name[: max(name.rfind("Backward"), 0)] or name
 
@@ -100,7 +100,7 @@ def new_view(
         edge = Edge() if requires is None else None
         if source.requires_grad is False:
             requires, edge = False, None
-    # A leaf that is itself a view gives its views no grad in `no_grad`: only the base decides.
+    # In `no_grad`, views of a leaf that is itself a view do not inherit requires_grad: only the base decides.
     if node is None and requires and source.base is not None and not refreshed(m, base).requires_grad:
         requires = False
     lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), node is not None and requires is True)
@@ -127,7 +127,7 @@ def new_view(
 
 
 def _creation(m: Machine, source: Tensor, *, multi: bool) -> str:
-    """How a view of `source` comes about, which decides what writing it does."""
+    """How a view of `source` is created, which determines what happens when it is written."""
     if m.st.inference:
         return "inference"
     if m.st.grad is not True:
@@ -146,7 +146,7 @@ ITSELF = "unsupported operation: more than one element of the written-to tensor 
 
 
 def layout_of(tensor: Tensor) -> Layout | None:
-    """Where a tensor's elements lie; None where that is not known."""
+    """The memory layout of a tensor's elements; None if unknown."""
     shape = sizes_of(tensor.shape)
     if shape is None or tensor.offset is None:
         return None
@@ -163,7 +163,7 @@ def sizes_of(shape: Shape) -> tuple[int, ...] | None:
 
 
 def lay_out(tensor: Tensor, layout: Layout) -> None:
-    """Note where the elements of a tensor, just made, lie."""
+    """Record the memory layout of a newly created tensor."""
     tensor.strides = layout.strides
     tensor.offset = layout.offset
     tensor.contiguous = layout.contiguous
@@ -171,13 +171,13 @@ def lay_out(tensor: Tensor, layout: Layout) -> None:
 
 
 def doubt_overlap(part: Tensor) -> None:
-    """A view of some elements of a tensor: those that share memory may be among the others."""
+    """A view of some elements of a tensor that overlaps itself: the view may or may not include the overlap."""
     if part.overlapping:
         part.overlapping = None
 
 
 def whole_view(m: Machine, step: Step, value: Ref, node: int | None, output: int = 0) -> Ref:
-    """A view of all of a tensor."""
+    """A view of an entire tensor."""
     tensor = tensor_at(m, value.id)
     view = new_view(m, step, value.id, tensor.shape, node, output, contiguous=tensor.contiguous)
     layout = layout_of(tensor)
@@ -187,14 +187,14 @@ def whole_view(m: Machine, step: Step, value: Ref, node: int | None, output: int
 
 
 def data_of(m: Machine, owner: Ref) -> Ref:
-    """`t.data`: the same memory, a version counter and a history of its own."""
+    """`t.data`: the same memory, but its own version counter and history."""
     counter = m.fresh()
     m.st.put(counter, Counter())
     return _without_history(m, owner, "data", counter)
 
 
 def detach(m: Machine, owner: Ref) -> Ref:
-    """`t.detach()`: the same memory and version counter, no history."""
+    """`t.detach()`: the same memory and version counter, but no history."""
     return _without_history(m, owner, "detach", tensor_at(m, owner.id).counter)
 
 

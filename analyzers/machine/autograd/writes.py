@@ -1,4 +1,4 @@
-"""In-place writes: what torch refuses, and how the graph of a base and its views continues after one."""
+"""In-place writes: what torch refuses, and how the graph of a base and its views continues after a write."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from analyzers.machine.core.naming import subject_name
 
 
 def check_write(m: Machine, ident: int, step: Step) -> None:
-    """What torch checks before it writes to a tensor.
+    """The checks torch makes before writing to a tensor.
 
-    It asks whether the tensor has a `grad_fn` by now. A view made before its base got one has none until it is used,
-    so torch takes it for a leaf.
+    They look at whether the tensor already has a `grad_fn`. A view made before its base got one has none until it is
+    used, so torch takes it for a leaf.
     """
     tensor = replace(tensor_at(m, ident), requires_grad=requires_grad_of(m, ident))
     if tensor.inference and m.st.inference is False and tensor.creation != "detached":
@@ -33,7 +33,7 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
         return
     sure = requires is True and m.st.grad is True
     if tensor.creation == "unknown" and sure:
-        # It raises if the tensor is a view of some kind, or for another reason if it is not.
+        # It raises if the tensor is a view of a certain kind, and for a different reason otherwise.
         m.st.doubtful = True
         return
     if tensor.base is not None:
@@ -54,13 +54,13 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
 
 
 RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})
-"""Operators that count as writes and change no element: only the tensor itself gets another place in the graph."""
+"""Operators that count as writes but change no element: only the tensor itself gets a new place in the graph."""
 
 
 def rebase(
     m: Machine, ident: int, step: Step, saved: Sequence[Saved], edges: tuple[Edge | None, ...], base_edge: Edge | None
 ) -> None:
-    """After a write that autograd records: give the written tensor its new place in the graph.
+    """After a write recorded by autograd: give the written tensor its new place in the graph.
 
     `edges` lead to the operands as they were before the write, `base_edge` to the base of a view.
     """
@@ -76,7 +76,7 @@ def rebase(
             _rebase_unknown(m, target, tensor_at(m, target))
         return
     if tensor.base is None and tensor.creation == "unknown":
-        # Perhaps a view of what nobody knows, which gets its place in the graph otherwise.
+        # It may be a view of something unknown, whose place in the graph changes in a different way.
         m.st.put(ident, replace(tensor_at(m, ident), requires_grad=True, edge=Edge()))
         return
     if tensor.base is None or step.name in RESHAPING:
@@ -87,7 +87,7 @@ def rebase(
         m.st.put(ident, replace(current, requires_grad=True, edge=edge, attr_version=version, lineage=trail))
         return
     base = tensor.base
-    # The node of the written part has its own first edge replaced by the base's.
+    # The first edge of the written part's node is replaced by the base's.
     rest = 1 if step.differentiable[:1] == ("self",) or step.names == ("NotImplemented",) else 0
     operands = tuple(operand(m, i) for i in step.operands())
     slices = Node(

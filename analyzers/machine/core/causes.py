@@ -39,7 +39,8 @@ class NonScalar:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """`node` was freed at `node.freed_at` by an earlier backward; `epoch` is the loop iteration of this one."""
+    """`node` was freed at `node.freed_at` by an earlier backward; `root` is the name of this one's root, `carried` where the
+    node was made."""
 
     node: Node
     carried: Loc | None

@@ -273,7 +273,8 @@ class HiddenWrite:
 
 @dataclass(slots=True)
 class GraphGrew:
-    """Something that outlives an iteration kept its graph alive; `how` is `accumulated`, `appended` or `carried`.
+    """The graph of an iteration is kept alive by something that outlives it: `how` is `accumulated`, `appended` or
+    `carried`.
 
     `done`: backward has already gone through what an earlier iteration appended; `assumed`: the assumptions made on the
     path.

@@ -142,7 +142,7 @@ class ClassModel:
         return False
 
     def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
-        """Raise if an inheriting class's instance that this has not initialized must refuse the attribute."""
+        """Raise for what an instance of an inheriting class refuses until this class has initialized it."""
 
     def delete(self, m: Machine, owner: Ref, found: Instance, name: str) -> None:
         """Delete an attribute that is not the instance's own."""

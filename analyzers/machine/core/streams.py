@@ -14,7 +14,7 @@ from analyzers.machine.core.machine import Machine
 class Stream:
     """`items`, then any number of `rest` (None: no more). `fresh` makes a new object for each unknown element.
 
-    A generator that nobody has started comes as `generator`, so that a loop can run inside it; `drain` runs it to its
+    A generator that has not been started is in `generator`, so that a loop can run inside it; `drain` runs it to its
     end.
     """
 

@@ -1,1 +1,1 @@
-"""What is run, and with what: a module, or a function on likely arguments."""
+"""What is run, and on what: a module, or a function on likely arguments."""

@@ -1,9 +1,9 @@
-"""What a module's memory may look like by the time one of its functions is called.
+"""What a module's memory may look like when one of its functions is called.
 
-A function that no run enters is run in the state that its module ends in, and everything in that state may be another
-by then: a name that some function declares `global`, what lists and dicts hold, the attributes of objects and classes,
-which tensors require grad. What stays is what hardly any program changes: functions, classes, modules and their
-parameters, unless the file says `requires_grad` somewhere.
+A function that no run enters is run in its module's final state, but anything in that state may have changed by then: a
+name that some function declares `global`, the contents of lists and dicts, the attributes of objects and classes, which
+tensors require grad. What stays is what programs hardly ever change: functions, classes, modules and their parameters,
+unless the file mentions `requires_grad` in a function.
 
     _kernel = None
     def load():
@@ -28,7 +28,7 @@ from analyzers.syntax import nodes as n
 
 
 def havoc_globals(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> None:
-    """Keep of the module's names, and of `values`, only what holds whenever its functions are called."""
+    """Keep only what holds whenever the module's functions are called, in its names and in `values`."""
     names = m.env(run.env).vars
     rebound, freezes = m.config.program.habits(run.path)
     for name in sorted(rebound):
@@ -50,7 +50,7 @@ FREEZING = ("requires_grad", "requires_grad_")
 
 
 def habits_of(chunk: n.Chunk) -> tuple[frozenset[str], bool]:
-    """The names that functions in a chunk declare `global`, and whether any of them freezes tensors."""
+    """The names declared `global` by functions in a chunk, and whether any function freezes tensors."""
     if b"global" not in chunk.text and b"requires_grad" not in chunk.text:
         return frozenset(), False
     functions = [node for node in n.walk(chunk.body) if isinstance(node, n.FunctionDef)]

@@ -4,8 +4,8 @@
         def training_step(self, batch, batch_idx):   # a trainer calls this, clears, goes backward, and steps
             return self.loss(self(batch))
 
-The frameworks' own classes are in the prelude. A class of the user's is driven by `analyzers/prelude/presumed/` on
-batches of which nothing is known; what backward then finds is told at the end of the user's method.
+The frameworks' own classes are in the prelude. A user's class is driven by `analyzers/prelude/presumed/` on unknown
+batches; what backward then finds is reported at the end of the user's method.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ DRIVEN = {
     "training_step": (("lightning.LightningModule", "train_lightning"), ("transformers.Trainer", "train_transformers")),
     "compute_loss": (("transformers.Trainer", "train_transformers"),),
 }
-"""The methods that a framework calls to train: the classes that have them, and what drives these."""
+"""The methods that a framework calls to train: the classes that have them, and the driver for each."""
 
 
 CONTRACT = frozenset({"automatic_optimization"})
-"""Attributes that say how a framework is to call a class: what `__init__` puts there stays."""
+"""Attributes that tell a framework how to call a class: the values set by `__init__` are kept."""
 
 
 NO_LOSS = (
@@ -41,19 +41,19 @@ NO_LOSS = (
 
 
 def driver_of(m: Machine, func: Func) -> str | None:
-    """What drives a method's class, if a framework calls the method."""
+    """The driver of a method's class, if a framework calls the method."""
     if func.owner is None:
         return None
     for base, driver in DRIVEN.get(func.node_name, ()):
         if is_a(m, func.owner, base):
-            # A part of another module has no optimizer of its own.
+            # A component of another module has no optimizer of its own.
             whole = driver != "train_lightning" or find_in_class(m, func.owner, "configure_optimizers") is not None
             return driver if whole else None
     return None
 
 
 def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
-    """Train an instance; what goes on outside the user's code is told at the end of the method."""
+    """Train an instance; anything that happens outside the user's code is reported at the end of the method."""
     m.record.presumed_any = True
     m.frame.node = m.frame.statement = _end_of(m, func)
     m.frame.chunk = func.chunk
@@ -67,7 +67,7 @@ def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
 
 
 def _end_of(m: Machine, func: Func) -> n.Node:
-    """What the method returns last on its own level, or its last statement."""
+    """The last value the method returns at its top level, or its last statement."""
     node = m.whole(func)
     if not isinstance(node, n.FunctionDef):
         return node
@@ -78,7 +78,7 @@ def _end_of(m: Machine, func: Func) -> n.Node:
 
 @answers("autograd_machine.call_fitting")
 def _call_fitting(m: Machine, args: Args) -> Value:
-    """Call a method with as many of the arguments as it takes."""
+    """Call a method with as many of the arguments as it accepts."""
     func, given = args.pos[0], args.pos[1:]
     inner = func.func if isinstance(func, Method) else func
     if isinstance(inner, Func) and inner.node.args.vararg is None:
@@ -91,7 +91,7 @@ def _call_fitting(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.loss_of")
 def _loss_of(m: Machine, args: Args) -> Value:
-    """The loss in what `training_step` returned; none where the step is left out."""
+    """The loss in the result of `training_step`; None if the step is skipped."""
     value, step = args.pos
     found = m.obj(value)
     if isinstance(found, DictObj):

@@ -29,7 +29,7 @@ from analyzers.syntax import nodes as n
 
 @dataclass(slots=True)
 class FunctionRun:
-    """What a function left behind that was run on unknown arguments."""
+    """The results of running a function on unknown arguments."""
 
     events: tuple[Event, ...]
     bindings: tuple[Binding, ...]
@@ -41,21 +41,21 @@ class FunctionRun:
 
 
 BUDGET, PRESUMED_BUDGET = 20_000, 60_000
-"""Statements for all functions of a file together that are run on unknown arguments, and as many for all instances;
-and for those that are run on presumed ones."""
+"""The number of statements for all functions of a file run on unknown arguments, and the same again for all instances;
+and the number for those run on presumed arguments."""
 
 
 TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
 
 
 UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
-"""Bounds of a run on unknown arguments: there are many, and most of what they meet is unknown. One that calls backward
-gets further."""
+"""The limits of a run on unknown arguments: there are many, and most values in them are unknown. A function that calls
+backward gets more."""
 
 
 @dataclass(slots=True)
 class Made:
-    """An instance of a class as its `__init__` leaves it on unknown arguments, and the state that holds it."""
+    """An instance of a class as left by its `__init__` on unknown arguments, and the state that contains it."""
 
     state: State
     value: Value
@@ -64,7 +64,7 @@ class Made:
 
 
 def later(program: Program, module: ModuleRun) -> ModuleRun:
-    """The module as one of its functions may find it."""
+    """The module in the state that one of its functions may find it in."""
     machine = _machine(program, module, "", None)
     havoc_globals(machine, module)
     machine.st.log = ROOT
@@ -110,10 +110,10 @@ def run_unknown(
     *,
     presume: bool = False,
 ) -> FunctionRun:
-    """Run `func` on arguments of which nothing is known, in the state that its module ends in.
+    """Run `func` on unknown arguments, in the final state of its module.
 
-    `made` is the instance that a method is called on. With `presume`, arguments are what their role says, grad mode is
-    on, and nothing is certain.
+    `made` is the instance that a method is called on. With `presume`, arguments are what their role suggests, grad mode
+    is on, and nothing is certain.
     """
     trains = calls_backward(program, func)
     if limits is None:
@@ -158,18 +158,18 @@ def run_unknown(
 
 
 def _share(runs: int) -> Limits:
-    """A file's functions share a budget, so that one with hundreds of them takes no longer than it may."""
+    """The functions of a file share a budget, so that a file with hundreds of them does not take too long."""
     share = BUDGET // max(runs, 1)
     return UNKNOWN_CALL if share >= UNKNOWN_CALL.steps else replace(UNKNOWN_CALL, steps=max(share, 60))
 
 
 def presumed_limits(runs: int) -> Limits:
-    """Those of each of so many functions of a file that are run on presumed arguments."""
+    """The limits for each function of a file, if this many are run on presumed arguments."""
     return replace(TRAINING_CALL, steps=min(TRAINING_CALL.steps, PRESUMED_BUDGET // max(runs, 1)))
 
 
 def calls_backward(program: Program, func: Func) -> bool:
-    """Whether a function calls backward itself, which makes sense only with grad mode on."""
+    """Whether a function calls backward itself, which only makes sense with grad mode on."""
     return n.mentions(whole(program, func), "backward")
 
 
@@ -179,7 +179,7 @@ def takes_instance(func: Func) -> bool:
 
 
 def unknown_arguments(func: Func, made: Made | None) -> Args:
-    """Arguments for a call about which nothing is known; `self` is an instance as its class makes it."""
+    """Unknown arguments for a call; `self` is an instance created by its class."""
     parameters = func.node.args
     pos: list[Value] = []
     names = [p.name for p in (*parameters.posonly, *parameters.args)]
@@ -195,7 +195,7 @@ def unknown_arguments(func: Func, made: Made | None) -> Args:
 
 
 def instance_of(machine: Machine, cls: int) -> Value:
-    """An instance of a class, made by its own `__init__` on unknown arguments."""
+    """An instance of a class, created by its own `__init__` on unknown arguments."""
     found = machine.st.find(cls)
     if not isinstance(found, ClassObj):
         return Unknown()
@@ -234,5 +234,5 @@ def instance_of(machine: Machine, cls: int) -> Value:
 
 
 def _settled(value: Value) -> bool:
-    """A plain constant that `__init__` put down, which any other method may have changed since."""
+    """A plain constant set by `__init__`, which any other method may have changed since."""
     return isinstance(value, Const) and not isinstance(value.value, str)

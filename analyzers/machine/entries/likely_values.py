@@ -1,10 +1,10 @@
 """Likely values for names of which only the role is known.
 
-A *presumed* run goes over code that a first run found nothing known for: a model from a factory, an optimizer that is
-an argument. There a name's role (`analyzers/syntax/roles.py`) stands in for a value: a model is a module with one
-parameter, whose output has a graph; an optimizer trains the models that it is named after; a loss has the graph of what
-went into it; a data loader gives tensors without a graph. What calls that the machine cannot see do to tensors is taken
-for nothing. All that such a run finds is possible, never certain, and none of its facts is told.
+A *presumed* run covers code that a first run knew too little about: a model from a factory, an optimizer passed as an
+argument. There a name's role (`analyzers/syntax/roles.py`) stands in for a value: a model is a module with one
+parameter, whose output has a graph; an optimizer trains the models that it is named after; a loss has the graph of its
+inputs; a data loader yields tensors without a graph. Calls that the machine cannot see are assumed not to affect
+tensors. Everything that such a run finds is possible, never certain, and none of its facts are reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from analyzers.syntax.roles import Role, dotted, same_part
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
-    """What `target` most likely holds, if `value` says nothing and the uses of the name do."""
+    """What `target` most likely holds, if `value` is unknown but the uses of the name are informative."""
     if not says_nothing(value) or m.frame.library:
         return value
     name = dotted(target)
@@ -47,7 +47,7 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
 
 
 def _presume_arguments(m: Machine, func: Func, env: int) -> None:
-    """The same for the parameters of a function, once they are bound: models first, as optimizers train them."""
+    """The same for a function's parameters, once they are bound: models first, because optimizers train them."""
     if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
     silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value)]
@@ -81,7 +81,7 @@ def _model(m: Machine) -> Value:
 
 
 def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
-    """What a class or a function of an installed library makes, where it is known what kind of thing that is."""
+    """The result of a class or function of an installed library, if its kind is known."""
     name = outside_name(func)
     if not m.config.presumes:
         if name is not None:
@@ -103,7 +103,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
 
 
 def outside_name(value: Value) -> str | None:
-    """The dotted name of what was imported from an installed library."""
+    """The dotted name of something imported from an installed library."""
     symbol = value.symbol if isinstance(value, Unknown) else None
     rest: list[str] = []
     while isinstance(symbol, tuple) and len(symbol) == 2:
@@ -123,7 +123,7 @@ def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
 
 
 def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, Value]]:
-    """The models that names beside `name` hold: of the same object, or in the same function."""
+    """The models held by other names near `name`: on the same object, or in the same function."""
     roles = roles_of(m, m.frame)
     found: dict[str, Value] = {}
     holder: Value | None = None
@@ -156,7 +156,7 @@ def _is_model(m: Machine, value: Value) -> bool:
 
 @answers("autograd_machine.presumed_output")
 def _presumed_output(m: Machine, args: Args) -> Value:
-    """What a presumed model returns: it may be one tensor, or anything that holds some."""
+    """The result of a presumed model: a tensor, or anything that contains some."""
     operands = [v for v in args.pos if isinstance(v, Ref) and m.tensor(v) is not None]
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None
@@ -172,7 +172,7 @@ def _presumed_output(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.presumed_data")
 def _presumed_data(m: Machine, args: Args) -> Value:
-    """What a loader gives of a data set that the machine cannot see: tensors without a graph, or anything of them."""
+    """What a loader yields from an unknown data set: tensors without a graph, or anything made of them."""
     del args
     if not m.config.presumes:
         m.record.unresolved.data = True

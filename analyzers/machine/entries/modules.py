@@ -1,4 +1,4 @@
-"""Runs modules from their first line, as a script or as an import."""
+"""Running modules from their first line, as a script or as an import."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from analyzers.machine.observers.graph_liveness import report_dead
 from analyzers.syntax import nodes as n
 
 IMPORTED = Limits(steps=20_000, states=1)
-"""Bounds of an imported module's run, which others go on from: in one state."""
+"""The limits of an imported module's run; other runs continue from it, so it keeps a single state."""
 
 
 PRESUMED = Limits(steps=8_000)
-"""Bounds of a module's run on presumed values, which comes on top of the other."""
+"""The limits of a module's run on presumed values, which is in addition to the normal run."""
 
 
 def run_module(
@@ -35,7 +35,8 @@ def run_module(
     probe: Probe | None = None,
     presume: bool = False,
 ) -> ModuleRun:
-    """Run a module from its first line. With `presume`, names may hold what their role says, and nothing is certain."""
+    """Run a module from its first line. With `presume`, names may hold what their role suggests, and nothing is
+    certain."""
     machine = Machine(program, program.block(path, main), limits=limits)
     machine.config.probe = probe
     machine.config.main = main

@@ -1,4 +1,4 @@
-"""Roles of names, from how they are used: a model, an optimizer, a loss."""
+"""The roles of names, inferred from how they are used: a model, an optimizer, a loss."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Find: TypeAlias = Callable[[int], HeapObject | None]
 
 
 KINDS = frozenset({"module", "optimizer", "tensor"})
-"""Things that libraries make, as far as a presumed run makes them too."""
+"""The kinds of library results that a presumed run can create."""
 
 
 def may_be_filled(program: Program, unresolved: Unresolved, find: Find, outside_kind: Callable[[str], str]) -> bool:
-    """Whether the role of some name, or what is known of a library, stands in for what a run did not know."""
+    """Whether a name's role, or knowledge about a library, could stand in for something that a run did not know."""
     return (
         unresolved.data
         or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in unresolved.names.items())
@@ -34,14 +34,14 @@ def _roles(program: Program, module: str, func: Func | None, find: Find) -> dict
 
 
 def roles_in_module(program: Program, module: str) -> dict[str, Role]:
-    """The roles of the names in a module's own statements."""
+    """The roles of names in a module's top-level statements."""
     keys = [reference.key for reference in program.body(module) if isinstance(reference, n.ChunkRef)]
     statements = (statement for key in keys for statement in program.head(module, key).body)
     return roles_in([s for s in statements if not isinstance(s, n.FunctionHead | n.ClassDef)])
 
 
 def roles_in_function(program: Program, func: Func, find: Find) -> dict[str, Role]:
-    """The roles of the names in a function, those of its class's attributes too; `find` gives what an id stands for."""
+    """The roles of names in a function, including its class's attributes; `find` looks up an id."""
     node = whole(program, func)
     own = roles_in([node])
     of_class = _roles_in_class(program, func.owner, find) if func.owner is not None else {}
@@ -72,7 +72,7 @@ Roles = dict[str, Role]
 
 
 def roles_of(m: Machine, frame: Frame) -> Roles:
-    """The roles of the names that code in this frame uses."""
+    """The roles of names used by the code in this frame."""
     if frame.func is not None:
         return roles_of_function(m, frame.func)
     return _remembered(m, frame.module, lambda: roles_in_module(m.config.program, frame.module))

@@ -1,4 +1,4 @@
-"""How Python runs: expressions, statements, calls, classes, generators, loops, imports of the workspace.
+"""How Python runs: expressions, statements, calls, classes, generators, loops, workspace imports.
 
-It knows neither tensors nor the name of any library.
+This room knows neither tensors nor library names.
 """

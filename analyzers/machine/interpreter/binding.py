@@ -1,4 +1,4 @@
-"""Binds the arguments of a call to parameters."""
+"""Binding the arguments of a call to parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analyzers.machine.core.machine import Machine
 
 
 def bind_arguments(m: Machine, func: Func, args: Args) -> int:
-    """A new environment with the parameters bound as Python binds them; what cannot be known is unknown."""
+    """Create an environment with the parameters bound by Python's rules; what cannot be determined is unknown."""
     parameters = func.node.args
     values: dict[str, Value] = {}
     pos = list(args.pos)

@@ -1,4 +1,4 @@
-"""Calls of functions: a body runs, and the states it ends in come back."""
+"""Function calls: run a body and return the states it ends in."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
 
 
 LONG_CALL = 2_000
-"""Statements that a call from the level of a module, such as a decorator, may take without a tensor."""
+"""How many statements a call from module level, such as a decorator, may run without creating a tensor."""
 
 
 def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
-    """Modules fill tables, write docstrings and look through folders as they are imported, and a recursion on what is
-    unknown could use up all the steps of a run."""
+    """Call a function from module level, within a step limit: importing modules fill tables, write docstrings and scan
+    folders, and recursion on unknown values could use up the run's steps."""
     before, noted = m.st, len(m.record.events)
     m.st = before.fork()
     try:
@@ -74,7 +74,7 @@ def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
 
 
 def _not_followed(m: Machine, env: int) -> Outcome:
-    """What a call leaves behind of its arguments, and gives, that is not followed to its end."""
+    """The outcome of a call that is not followed to its end: its arguments are havocked and its result is unknown."""
     values = [value for _, value in by_name(m.env(env).vars)]
     for value in values:
         havoc_value(m, value)
@@ -82,10 +82,10 @@ def _not_followed(m: Machine, env: int) -> Outcome:
 
 
 def too_deep(m: Machine, func: Func, env: int) -> bool:
-    """Whether a call is not followed: it stands too deep, or the function calls itself again and again.
+    """Whether a call is not followed: the stack is too deep, or the function keeps calling itself.
 
-    A method that goes down a tree of objects, as a module's `__call__` and `train` do, is called on another object
-    each time, and ends with the tree.
+    A method that walks a tree of objects, such as a module's `__call__` or `train`, is called on a different object
+    each time and stops with the tree.
     """
     if len(m.extent.frames) >= m.extent.limits.depth:
         return True
@@ -98,22 +98,22 @@ def too_deep(m: Machine, func: Func, env: int) -> bool:
 
 
 SELF_CALLS = 4
-"""Calls of a function within each other that are followed."""
+"""How many nested calls of the same function are followed."""
 
 
 VAGUE_SELF_CALLS = 2
-"""The same where an argument is not known, so that nothing tells how deep it goes."""
+"""The same if an argument is unknown, so that the recursion depth is too."""
 
 
 def _subject(m: Machine, func: Func, env: int) -> Ref | None:
-    """The object that a function's first argument is."""
+    """The instance passed as a function's first argument, if it is one."""
     parameters = (*func.node.args.posonly, *func.node.args.args)
     value = m.env(env).vars.get(parameters[0].name) if parameters else None
     return value if isinstance(value, Ref) and isinstance(m.obj(value), Instance) else None
 
 
 def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
-    """Run a function's body in the environment `env`; gives the states it ends in, few of them."""
+    """Run a function's body in the environment `env`; returns the states it ends in, reduced to a few."""
     caller = m.extent.frames[-1] if m.extent.frames else None
     if too_deep(m, func, env):
         return [_not_followed(m, env)]
@@ -159,7 +159,7 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
 
 
 def _fewer_raises(raised: list[Outcome]) -> list[Outcome]:
-    """Exceptions of one class stay apart only as far as a handler could tell."""
+    """Keep only exceptions that a handler could tell apart."""
     kept: list[Outcome] = []
     for outcome in raised:
         assert outcome.raised is not None
@@ -175,7 +175,7 @@ def _raises_alike(one: PyRaise, other: PyRaise | None) -> bool:
 
 
 def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
-    """Join outcomes that autograd cannot tell apart, then the last until few enough are left."""
+    """Join outcomes that autograd cannot tell apart, then join the last ones until few enough are left."""
     if len(outcomes) <= 1:
         return outcomes
     slot = m.fresh()
@@ -202,7 +202,7 @@ def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
 
 
 def run_statements(m: Machine, body: Sequence[n.Stmt]) -> None:
-    """Run statements in the present frame, in place; several states at the end become one."""
+    """Run statements in the current frame, in place; if they end in several states, these are joined."""
     saved = m.extent.path
     flow = run_block(m, body, [m.st])
     m.extent.path = saved

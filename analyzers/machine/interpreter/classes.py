@@ -28,7 +28,7 @@ def closure(m: Machine, node: n.FunctionHead | n.Lambda, name: str) -> Func:
     env = frame.env
     owner = None
     if "__qualname__" in m.env(env).vars and m.env(env).vars.get("__class_body__") is not None:
-        # A method is closed over what surrounds the class, not over the class's own names.
+        # A method closes over the class's enclosing scope, not over the class's own names.
         owner_value = m.env(env).vars["__class_body__"]
         owner = owner_value.value if isinstance(owner_value, Const) and isinstance(owner_value.value, int) else None
         env = m.env(env).parent or env
@@ -48,7 +48,7 @@ def define_function(m: Machine, s: n.FunctionHead) -> None:
         if isinstance(func, Func) and func.node is s:
             known = func
     if m.frame.func is None and not m.frame.library and isinstance(known, Func):
-        # The function itself, with what its known decorators make of it: others are looked through.
+        # Known decorators are applied to the function; others are ignored.
         m.record.functions.append(known)
     store_name(m, s.name, func)
 
@@ -98,7 +98,7 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
 
 
 def _tell_base(m: Machine, cls: int, keywords: dict[str, Value]) -> None:
-    """A base may want to hear of each class that is made of it."""
+    """Call `__init_subclass__` of a base that defines it."""
     told = find_in_class(m, cls, "__init_subclass__", after=cls)
     if isinstance(told, Func) and not m.frame.library:
         call_function(m, told, Args([Ref(cls)], keywords))
@@ -113,5 +113,5 @@ def _kind(ancestry: tuple[int | str, ...]) -> str:
 
 
 def _class_body(m: Machine, s: n.ClassDef) -> None:
-    """A class's body runs at once; where it forks (an `if` on something unknown) its states become one."""
+    """A class body runs immediately; if it forks (an `if` on something unknown), its states are joined."""
     run_statements(m, s.body)

@@ -1,4 +1,4 @@
-"""The variables outside a function that it reads and rebinds."""
+"""The variables from enclosing scopes that a function reads and rebinds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
 
 
 def havoc_captured(m: Machine, func: Func) -> None:
-    """The callee may call a function that it was handed, now or later: what that fills and rebinds is not known."""
+    """Unknown code was passed a function and may call it, now or later: havoc what it fills and rebinds."""
     if func.module.startswith("<") or m.extent.forgets:
         return
     used, rebound = _names_from_outside(m, func)
@@ -33,8 +33,8 @@ def havoc_captured(m: Machine, func: Func) -> None:
 
 
 def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapObject]]) -> None:
-    """What a call may have done that was given up: `written` is what it was seen to write, and the functions that it
-    calls by name may have done more."""
+    """Havoc what an abandoned call may have done: `written` is what it was seen to write; the functions it calls by
+    name may have done more."""
     seen: set[int] = set()
     for ident, theirs in written:
         match m.st.find(ident), theirs:
@@ -58,7 +58,7 @@ def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
 
 
 def _callees(m: Machine, func: Func) -> list[Func]:
-    """A function with those that it names, and those that these name."""
+    """A function, the functions it names, the functions those name, and so on."""
     found = [func]
     for callee in found:
         if callee.module.startswith("<"):
@@ -76,7 +76,7 @@ def _callees(m: Machine, func: Func) -> list[Func]:
 
 
 def _holder(m: Machine, func: Func, name: str) -> int | None:
-    """The environment around a function that has a name."""
+    """The nearest environment enclosing a function that binds a name."""
     at: int | None = func.env
     while at is not None and name not in m.env(at).vars:
         at = m.env(at).parent
@@ -84,7 +84,7 @@ def _holder(m: Machine, func: Func, name: str) -> int | None:
 
 
 def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
-    """The names from around a function that it uses, and those of them that it rebinds."""
+    """The names from enclosing scopes that a function uses, and those it rebinds."""
     node = func.node
     if not isinstance(node, FunctionDef | Lambda):
         return m.config.program.captured(func.module, func.chunk)
@@ -101,7 +101,7 @@ def names_from_outside(node: FunctionDef | Lambda) -> tuple[frozenset[str], froz
 
 
 def _havoc_contents(m: Machine, holder: Ref) -> None:
-    """What a container holds; whatever is in it stays as it is."""
+    """Make a container's contents unknown; the objects in it are unchanged."""
     match m.obj(holder):
         case ListObj(items=items, rest=rest, kind=kind) if kind != "fixed":
             m.st.put(holder.id, ListObj((), Unknown(None, None, None, reach_of(*items, *some(rest))), kind))

@@ -19,19 +19,20 @@ from analyzers.machine.objects.truth import truth_of
 from analyzers.syntax import nodes as n
 
 _ELEMENTS = 128
-"""Of a comprehension whose clauses multiply, the others are summed up."""
+"""The most elements built by a comprehension with several clauses; the rest are summarized."""
 
 
 _MANY = 64
 
 
 _PLAIN = 1024
-"""Elements that one clause goes through, if they are plain values: many others are summed up after the first few."""
+"""The most elements a single clause iterates over if they are plain values; of many others, all after the first few are
+summarized."""
 
 
 @dataclass(slots=True)
 class _Rounds:
-    """`loose` says whether some round stands for an unknown number of rounds."""
+    """The rounds of a comprehension. `loose`: some round stands for an unknown number of rounds."""
 
     generators: tuple[n.Comprehension, ...]
     emit: Callable[[], None]
@@ -40,7 +41,7 @@ class _Rounds:
     loose: bool = False
 
     def run(self, m: Machine, index: int) -> None:
-        """The clauses from `index` on; after the last of them one element is made."""
+        """Run the clauses from `index` on; after the last one, emit an element."""
         if index == len(self.generators):
             self.count += 1
             m.spend()
@@ -90,7 +91,7 @@ class _Rounds:
 
 
 def _rounds(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
-    """Run a comprehension's clauses; gives whether some round stands for an unknown number of rounds."""
+    """Run a comprehension's clauses; returns whether some round stands for an unknown number of rounds."""
     frame = m.frame
     rounds = _Rounds(generators, emit, frame.env)
     try:
@@ -119,7 +120,7 @@ def list_comp(m: Machine, node: n.ListComp) -> Value:
 
 @evaluates(n.GeneratorExp)
 def generator_exp(m: Machine, node: n.GeneratorExp) -> Value:
-    """A generator expression is a generator function called at once with its first iterable."""
+    """A generator expression is a generator function called immediately with its first iterable."""
     first = evaluate(m, node.generators[0].iter)
     func = Func(_as_function(node), m.frame.module, m.frame.chunk, m.frame.qualname, m.frame.env)
     env = m.new(Env(Map({".0": first}), m.frame.env, m.frame.module))

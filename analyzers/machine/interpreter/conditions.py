@@ -1,4 +1,4 @@
-"""`if`, and what a condition says about the names in it."""
+"""`if`, and what a condition reveals about the names in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from analyzers.syntax import nodes as n
 
 
 def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list[State], Flow]:
-    """The states in which `test` holds, those in which it does not, and what evaluating it led to otherwise."""
+    """The states in which `test` holds, those in which it does not, and any other ways out of evaluating it."""
     yes: list[State] = []
     no: list[State] = []
     flow = Flow()
@@ -36,7 +36,7 @@ def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list
 
 
 def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
-    """Learn from a condition's outcome what plain names hold: `x is None`, `flag`, `not flag`."""
+    """Infer the values of plain names from a condition's outcome: `x is None`, `flag`, `not flag`."""
     match test:
         case n.UnaryOp(op="not", operand=operand):
             refine(m, operand, not outcome)
@@ -57,7 +57,7 @@ def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
 
 
 def _widen(m: Machine, name: str, cls: n.Expr) -> None:
-    """Where a value of a plain type is an instance of a class of which nothing is known, its type is not that one."""
+    """If a value of a plain type may be an instance of an unknown class, drop its assumed type."""
     env = lookup_env(m, name)
     old = m.env(env).vars.get(name) if env is not None else None
     if env is not None and isinstance(old, Unknown) and old.type is not None:
@@ -84,14 +84,15 @@ def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:
 
 
 def _plain_flag(value: Unknown) -> bool:
-    """A flag whose outcome is not noted by what it stands for: its name would keep two ways apart for no other use."""
+    """A flag without a symbol. One with a symbol is remembered by that; binding its name too would only keep states
+    apart."""
     return value.type == "bool" and value.symbol is None
 
 
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
     yes, no, flow = condition(m, s.test, state)
-    # A statement of a branch is a visit of its own; the statement itself has been passed by then.
+    # Statements in a branch are visits of their own; the `if` itself has already completed by then.
     for branch, states in ((s.body, yes), (s.orelse, no)):
         if states:
             step = run_block(m, branch, states)

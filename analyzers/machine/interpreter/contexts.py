@@ -18,7 +18,7 @@ from analyzers.machine.objects.classes import find_in_class
 
 @dataclass(slots=True)
 class Guard:
-    """What to undo when the block is left: `restore` are the modes before; `manager` has an `__exit__` to call."""
+    """What to undo on leaving the block: `restore` are the previous modes; `manager` has an `__exit__` to call."""
 
     restore: Modes | None = None
     manager: Value | None = None
@@ -77,7 +77,7 @@ def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
 
 
 def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
-    """Undo what entering did, on every way out of the block."""
+    """Undo the effects of entering, on every way out of the block."""
     out = Flow()
 
     def leave(state: State) -> State:

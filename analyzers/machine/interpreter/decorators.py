@@ -1,4 +1,4 @@
-"""What decorators make of functions and classes."""
+"""The effects of decorators on functions and classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRANSPARENT.update({
 
 
 def decorate(m: Machine, decorator: Value, func: Value) -> Value:
-    """What `@decorator` makes of `func`."""
+    """The result of decorating `func`."""
     name = decorator.name if isinstance(decorator, Builtin) else None
     found = m.obj(decorator)
     if isinstance(func, Func):
@@ -29,7 +29,7 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
             return replace(func, modes=(MODES[name], *func.modes))
         mode = mode_of(m, decorator)
         if mode is not None:
-            # `set_grad_enabled(False)` acts when it is made, and is undone once it decorates.
+            # `set_grad_enabled(False)` takes effect when created, and is undone when it decorates a function.
             previous = found.attrs.get("previous") if isinstance(found, Instance) else None
             if isinstance(previous, Tup):
                 first = previous.items[0]
@@ -87,7 +87,7 @@ def decorate_class(m: Machine, decorator: Value, value: Value) -> Value:
 
 
 class Transparent(ClassModel):
-    """What is left of a decorator that changes nothing of what a function does with tensors."""
+    """A decorator with arguments, already called, that does not change what a function does with tensors."""
 
     def call(self, m: Machine, owner: Ref, found: Instance, args: Args) -> Value | None:
         return decorate(m, owner, args.get(0, "func"))

@@ -1,4 +1,4 @@
-"""Finds the function that runs a node of the syntax tree; runs blocks, statement by statement."""
+"""Finding the function that runs a syntax node; running blocks statement by statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVALUATE: Final[dict[type[n.Node], Evaluator]] = {}
 
 
 def evaluates(kind: type[n.Node]) -> Callable[[Evaluator], Evaluator]:
-    """Enter a function as the one that evaluates expressions of this kind."""
+    """Register a function as the evaluator of expressions of this kind."""
 
     def add(handler: Evaluator) -> Evaluator:
         enter(EVALUATE, kind, handler)
@@ -43,11 +43,11 @@ SIMPLE: Final[dict[type[n.Node], Simple]] = {}
 
 
 COMPOUND: Final[dict[type[n.Node], Compound]] = {}
-"""How each kind of statement is run: on the present state, or from one state to a flow."""
+"""How each kind of statement is run: on the current state, or from one state to a flow."""
 
 
 def runs(*kinds: type[n.Node]) -> Callable[[Simple], Simple]:
-    """Enter a function as the one that runs simple statements of these kinds."""
+    """Register a function as the one that runs simple statements of these kinds."""
 
     def add(handler: Simple) -> Simple:
         for kind in kinds:
@@ -58,7 +58,7 @@ def runs(*kinds: type[n.Node]) -> Callable[[Simple], Simple]:
 
 
 def leads(kind: type[n.Node]) -> Callable[[Compound], Compound]:
-    """Enter a function as the one that leads through compound statements of this kind."""
+    """Register a function as the one that runs compound statements of this kind."""
 
     def add(handler: Compound) -> Compound:
         enter(COMPOUND, kind, handler)
@@ -77,7 +77,7 @@ def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
             step = run_statement(m, statement, state)
             after += step.normal
             flow.take_exits(step)
-        # States that were apart stay apart: only where new ones came up is it worth looking for equals.
+        # States that were apart stay apart; look for equivalent ones only if new ones appeared.
         states = (
             reduce_states(m, after)
             if len(after) > len(states) or len(after) > m.apart(m.extent.limits.states)
@@ -102,11 +102,11 @@ def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:
 
 
 DEFINITIONS = (n.FunctionHead, n.ClassDef, n.Import, n.ImportFrom)
-"""What decorators, class bodies and imported modules find unknown is not worth keeping apart."""
+"""Unknowns met in decorators, class bodies and imported modules are not worth keeping states apart for."""
 
 
 def run_simple(m: Machine, node: n.Node, state: State, run: Callable[[Machine, n.Node], None]) -> Flow:
-    """Run something once for every combination of choices it makes."""
+    """Run something once for each combination of choices it makes."""
     flow = Flow()
 
     def finish() -> None:

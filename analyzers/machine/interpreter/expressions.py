@@ -1,4 +1,4 @@
-"""Expressions: from a node and the present state to a value."""
+"""Expressions: from a node and the current state to a value."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _constant(m: Machine, node: n.Constant) -> Value:
 
 
 def spread(m: Machine, elts: tuple[n.Expr, ...]) -> tuple[tuple[Value, ...], Value | None]:
-    """The elements of a display such as `[a, *b]`, and what stands for an unknown number more."""
+    """The elements of a display such as `[a, *b]`, and a value for an unknown number of further ones, if any."""
     items: list[Value] = []
     rest: Value | None = None
     for elt in elts:
@@ -159,7 +159,7 @@ def _bool(m: Machine, node: n.BoolOp) -> Value:
         symbol: object
         known, symbol = truth_of(m, value)
         if known is None and all(_is_test(p) for p in node.values[index:]):
-            # Only the outcome counts: no need to part ways here.
+            # Only the outcome matters: no need to fork.
             rest = [evaluate(m, p) for p in node.values[index + 1 :]]
             verdicts = [known, *(None if is_foreign(m.obj(r)) else truth_of(m, r)[0] for r in rest)]
             if wants and any(v is True for v in verdicts):
@@ -175,7 +175,7 @@ def _bool(m: Machine, node: n.BoolOp) -> Value:
 
 
 def _is_test(node: n.Expr) -> bool:
-    """Whether evaluating this changes nothing, so that it may be looked at out of turn."""
+    """Whether evaluating this has no side effects, so that it may be evaluated early."""
     match node:
         case n.Compare(left=left, comparators=comparators):
             return _is_plain(left) and all(_is_plain(c) for c in comparators)
@@ -222,7 +222,7 @@ def _if_exp(m: Machine, node: n.IfExp) -> Value:
     known, symbol = truth_of(m, evaluate(m, node.test))
     if known is None and symbol is not None and m.st.assumed.get(symbol) is None:
         match node.body, node.orelse:
-            # `True if available() else False` is the condition itself: there is nothing to decide yet.
+            # `True if available() else False` is just the condition: nothing to decide yet.
             case n.Constant(value=True), n.Constant(value=False):
                 return Unknown("bool", symbol)
             case n.Constant(value=False), n.Constant(value=True):

@@ -1,7 +1,7 @@
 """Where a statement leads, and which of its states are joined.
 
-A block runs on several states side by side. Each statement leads a state to a `Flow`: the states that go on, and those
-that leave by `break`, `continue`, `return` or an exception.
+A block runs on several states side by side. Each statement leads from a state to a `Flow`: the states that continue,
+and those that leave by `break`, `continue`, `return` or an exception.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Flow:
     raises: list[tuple[State, PyRaise]] = field(default_factory=list)
 
     def take_exits(self, other: Flow) -> None:
-        """Everything of `other` but the states that go on."""
+        """Add everything in `other` except the states that continue."""
         self.breaks += other.breaks
         self.continues += other.continues
         self.returns += other.returns
@@ -37,7 +37,7 @@ class Flow:
 
 
 def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> list[State]:
-    """Join states that autograd cannot tell apart, then the last ones until few enough are left."""
+    """Join states that autograd cannot tell apart, then join the last ones until few enough are left."""
     kept: list[State] = []
     for state in states:
         for index, other in enumerate(kept):
@@ -109,7 +109,7 @@ class ReturnSignal(Exception):  # noqa: N818
 
 
 def blurred_element(m: Machine, items: Sequence[Value]) -> Value:
-    """One value that stands for each of the later elements."""
+    """A single value that stands for each of the later elements."""
     if not items:
         return Unknown()
     joined = items[0]

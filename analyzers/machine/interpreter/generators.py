@@ -1,8 +1,8 @@
 """Generators, without suspending anything: the consumer runs inside the generator.
 
 A loop over a generator runs the generator's body, and each `yield` runs the loop's body in place, so both sides see
-each other's writes in the right order, and a `yield` under `no_grad` switches grad off in the loop's body, as torch
-does. A generator that is consumed whole (`list(g)`, unpacking) is run to its end and its values collected.
+each other's writes in the right order, and a `yield` under `no_grad` disables grad in the loop's body, as in torch. A
+generator that is consumed whole (`list(g)`, unpacking) is run to its end and its values are collected.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from analyzers.machine.objects.iteration import any_of, stream_of
 from analyzers.syntax import nodes as n
 
 MOST = 64
-"""Values collected of one generator; one that gives more goes on with unknown ones."""
+"""The most values collected from one generator; any further ones are unknown."""
 
 
 class Stop(PyRaise):
-    """The consumer leaves the generator: by break, by return, or by an exception of its own."""
+    """The consumer abandons the generator: by break, return, or an exception of its own."""
 
     def __init__(self, why: str, value: Value = NONE, raised: PyRaise | None = None) -> None:
         super().__init__("GeneratorExit")
@@ -45,7 +45,7 @@ class Stop(PyRaise):
 def _consumer(
     m: Machine, generator: Generator, body: Callable[[State, Value, int], tuple[Flow, list[State]]], outer: State
 ) -> Callable[[Value], Value]:
-    """What a `yield` does: step out of the generator's frame, run the consumer, come back."""
+    """What a `yield` does: leave the generator's frame, run the consumer, come back."""
     count = 0
 
     def handler(value: Value) -> Value:
@@ -91,7 +91,7 @@ def run_pushed(
     round_: Callable[[list[State], Value, int], tuple[Flow, list[State]]],
     flow: Flow,
 ) -> tuple[list[State], list[State]]:
-    """Run a loop's body at each `yield`; gives the states behind the generator's end, and those after a break."""
+    """Run a loop's body at each `yield`; returns the states after the generator's end, and those after a break."""
     generator = stream.generator
     assert generator is not None
     handler = _consumer(m, generator, lambda state, value, index: round_([state], value, index), start)
@@ -124,7 +124,7 @@ def run_as_context(
     guard: Guard,
     inner: Callable[[Machine, n.With, int, State], Flow],
 ) -> Flow:
-    """`with` over a function decorated by `contextmanager`: the block runs at its `yield`."""
+    """`with` on a function decorated with `contextmanager`: the block runs at its `yield`."""
     flow = Flow()
     generator = guard.generator
     assert generator is not None
@@ -151,7 +151,7 @@ def run_as_context(
 
 
 def collect(m: Machine, generator: Generator) -> Stream:
-    """Run a generator to its end; gives what it yields."""
+    """Run a generator to its end; returns what it yields."""
     collector = m.new(ListObj(()))
 
     def handler(value: Value) -> Value:

@@ -18,7 +18,7 @@ from analyzers.syntax import nodes as n
 def handler_for(
     m: Machine, handlers: tuple[n.ExceptHandler, ...], raised: PyRaise, state: State
 ) -> n.ExceptHandler | None:
-    """The first handler whose class the exception surely is, or may be."""
+    """The first handler that catches, or may catch, the exception."""
     if raised.name == "GeneratorExit":
         return None
     for handler in handlers:
@@ -68,7 +68,7 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
         inner.normal = states
     finally:
         frame.handlers -= bool(s.handlers)
-    # Where the machine met something that it does not know, an exception may have come from there.
+    # If the machine met something unknown, an exception may have come from it.
     caught_surely = False
     for after, raised in inner.raises:
         handler = handler_for(m, s.handlers, raised, after)
@@ -113,7 +113,7 @@ def _run_handler(
             m.extent.hypothetical -= 1
     handled += step.normal
     if raised is None:
-        # The exception itself was only possible: that the handler passes it on proves nothing.
+        # The exception itself was only possible: that the handler re-raises it proves nothing.
         step.raises = []
     else:
         step.raises = [(x, raised if r.name == "Exception" and r.event is None else r) for x, r in step.raises]

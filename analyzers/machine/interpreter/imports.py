@@ -1,4 +1,4 @@
-"""Import statements: modules of the workspace, modules that the prelude models, and all others."""
+"""Import statements: workspace modules, modules that the prelude models, and all others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_import(m: Machine, s: n.Import) -> None:
 
 
 def _check_installed(m: Machine, top: str) -> None:
-    """Where a handler waits, a package may well be missing; elsewhere the program counts on it."""
+    """Inside a `try` with handlers, a package may well be missing; elsewhere the program relies on it."""
     if top in MODELLED or top in sys.stdlib_module_names or not any(frame.handlers for frame in m.extent.frames):
         return
     if not m.frame.library and m.config.program.outside_kind(top) == "missing":
@@ -42,7 +42,7 @@ def _check_installed(m: Machine, top: str) -> None:
 
 
 def _outermost(m: Machine, path: str, name: str) -> Value:
-    """What `import a.b.c` binds: `a`. A folder on the way that has no `__init__` is a package too."""
+    """What `import a.b.c` binds: `a`. A folder on the way without an `__init__` is a package too."""
     outermost: Value = Unknown()
     folder = path.removesuffix("/__init__.py").removesuffix(".py")
     for prefix in reversed(list(accumulate(name.split("."), "{}.{}".format))[:-1]):
@@ -73,7 +73,7 @@ def run_import_from(m: Machine, s: n.ImportFrom) -> None:
 
 
 def _imported(m: Machine, s: n.ImportFrom, symbol: str, source: Ref | None) -> Value | None:
-    """What a `from` import finds: a name of the module, one of its modules, or something outside the workspace."""
+    """What a `from` import finds: a name of the module, one of its submodules, or something outside the workspace."""
     value = member(m, source, symbol) if source is not None else None
     if value is not None:
         return value
@@ -108,7 +108,7 @@ def _import_star(m: Machine, name: str, path: str | None, source: Ref | None) ->
 
 
 def _public_names(m: Machine, value: Value | None) -> list[str] | None:
-    """The names in `__all__`, where all of them are known."""
+    """The names in `__all__`, if all of them are known."""
     found = m.obj(value) if value is not None else None
     items = value.items if isinstance(value, Tup) else found.items if isinstance(found, ListObj) else ()
     names = [item.value for item in items if isinstance(item, Const) and isinstance(item.value, str)]

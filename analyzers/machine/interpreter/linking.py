@@ -1,16 +1,16 @@
 """Linking modules: the memory of a finished module becomes part of the run that imports it.
 
-Each module is run by itself, once, whoever imports it. What such a run did to objects of other modules - a class
-entered into a registry, a parameter frozen, a setting changed - lies in its own heap, over theirs. These are its
-*effects*, and an importing run takes them over, in the order of its imports, beside what it knows already:
+Each module is run by itself, once, no matter who imports it. What such a run did to objects of other modules - a class
+added to a registry, a parameter frozen, a setting changed - is in its own heap, overlaying theirs. These are its
+*effects*, and an importing run merges them into what it already knows, in import order:
 
     # registry.py: MODELS = {}
     from registry import MODELS
     MODELS["net"] = Net        # an effect of this module's run on `MODELS`
 
-Of files that import each other, one is run first and sees nothing of the other. Names of such a module are *late*: they
-are looked up when they are used, in a run in which both are there. The run of a file that somebody looks at has all of
-them; that of a module it imports has those it uses, so that files of a package do not all wait for each other.
+In an import cycle, one file is run first and sees nothing of the other. Names of such a module are *late*: they are
+resolved on use, in a run in which both are present. The run of the file being analyzed has all of them; the run of a
+module it imports has those it uses, so that the files of a package do not all wait for each other.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from analyzers.machine.core.tables import enter
 
 
 def attach(m: Machine, run: ModuleRun) -> None:
-    """Make a finished module's heap readable here, and take over its effects."""
+    """Make a finished module's heap readable here, and merge its effects."""
     m.st.frozen = {**m.st.frozen, **run.state.frozen, run.block: run.state.heap}
     m.st.modules = m.st.modules.update(run.state.modules)
     if run.path.startswith("<"):
@@ -52,14 +52,14 @@ def attach(m: Machine, run: ModuleRun) -> None:
 
 
 def effects(run: ModuleRun) -> Map[int, HeapObject]:
-    """The objects of other runs as this run left them."""
+    """The objects of other runs, as this run left them."""
     if run.effects is None:
         run.effects = Map({i: found for i, found in run.state.heap.items() if i >> BLOCK_BITS != run.block})
     return run.effects
 
 
 def import_path(m: Machine, path: str) -> Ref | None:
-    """The module object of a workspace module, which runs if it has not yet; None while it cannot."""
+    """The module object of a workspace module, which is run if it has not been yet; None if it cannot run yet."""
     known = m.st.modules.get(path)
     if known is not None:
         return Ref(known)
@@ -75,7 +75,7 @@ def import_path(m: Machine, path: str) -> Ref | None:
 
 
 def package_without_file(m: Machine, path: str) -> Ref:
-    """The module object of a folder that has no `__init__`; `path` is where that would be."""
+    """The module object of a folder without an `__init__`; `path` is where that would be."""
     known = m.st.modules.get(path)
     if known is not None:
         return Ref(known)
@@ -90,7 +90,7 @@ def deferred(path: str, name: str | None = None) -> Unknown:
 
 
 def resolved(m: Machine, value: Value) -> Value:
-    """What a late name means by now."""
+    """What a late name currently refers to."""
     if not isinstance(value, Unknown) or not isinstance(value.symbol, tuple) or value.symbol[:1] != ("deferred",):
         return value
     _, path, name = value.symbol
@@ -101,7 +101,7 @@ def resolved(m: Machine, value: Value) -> Value:
 
 
 def member(m: Machine, module: Ref, name: str) -> Value | None:
-    """A name of a module: one that its code binds, or a module of the package that has been imported."""
+    """A name of a module: one that its code binds, or an imported submodule."""
     found = m.st.get(module.id)
     if not isinstance(found, ModuleObj):
         return None
@@ -114,7 +114,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
 
 
 def namespace(m: Machine, env: int) -> Ref:
-    """The dict of a module's names, as it is now."""
+    """A dict of a module's names, as of now."""
     found = m.env(env)
     items: dict[Value, Value] = {Const(name): resolved(m, value) for name, value in by_name(found.vars)}
     return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
@@ -133,7 +133,7 @@ def _take_over(m: Machine, ident: int, theirs: HeapObject) -> None:
 
 
 def _merge(m: Machine, ident: int, base: HeapObject | None, ours: HeapObject, theirs: HeapObject) -> None:
-    """Both have changed what was `base`: first we, then they."""
+    """Both sides have changed `base`: first ours, then theirs."""
     match base, ours, theirs:
         case DictObj(), DictObj(), DictObj():
             added = {k: v for k, v in theirs.entries if base.items.get(k) != v}
@@ -160,7 +160,7 @@ def _merged_names(base: Map[str, Value], ours: Map[str, Value], theirs: Map[str,
 
 
 def _merged_lists(base: ListObj, ours: ListObj, theirs: ListObj) -> ListObj:
-    """One side may have seen what the other did: then it is the longer one. Else both have appended."""
+    """If one side saw the other's changes, its list is the longer one; otherwise both have appended."""
     if ours.items[: len(theirs.items)] == theirs.items:
         return ours
     if theirs.items[: len(ours.items)] == ours.items:

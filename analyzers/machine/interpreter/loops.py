@@ -1,9 +1,9 @@
-"""Loops: a few rounds for real, then one that represents all the others.
+"""Loops: a few real rounds, then one that represents all the others.
 
-A loop over a known, short sequence runs to its end, unless its rounds are long. Any other runs its first rounds for
-real, so that "the second iteration" is a state one can point to, and then from a *blurred* state: the join of the
-states at the loop's head in the last rounds, in which a counter is any number and a tensor carried along is any of its
-kind. A loop whose length is not known is taken to run at least twice.
+A loop over a known, short sequence runs to its end, unless its rounds are long. Any other loop runs its first rounds
+for real, so that "the second iteration" is a state one can point to, and then continues from a *blurred* state: the
+join of the loop-head states of the last rounds, in which a counter is any number and a loop-carried tensor is any of
+its kind. A loop of unknown length is assumed to run at least twice.
 
     for x in loader:            # rounds 1, 2: real; then h is blurred: grown in each round
         h = torch.tanh(h @ w + x)
@@ -31,19 +31,19 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.syntax import nodes as n
 
 LIBRARY_ROUNDS = 4_000
-"""Loops of the prelude go over parameters and submodules, each of which counts."""
+"""The most rounds of a prelude loop: these iterate over parameters and submodules, and none may be skipped."""
 
 
 PARAMETERS = 400
-"""Rounds of a loop over parameters, each of which counts too."""
+"""The most rounds of a loop over parameters, none of which may be skipped either."""
 
 
 LONG = 2_000
-"""Statements that the real rounds of a loop take of which the length is known, until one round stands for the rest."""
+"""The most statements in the real rounds of a loop of known length, before one round stands for the rest."""
 
 
 LAYERS = 64
-"""Rounds of a loop over objects, such as the layers of a network, through which a tensor goes."""
+"""The most rounds of a loop over objects, such as the layers a tensor passes through."""
 
 
 BLURRED = 1_000_000
@@ -70,7 +70,7 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
 
 
 def _mark(m: Machine, loop: n.For | n.While) -> tuple[Loc, int, int]:
-    """What tells a loop from all others; one in a generator expression is another at each evaluation of that."""
+    """Identifies a loop; a loop in a generator expression is a different one at each evaluation of that."""
     clause = loop.target.start if isinstance(loop, n.For) else loop.start
     func = m.frame.func.node if m.frame.func is not None else None
     made = m.frame.env if isinstance(func, n.FunctionDef) and func.name == "<genexpr>" else 0
@@ -95,7 +95,7 @@ def _iteration(m: Machine, loop: n.For | n.While, index: int) -> Iterator[None]:
 
 
 def _round(m: Machine, s: n.For, heads: list[State], make: Callable[[], Value], index: int) -> tuple[Flow, list[State]]:
-    """One iteration: bind the target, run the body; gives its flow and the states at the next head."""
+    """One iteration: bind the target and run the body; returns its flow and the states at the next loop head."""
     flow = Flow()
     bound: list[State] = []
     with _iteration(m, s, index):
@@ -144,7 +144,7 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
 
 
 def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
-    """As many rounds of a loop of known length are run for real."""
+    """The most rounds that a loop of known length runs for real."""
     if m.frame.library:
         return LIBRARY_ROUNDS
     if items and not n.mentions(s.body, "backward"):
@@ -163,9 +163,10 @@ def _holds_parameter(m: Machine, item: Value) -> bool:
 
 
 def _real_rounds(m: Machine, s: n.For | n.While) -> int:
-    """One more where backward is called: the graph that one round leaves is freed by the next, and met by the third.
+    """The number of real rounds. If backward is called, one more: the graph left by one round is freed by the next, and
+    used again in the third.
 
-    A loop within a later round of another was met before, and is begun in a state that all its rounds went into.
+    A loop inside a later round of another loop has been seen before, and starts in a state that joins all its rounds.
     """
     if _is_met_again(m, s):
         return 1
@@ -181,7 +182,7 @@ def _giver(value: Value) -> Callable[[], Value]:
 
 
 def _settle(m: Machine, flow: Flow, step: Flow, after: list[State], breaks: list[State]) -> list[State]:
-    """Take a round's exits; gives the states at the next head."""
+    """Collect a round's exits; returns the states at the next loop head."""
     breaks += step.breaks
     flow.returns += step.returns
     flow.raises += step.raises
@@ -199,7 +200,7 @@ def _blur(
     flow: Flow,
     breaks: list[State],
 ) -> State:
-    """Run the round that stands for all later ones, until it changes nothing more; gives the state behind the loop."""
+    """Run the round that stands for all later ones until it changes nothing more; returns the state after the loop."""
     blurred = join_all(m, [*previous, *heads])
     for _ in range(1 if _is_met_again(m, s) else 2):
         step, after = go([blurred])

@@ -1,4 +1,4 @@
-"""Names: which scope binds one, and what it holds."""
+"""Names: the scope that binds each, and its value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analyzers.syntax import nodes as n
 
 
 def lookup_env(m: Machine, name: str) -> int | None:
-    """The environment in which `name` is bound, as seen from the present frame."""
+    """The environment in which `name` is bound, as seen from the current frame."""
     frame = m.frame
     env: int | None = frame.env
     if name in frame.globals:

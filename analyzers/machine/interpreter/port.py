@@ -1,4 +1,4 @@
-"""The interpreter as lower rooms reach it."""
+"""The interpreter's interface to lower rooms."""
 
 from __future__ import annotations
 

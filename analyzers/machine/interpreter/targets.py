@@ -19,7 +19,7 @@ from analyzers.syntax import nodes as n
 
 
 def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -> None:
-    """Bind `value`; `statement` is where facts are noted (None: nowhere)."""
+    """Bind `value`; `statement` is where facts are recorded (None: nowhere)."""
     match target:
         case n.Name(id=name):
             value = _presumed(m, target, value)
@@ -86,7 +86,7 @@ def store_name(m: Machine, name: str, value: Value) -> None:
     if name in frame.globals:
         env = module_env(m)
     elif frame.locals is not None and name not in frame.locals:
-        # A nonlocal, or a comprehension's own variable.
+        # A nonlocal, or a variable of the comprehension itself.
         found = lookup_env(m, name) if frame.func is not None and name in _nonlocals(m.whole(frame.func)) else None
         env = found if found is not None else env
     m.bind(env, name, value)
@@ -151,7 +151,7 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
 
 
 def note_annotation(m: Machine, s: n.AnnAssign) -> None:
-    """Remember a class body's annotated fields, which dataclasses and named tuples are made of."""
+    """Record a class body's annotated fields, from which dataclasses and named tuples are built."""
     if isinstance(s.target, n.Name):
         env = m.env(m.frame.env)
         fields = env.vars.get("__annotations__")

@@ -1,1 +1,1 @@
-"""Who answers for a dotted name, or for a type that Python does not own: torch, numpy, the standard library."""
+"""Models of dotted names, and of types that are not Python's own: torch, numpy, the standard library."""

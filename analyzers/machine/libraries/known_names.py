@@ -1,4 +1,4 @@
-"""Names of libraries that mean a constant, and modules whose functions leave tensors alone."""
+"""Library names that stand for constants, and modules whose functions do not affect tensors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ QUIET = frozenset([
     "multiprocessing", "subprocess", "statistics", "abc", "enum", "unittest", "pytest", "__future__",
     "typing_extensions", "IPython",
 ])  # fmt: skip
-"""Modules whose functions leave tensors as they are."""
+"""Modules whose functions do not affect tensors."""
 
 
 MODELLED.update(
@@ -56,7 +56,7 @@ MODELLED.update(
 
 
 WITHOUT_DOUBT = frozenset({"time", "logging", "warnings"})
-"""Those that surely raise nothing."""
+"""Those that definitely do not raise."""
 
 
 def _quiet(m: Machine, rest: str, args: Args) -> Value:

@@ -1,4 +1,4 @@
-"""Matplotlib, where tensors reach it: what is plotted becomes an array."""
+"""Matplotlib as far as tensors reach it: whatever is plotted becomes an array."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ALL = frozenset({
     "bar", "barh", "contour", "contourf", "ecdf", "errorbar", "fill", "fill_between", "hexbin", "hist", "hist2d",
     "loglog", "pie", "plot", "scatter", "semilogx", "semilogy", "stackplot", "stairs", "stem", "step", "violinplot",
 })  # fmt: skip
-"""What makes arrays of all that it is given."""
+"""Functions that convert all of their arguments to arrays."""
 
 
 _FIRST = frozenset({"boxplot", "imshow", "matshow", "pcolormesh"})
-"""What makes an array of the first thing that it is given, at least."""
+"""Functions that convert at least their first argument to an array."""
 
 
 def call_pyplot(m: Machine, name: str, args: Args) -> Value:
-    """`plt.plot(...)`, and what gives figures and axes."""
+    """`plt.plot(...)`, and functions that return figures and axes."""
     match name:
         case "subplots" if not args.pos and not args.open and not {"nrows", "ncols"} & args.kw.keys():
             return Tup((m.new(Instance(FIGURE, Map())), m.new(Instance(AXES, Map()))))
@@ -39,7 +39,7 @@ def call_pyplot(m: Machine, name: str, args: Args) -> Value:
 
 
 def call_axes(m: Machine, name: str, args: Args) -> Value:
-    """A method of `Axes`, or the function of `pyplot` that is named so."""
+    """A method of `Axes`, or the `pyplot` function of the same name."""
     for value in args.pos if name in _ALL else args.pos[:1] if name in _FIRST else ():
         check_convertible(m, value)
     return Unknown()

@@ -1,2 +1,2 @@
-"""What Python's own objects answer when they are asked: attributes, operators, items, iteration, truth, methods. It
-reads no syntax, and knows neither tensors nor the names of libraries."""
+"""How Python's own objects behave: attributes, operators, items, iteration, truth, methods. This room reads no syntax
+and knows neither tensors nor library names."""

@@ -1,4 +1,4 @@
-"""Attributes and methods: the model of the object answers."""
+"""Attributes and methods, answered by the object's model."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def call_bound(m: Machine, receiver: Value, name: str, args: Args) -> Value:
 
 
 def _object_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
-    """A method of `object` itself, as `super()` finds it."""
+    """A method of `object` itself, as found through `super()`."""
     if name == "__setattr__" and isinstance(receiver, Ref):
         key, value = args.get(0, "name"), args.get(1, "value")
         if isinstance(key, Const) and isinstance(key.value, str):

@@ -12,7 +12,7 @@ PRELUDE = "<prelude>/"
 
 
 def class_name(m: Machine, cls: int | str) -> str:
-    """A class's dotted name; that of a prelude class is the one it models."""
+    """A class's dotted name; for a prelude class, the name of the class it models."""
     if isinstance(cls, str):
         return cls
     found = m.st.get(cls)
@@ -32,7 +32,7 @@ def is_a(m: Machine, cls: int | str, dotted: str) -> bool:
 
 
 def find_in_class(m: Machine, cls: int | str, name: str, after: int | None = None) -> Value | None:
-    """A class attribute by the method resolution order, behind the class `after` where that is given."""
+    """A class attribute, looked up in method resolution order, after the class `after` if given."""
     if isinstance(cls, str):
         return None
     found = m.st.get(cls)
@@ -52,7 +52,7 @@ def find_in_class(m: Machine, cls: int | str, name: str, after: int | None = Non
 
 
 def bind(m: Machine, value: Value, receiver: Value, cls: Ref | None) -> Value:
-    """What looking a class attribute up on an instance gives."""
+    """The result of looking up a class attribute on an instance."""
     if isinstance(value, Func):
         if value.kind == "static":
             return value
@@ -65,7 +65,7 @@ def bind(m: Machine, value: Value, receiver: Value, cls: Ref | None) -> Value:
 
 
 def linearize(m: Machine, ident: int, bases: tuple[Value, ...]) -> tuple[tuple[int | str, ...], bool]:
-    """Python's method resolution order (C3); the second result is False when a base is not known."""
+    """Python's method resolution order (C3); the second result is False if a base is unknown."""
     known = True
     sequences: list[list[int | str]] = []
     heads: list[int | str] = []

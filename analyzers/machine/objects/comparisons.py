@@ -69,7 +69,7 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
 
 
 def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Unknown:
-    """What nobody knows of a comparison, but that it comes out the same each time."""
+    """The unknown outcome of a comparison; its symbol makes it come out the same way each time."""
     if not isinstance(left, Unknown) or left.symbol is None or not isinstance(right, Const):
         return Unknown("bool")
     symbol = (op, left.symbol, right)

@@ -1,4 +1,4 @@
-"""Calling a class makes an instance."""
+"""Creating an instance by calling a class."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
 
 
 PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "enum.Enum"})
-"""Outside classes that give their instances no state of their own."""
+"""Outside classes that add no state of their own to instances."""
 
 
 def _is_stateless(dotted: str) -> bool:

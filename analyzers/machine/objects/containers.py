@@ -90,7 +90,7 @@ def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args
 
 
 def _place_of(m: Machine, items: tuple[Value, ...], value: Value) -> int | None:
-    """Where a value surely stands first."""
+    """The first index at which a value definitely is."""
     verdicts = [equal(m, item, value) for item in items]
     first = verdicts.index(True) if True in verdicts else None
     return None if first is None or None in verdicts[:first] else first

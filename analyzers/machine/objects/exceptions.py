@@ -14,7 +14,7 @@ from analyzers.machine.core.machine import Machine
 
 
 def exception_name(m: Machine, value: Value) -> str:
-    """The class's name of what a `raise` statement raises."""
+    """The name of the exception class that a `raise` statement raises."""
     match value:
         case Builtin(name=name):
             return name.rsplit(".", 1)[-1]
@@ -31,7 +31,7 @@ def exception_name(m: Machine, value: Value) -> str:
 
 
 def message_of(m: Machine, value: Value) -> str:
-    """The text that an exception was made with."""
+    """The message passed to an exception."""
     found = m.obj(value)
     args = found.attrs.get("args") if isinstance(found, Instance) else None
     if isinstance(args, Tup) and args.items and isinstance(args.items[0], Const):
@@ -40,7 +40,7 @@ def message_of(m: Machine, value: Value) -> str:
 
 
 def fault_of(m: Machine, value: Value) -> Lineage | None:
-    """The trail of the tensor that the prelude names beside the message: `raise ValueError("...", p)`."""
+    """The trail of the tensor that the prelude passes along with the message: `raise ValueError("...", p)`."""
     found = m.obj(value)
     args = found.attrs.get("args") if isinstance(found, Instance) else None
     return m.lineage(args.items[1]) if isinstance(args, Tup) and len(args.items) > 1 else None

@@ -1,4 +1,4 @@
-"""What unknown code may do to objects: what may be replaced in them."""
+"""What unknown code may do to objects: which of their contents it may replace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def havoc_instance(m: Machine, ident: int, found: Instance) -> None:
 
 
 def replaceable(m: Machine, held: Map[K, Value]) -> dict[K, Value]:
-    """What may be held in the place of plain values, and later of tensors; other objects stay."""
+    """Unknown stand-ins for plain values and, while forgetting, for non-parameter tensors; other objects are kept."""
     return {key: Unknown(None, None, None, reach_of(value)) for key, value in held.items() if _is_replaceable(m, value)}
 
 

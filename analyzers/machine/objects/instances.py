@@ -106,7 +106,7 @@ def delete_attribute(m: Machine, owner: Value, name: str) -> None:
 
 
 def inherited_models(m: Machine, cls: int | str) -> PyIterator[ClassModel]:
-    """Those of the library classes that a class inherits from, the nearest first."""
+    """The models of the library classes that a class inherits from, nearest first."""
     found = m.st.get(cls) if isinstance(cls, int) else None
     for ancestor in found.ancestry if isinstance(found, ClassObj) else ():
         model = CLASSES.get(class_name(m, ancestor))
@@ -159,7 +159,7 @@ class InstanceModel(ObjectModel):
         m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
 
     def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value | None:
-        """A method that the class has outside."""
+        """A method defined by the instance's outside class."""
         assert isinstance(found, Instance)
         model = class_model(found) if isinstance(found.cls, str) else None
         if model is not None:

@@ -1,4 +1,4 @@
-"""Iteration: the elements that a `for` loop, an unpacking or `list()` gets from a value."""
+"""Iteration: the elements that a `for` loop, unpacking or `list()` gets from a value."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 
 LETTERS = 1024
-"""The same of a string."""
+"""The limit for the characters of a string."""
 
 
 def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = SHOWN) -> Stream:
     """How to iterate over `value`; `unpack` is the number of targets when it is unpacked.
 
-    Of a range, the first elements stand for all if there are more than `most`; of a string, of more than `LETTERS`.
+    A range of more than `most` elements keeps only its first few, and a string its first `LETTERS`; the rest is
+    unknown.
     """
     match value:
         case Tup(items=items):
@@ -65,7 +66,7 @@ def _object_stream(m: Machine, value: Ref, unpack: int | None) -> Stream:
 
 
 def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:
-    """What is left of an iterator, which is used up by this."""
+    """The remaining elements of an iterator, which this exhausts."""
     items, rest = found.items, found.rest
     if items is None:
         source = stream_of(m, found.source).drained(m)
@@ -78,5 +79,5 @@ def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:
 
 
 def any_of(items: tuple[Value, ...], rest: Value | None) -> Value:
-    """What an iterator gives that stands somewhere."""
+    """The next element of an iterator at an unknown position."""
     return one_of(*items, *(() if rest is None else (rest,)))

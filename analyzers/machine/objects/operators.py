@@ -1,4 +1,4 @@
-"""Python's operators on numbers, strings, containers and instances; other kinds have their models."""
+"""Python's operators on numbers, strings, containers and instances; other kinds have their own models."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
 
 
 def refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
-    """`lr * w.grad` where the gradient is None."""
+    """Raise for `lr * w.grad` where the gradient is None."""
     for value, other in ((left, right), (right, left)):
         if isinstance(value, Const) and value.value is None and value.lineage is not None:
             if model_of(m.obj(other)).rank > OF_INSTANCES or type_name(other) in NUMBERS:
@@ -206,7 +206,7 @@ def concatenated(x: ListObj, y: ListObj) -> ListObj:
 
 
 def method(m: Machine, receiver: Value, name: str, args: list[Value]) -> Value | None:
-    """What a method of a program's own class gives; None if it has none."""
+    """The result of calling a method defined by a class of the program; None if it has no such method."""
     found = m.obj(receiver)
     if not isinstance(found, Instance) or find_in_class(m, found.cls, name) is None:
         return None
@@ -214,7 +214,7 @@ def method(m: Machine, receiver: Value, name: str, args: list[Value]) -> Value |
 
 
 def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
-    """`old op= value`: in place where the object can."""
+    """`old op= value`: in place if the object supports it."""
     found = m.obj(old)
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         more = stream_of(m, value).drained(m)

@@ -14,7 +14,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.truth import truth_of
 
 _MOST = 64
-"""Items up to which a key is called for each."""
+"""The most items for which a key function is called individually."""
 
 
 def sort_value(m: Machine, args: Args) -> Value:
@@ -34,7 +34,7 @@ def sort_value(m: Machine, args: Args) -> Value:
 
 
 def in_order(m: Machine, items: Sequence[Value], args: Args) -> tuple[Value, ...] | None:
-    """The items in the order that `key` and `reverse` ask for; None where that is not known."""
+    """The items in the order given by `key` and `reverse`; None if that is unknown."""
     flip = truth_of(m, args.kw.get("reverse", FALSE))[0]
     keys = _keys(m, items, args)
     if keys is None or flip is None:
@@ -47,7 +47,7 @@ def in_order(m: Machine, items: Sequence[Value], args: Args) -> tuple[Value, ...
 
 
 def extreme_item(m: Machine, items: Sequence[Value], args: Args, *, largest: bool) -> Value | None:
-    """The first of the items that are the smallest, or the largest; None where that is not known."""
+    """The first smallest, or first largest, of the items; None if unknown."""
     keys = _keys(m, items, args)
     if not keys:
         return None
@@ -58,7 +58,7 @@ def extreme_item(m: Machine, items: Sequence[Value], args: Args, *, largest: boo
 
 
 def _keys(m: Machine, items: Sequence[Value], args: Args) -> list[object] | None:
-    """What the items are compared by, as Python's own values."""
+    """The sort keys of the items, as Python values."""
     key = args.kw.get("key", NONE)
     if key != NONE:
         items = [call(m, key, Args([item])) for item in items[:_MOST]] + list(items[_MOST:])

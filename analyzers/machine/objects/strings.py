@@ -33,7 +33,7 @@ def lost(m: Machine, owner: Const) -> Plain:
 
 
 def none_attribute(m: Machine, owner: Const, name: str) -> Value:
-    """`None.name`: an AttributeError, which often tells of a gradient that is not there."""
+    """`None.name`: an AttributeError, which is often due to a missing gradient."""
     raise none_used(m, owner, "AttributeError", f"'NoneType' object has no attribute '{name}'")
 
 
@@ -65,11 +65,11 @@ _TEXT = {
     ),
     "encode": "bytes",
 }  # fmt: skip
-"""The type of what the methods of a string give."""
+"""The result types of string methods."""
 
 
 def text_method(m: Machine, name: str) -> Value:
-    """What a method of some string gives, on arguments that are not all known."""
+    """The result of a string method when the string or an argument is unknown."""
     if name in {"split", "rsplit", "splitlines"}:
         return m.new(ListObj((), Unknown("str")))
     if name in {"partition", "rpartition"}:
@@ -78,7 +78,7 @@ def text_method(m: Machine, name: str) -> Value:
 
 
 def lift(m: Machine, result: object) -> Value:
-    """A Python value as one of ours."""
+    """Convert a Python value to one of ours."""
     if isinstance(result, list):
         return m.new(ListObj(tuple(lift(m, r) for r in result)))
     if isinstance(result, tuple):

@@ -97,7 +97,7 @@ def _some_of(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value | N
 
 
 def _element(m: Machine, items: tuple[Value, ...], rest: Value | None) -> Value:
-    """One of the elements, it is not known which."""
+    """One of the elements, unknown which."""
     m.record.imprecisions += 1
     values: tuple[Value, ...] = (*items, *((rest,) if rest is not None else ()))
     is_one = all(v == values[0] for v in values)
@@ -195,7 +195,7 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
 
 
 def is_key(m: Machine, key: Value) -> bool:
-    """Whether a dict's key is known well enough to be told from others."""
+    """Whether a dict key is known well enough to be told apart from others."""
     match key:
         case Const() | Builtin() | Func():
             return True
@@ -210,7 +210,7 @@ def is_key(m: Machine, key: Value) -> bool:
 
 
 def is_exact_key(key: Value) -> bool:
-    """Whether a key that is not found is surely not there: one that is only named may equal any other."""
+    """Whether a key that is not found is definitely absent: one known only by a symbol may equal any other."""
     match key:
         case Unknown():
             return False

@@ -1,4 +1,4 @@
-"""Truth: whether a value counts as true."""
+"""Truth: whether a value is truthy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analyzers.machine.objects.classes import find_in_class
 
 
 def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
-    """Whether a value counts as true, and what to remember the answer by where it is not known."""
+    """Whether a value is truthy and, if unknown, the symbol under which to remember the answer."""
     match value:
         case Const(value=v):
             return bool(v), None

@@ -31,7 +31,7 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
 
 
 def unknown_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
-    """A method of something unknown; one that only tensors have says what it is."""
+    """A method of an unknown value; one that only tensors have reveals what the value is."""
     if receiver.type == "str":
         return text_method(m, name)
     if receiver.type in {"int", "float", "bool", "complex", "bytes"}:

@@ -1,1 +1,1 @@
-"""What a run leaves besides its exceptions. Observers read state and record, and only note."""
+"""What a run produces besides exceptions. Observers read the state and the record, and only make notes."""

@@ -1,4 +1,4 @@
-"""Facts: what is known of the tensor that a statement binds to a name, over all its visits."""
+"""Facts: what is known about the tensor that a statement binds to a name, over all its visits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzers.machine.core.signals import Named, hears
 
 @hears(Named)
 def _named(m: Machine, signal: Named) -> None:
-    """Note what is known of the tensor just bound to a name."""
+    """Record what is known about a tensor that was just bound to a name."""
     value, name = signal.value, signal.name
     loc = m.loc_of(signal.frame, signal.statement)
     if isinstance(value, Unknown) and value.type is None:
@@ -47,7 +47,7 @@ def _named(m: Machine, signal: Named) -> None:
 
 
 def _forget(m: Machine, loc: Loc, name: str) -> None:
-    """On this visit anything may have been bound: nothing holds for all visits."""
+    """Anything may have been bound on this visit, so nothing holds for all visits."""
     m.record.hidden_facts.add((loc, name))
     old = m.record.bindings.get((loc, name))
     if old is not None:
@@ -55,5 +55,5 @@ def _forget(m: Machine, loc: Loc, name: str) -> None:
 
 
 def _mixed(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Names seen on different visits; with a graph on one and none on the other nothing can be claimed."""
+    """The names seen on different visits; nothing can be claimed if there is a graph on one and none on another."""
     return a if a == b else None

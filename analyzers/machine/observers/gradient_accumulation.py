@@ -1,11 +1,11 @@
 """What each gradient holds: the backwards since it was last cleared, and the step that used it.
 
-A gradient is known by the memory it lies in and how often that was written, so a write by way of `.data` counts too.
-Clipping or scaling leaves in it what it holds; `zero_()` clears it; a write by nobody knows whom makes it unknown.
+A gradient is identified by its memory and how often that was written, so a write through `.data` counts too. Clipping
+or scaling does not change what it holds; `zero_()` clears it; a write by unknown code makes it unknown.
 
     loss.backward()               # holds (backward,)
     opt.step()                    # used
-    loss.backward()               # holds (backward, backward), of which the step has used a part
+    loss.backward()               # holds (backward, backward), one of which the step has used
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ from analyzers.machine.core.signals import (
 )
 
 REPLACING = frozenset({"zero", "fill", "copy", "set", "?", ".data =", "backward"})
-"""Writes after which nothing of a gradient is left, or nobody knows what."""
+"""Writes that leave nothing of a gradient, or an unknown part of it."""
 
 
 MOST = 4
 
 
 NEAR = 16
-"""Steps of a trail that are looked at for a gradient."""
+"""The most steps of a trail searched for a gradient."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """What one gradient holds. `stale`: the backward that added to what a step had used, and that step."""
+    """What one gradient holds. `stale`: the backward that added to what a step had already used, and that step."""
 
     backwards: tuple[Site, ...] = ()
     used: Site | None = None
     stale: tuple[Site, Site] | None = None
     cleared: Site | None = None
     before: Site | None = None
-    """The last backward before it was cleared, unless a step had used that."""
+    """The last backward before the gradient was cleared, unless a step had used it."""
 
 
 class GradientAccumulation:
-    """What gradients hold, and which memory is a leaf's that has one."""
+    """What gradients hold, and the memory of the leaves that have one."""
 
     def __init__(self) -> None:
         self.held: dict[Moment, Accumulated] = {}
         self.by_trail: dict[Lineage, int] = {}
-        """The gradients whose trail that is."""
+        """The gradients by their trails."""
         self.leaf_storages: set[int] = set()
 
 
 def moment(m: Machine, grad: int) -> Moment | None:
-    """The memory of a gradient, as it is now."""
+    """A gradient's memory in its current state."""
     tensor = m.st.find(grad)
     storage = m.st.find(tensor.storage) if isinstance(tensor, Tensor) else None
     if not isinstance(tensor, Tensor) or not isinstance(storage, Storage):
@@ -73,7 +73,7 @@ def moment(m: Machine, grad: int) -> Moment | None:
 
 
 def held_by(m: Machine, grad: int) -> Accumulated | None:
-    """What is known of a gradient."""
+    """What is known about a gradient."""
     now = moment(m, grad)
     return m.notebook(GradientAccumulation).held.get(now) if now is not None else None
 
@@ -101,7 +101,7 @@ def _arrived(m: Machine, signal: GradientArrived) -> None:
 
 @hears(Written)
 def _carry(m: Machine, signal: Written) -> None:
-    """A write has raised the count of a storage: what a gradient holds stays, unless the write cleared it."""
+    """A write has increased a storage's count: what a gradient holds carries over, unless the write cleared it."""
     storage, count, what = signal.storage, signal.count, signal.what
     before = m.notebook(GradientAccumulation).held.get((storage, count))
     if before is None:
@@ -128,7 +128,7 @@ def _cleared(m: Machine, before: Accumulated) -> Accumulated:
 
 
 def _note_cleared(m: Machine, before: Accumulated) -> None:
-    """Once for each place and visit, however many parameters there are."""
+    """Record a clearing once per place and visit, regardless of the number of parameters."""
     site = m.site()
     last = m.record.events[-1] if m.record.events else None
     if isinstance(last, Cleared) and last.site == site and last.backward == before.backwards[-1]:
@@ -138,14 +138,14 @@ def _note_cleared(m: Machine, before: Accumulated) -> None:
 
 @hears(MultipliedByZero)
 def _forget(m: Machine, signal: MultipliedByZero) -> None:
-    """That clears what is finite of a gradient."""
+    """Multiplying by zero clears a gradient, but only its finite elements."""
     now = moment(m, signal.ident)
     if now is not None:
         m.notebook(GradientAccumulation).held.pop(now, None)
 
 
 def use(m: Machine, grad: int) -> Accumulated | None:
-    """A step reads a gradient: note it when an earlier step has read a part of it."""
+    """A step reads a gradient: record it if an earlier step has already read part of it."""
     now = moment(m, grad)
     found = m.notebook(GradientAccumulation).held.get(now) if now is not None else None
     if now is None or found is None:
@@ -164,7 +164,8 @@ def use(m: Machine, grad: int) -> Accumulated | None:
 @hears(WriteBegins)
 @hears(DataReplaced)
 def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
-    """A tensor is written: if it is a leaf's memory, and its gradient is in what is written, that is a step by hand."""
+    """A tensor is written: if it shares a leaf's memory and a gradient went into the new value, this is a manual
+    step."""
     if not m.notebook(GradientAccumulation).by_trail:
         return
     tensor = m.st.find(signal.ident)
@@ -173,7 +174,7 @@ def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
     for grad, direct in _gradients_in(m, signal.parents):
         now = held_by(m, grad)
         if not direct and now is not None and not now.backwards:
-            # What was computed of it before it was cleared.
+            # Computed from it before it was cleared.
             continue
         found = use(m, grad)
         if found is not None:
@@ -181,7 +182,7 @@ def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
 
 
 def _gradients_in(m: Machine, parents: tuple[Lineage, ...]) -> Iterator[tuple[int, bool]]:
-    """The gradients that a value was computed of in the few steps before it, and whether all in this statement."""
+    """The gradients that a value was computed from a few steps back, and whether entirely within this statement."""
     statement = m.site().statement
     queue = [(step, True) for step in parents]
     seen: set[Lineage] = set()

@@ -1,7 +1,7 @@
-"""Whether a graph is used: whether a backward goes through what a call made, and again through what one retained.
+"""Whether a graph is used: whether any backward goes through what a call created, and again through what one retained.
 
-A *segment* is the nodes that one call made, told by their numbers. A node is *met* when a backward goes through it, or
-when code that the machine does not see may do so.
+A *segment* is the nodes created by one call, identified by their sequence numbers. A node is *met* when a backward, or
+possibly code that the machine cannot see, goes through it.
 
     for x in batches:
         out = net(x)                       # a segment
@@ -33,12 +33,13 @@ from analyzers.machine.core.signals import (
 )
 
 NEAR = 60
-"""Nodes behind a tensor that is detached."""
+"""The most nodes marked behind a detached tensor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The nodes numbered above `low`, up to `high`; `custom` where a custom function's `forward` was called itself."""
+    """The nodes numbered above `low`, up to `high`; `custom` is set if a custom function's `forward` was called
+    directly."""
 
     site: Site
     low: int
@@ -49,26 +50,26 @@ class Segment:
 
 @dataclass(slots=True)
 class GraphUses:
-    """What one run notes of its graphs."""
+    """One run's notes about its graphs."""
 
     segments: list[Segment] = field(default_factory=list)
     inside: bool = False
     calls: list[tuple[bool, int, CallBegins] | None] = field(default_factory=list)
-    """The calls under way: what `inside` was before, and the last node; None for those that do not count."""
+    """The calls in progress: the previous value of `inside`, and the last node; None for calls that do not count."""
     met: set[int] = field(default_factory=set)
     met_below: int = 0
-    """Nodes up to this number may all have been met."""
+    """All nodes up to this number may have been met."""
     keepers: dict[Loc, Site] = field(default_factory=dict)
-    """The backwards that kept their graph."""
+    """The backwards that retained their graph."""
     kept: dict[int, set[tuple[Loc, int]]] = field(default_factory=dict)
-    """For each node that was kept, by which backwards, and on which visits."""
+    """For each retained node, the backwards that retained it, and on which visits."""
     needed: set[Loc] = field(default_factory=set)
-    """The backwards whose graph was met again."""
+    """The backwards whose graph was used again."""
 
 
 @hears(CallBegins)
 def _begin(m: Machine, signal: CallBegins) -> None:
-    """The nodes that a call makes are a segment, unless it is a module's part."""
+    """The nodes created by a call are a segment, unless it is part of another module's call."""
     uses = m.notebook(GraphUses)
     before = uses.inside
     if (before and not signal.custom) or m.st.grad is not True:
@@ -104,7 +105,7 @@ def _reached(m: Machine, signal: NodeReached) -> None:
 
 
 def _mark_live(m: Machine, ident: int, node: Node) -> None:
-    """A backward goes through a node, or may."""
+    """A backward goes, or may go, through a node."""
     uses = m.notebook(GraphUses)
     uses.met.add(node.seq)
     if uses.kept and (node.saved or node.kind != "op"):
@@ -135,7 +136,7 @@ def _escaped(m: Machine, signal: Escaped) -> None:
 
 
 def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
-    """Code that the machine does not see has these tensors, and may send them backward."""
+    """Code that the machine cannot see has these tensors, and may call backward on them."""
     uses = m.notebook(GraphUses)
     if not (uses.segments or uses.kept or uses.inside):
         return
@@ -154,7 +155,7 @@ def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
 
 @hears(GraphDropped)
 def _let_go(m: Machine, signal: GraphDropped) -> None:
-    """The program itself lets go of a graph, and so knows that there was one."""
+    """The program itself drops a graph, so it is aware that there was one."""
     uses = m.notebook(GraphUses)
     if not (uses.segments or uses.inside):
         return
@@ -167,12 +168,12 @@ def _let_go(m: Machine, signal: GraphDropped) -> None:
 
 
 def escape(m: Machine, values: Iterable[Value]) -> None:
-    """Values leave the run, and whoever gets them may do what he likes."""
+    """Values leave the run, and whoever receives them may do anything with them."""
     _mark_live_from(m, tensors(m, values))
 
 
 def report_dead(m: Machine) -> None:
-    """Note, at the end of a run, what nothing used."""
+    """At the end of a run, report what was never used."""
     uses = m.notebook(GraphUses)
     for loc, site in uses.keepers.items():
         if loc not in uses.needed:

@@ -1,7 +1,7 @@
-"""What a loss compares: an output with another output of the same network, or with one that nobody trains.
+"""What a loss compares: an output with another output of the same network, or with one that is not being trained.
 
-Read off the graph when a backward runs. A *difference* is a node whose gradient goes to two sides: `a - b`, or a loss
-of a prediction and a target.
+Read from the graph when a backward runs. A *difference* is a node with gradients flowing to two sides: `a - b`, or a
+loss between a prediction and a target.
 
     td = r + 0.9 * q(s2) - q(s1)      # the side r + 0.9 * q(s2) is a reward and a discounted value of the same q
 """
@@ -43,12 +43,12 @@ NEAR = 40
 
 MOST = 3000
 LOOKS = 24
-"""Backwards that are looked at in one run."""
+"""The most backwards examined in one run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """All that lies behind one edge."""
+    """The graph behind one edge."""
 
     nodes: frozenset[int]
     leaves: frozenset[int]
@@ -62,7 +62,7 @@ class LossTargets:
 
 @hears(BackwardBegins)
 def _look_at_losses(m: Machine, signal: BackwardBegins) -> None:
-    """Note the differences near the root of a backward that are worth a look."""
+    """Report suspicious differences near the root of a backward."""
     roots = signal.roots
     targets = m.notebook(LossTargets)
     if targets.looks >= LOOKS:
@@ -91,7 +91,7 @@ def _name(node: Node) -> str:
 
 
 def _behind(m: Machine, edge: Edge | None) -> Side | None:
-    """What lies behind an edge; None where that is not all known."""
+    """What is behind an edge; None if not all of it is known."""
     nodes: set[int] = set()
     leaves: set[int] = set()
     weighted = False
@@ -115,7 +115,7 @@ def _behind(m: Machine, edge: Edge | None) -> Side | None:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One part of a sum: its edge, its sign, and the node that scales it. `plain`: numbers are added besides."""
+    """One term of a sum: its edge, its sign, the node that scales it, and whether that discounts it."""
 
     edge: Edge
     sign: int
@@ -144,7 +144,7 @@ def _look_at_difference(m: Machine, node: Node) -> None:
 
 
 def _terms(m: Machine, edge: Edge | None, sign: int, plain: list[Node], depth: int = 0) -> Iterator[Term]:
-    """The parts of a sum that have a graph; nodes that add something without graph go to `plain`."""
+    """The terms of a sum that have a graph; nodes that add something without a graph go to `plain`."""
     if edge is None:
         return
     node = m.node(edge.node) if edge.node is not None else None
@@ -171,7 +171,7 @@ def _terms(m: Machine, edge: Edge | None, sign: int, plain: list[Node], depth: i
 
 
 def _discounts(m: Machine, node: Node) -> bool:
-    """Whether the factors are a number from a half to one, or data."""
+    """Whether the factors are a number between a half and one, or data."""
     for _ in range(4):
         numbers = [v.value for _, v in node.scalars if isinstance(v, Const) and isinstance(v.value, float)]
         if any(isinstance(number, float) and 0.5 <= number < 1 for number in numbers):
@@ -184,7 +184,7 @@ def _discounts(m: Machine, node: Node) -> bool:
 
 
 def _look_at_branches(m: Machine, roots: Sequence[Edge]) -> None:
-    """Whether all of a loss holds a network's output against what another part has made of it."""
+    """Report a loss that consists only of comparing a network's output with what another part has made of it."""
     compared: list[Node] = []
     for edge in _parts(m, list(roots)):
         node = m.node(edge.node) if edge.node is not None else None

@@ -1,6 +1,6 @@
 """Gradients that arrive in the wrong place: in target networks, and in leaves that were cut off.
 
-A target network, a teacher that is a running mean: nobody trains them, so no gradient should come to them.
+A target network, such as a teacher that is a running mean, is not trained, so it should receive no gradient.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ NEAR = 12
 
 
 class TargetNetworks:
-    """Networks that follow trained ones, and where backwards came to leaves."""
+    """Networks that follow trained ones, and where backwards reached leaves."""
 
     def __init__(self) -> None:
         self.trained: set[Lineage] = set()
-        """The trails of the parameters that optimizers hold."""
+        """The trails of parameters held by optimizers."""
         self.storages: set[int] = set()
-        """The memory of parameters that were written with others."""
+        """The memory of parameters that were written from trained ones."""
         self.reached: dict[tuple[int, int], tuple[Moment, Site]] = {}
-        """The memory of a leaf when a backward came to it from a node, and the backward."""
+        """The state of a leaf's memory when a backward first reached it from a node, and that backward."""
 
 
 @hears(WriteBegins)
 def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
-    """A tensor is written: if that is a parameter's memory, and a trained parameter is in it, the one follows."""
+    """A tensor is written: if it shares a parameter's memory, and a trained parameter went into the new value, it is a
+    follower."""
     tensor = m.st.find(signal.ident)
     if (
         not m.notebook(TargetNetworks).trained
@@ -63,7 +64,7 @@ def _leaves_reached(m: Machine, signal: LeavesReached) -> None:
 
 
 def _note_followers(m: Machine, users: Mapping[int, int]) -> None:
-    """A backward has come to leaves, from the nodes `users`: tell of the followers among them."""
+    """A backward has reached leaves, from the nodes `users`: report the followers among them."""
     found: list[int] = []
     for leaf in users:
         tensor = m.st.find(leaf)
@@ -80,7 +81,7 @@ COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})
 
 
 def _note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
-    """A backward has come to `leaves`: tell of those that were cut off from leaves of their own."""
+    """A backward has reached `leaves`: report those that were cut off from other leaves."""
     starts: dict[Lineage, list[int]] = {}
     for leaf in leaves:
         tensor = m.st.find(leaf)
@@ -94,7 +95,7 @@ def _note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
 
 
 def _leaves_by_trail(m: Machine) -> dict[Lineage, list[int]]:
-    """The leaves with gradient, by the trail that each starts."""
+    """The leaves that require grad, by their trails."""
     found: dict[Lineage, list[int]] = {}
     for ident, tensor in m.st.heap.items():
         if isinstance(tensor, Tensor) and tensor.requires_grad is True and tensor.edge is None:
@@ -105,7 +106,7 @@ def _leaves_by_trail(m: Machine) -> dict[Lineage, list[int]]:
 
 @hears(LeafReached)
 def _met_again(m: Machine, signal: LeafReached) -> None:
-    """Note it when the leaf was written since an earlier backward came to it from there."""
+    """Report a leaf that was written after an earlier backward reached it from the same node."""
     node, leaf = signal.node, signal.leaf
     tensor = m.st.find(leaf)
     storage = m.st.find(tensor.storage) if isinstance(tensor, Tensor) else None

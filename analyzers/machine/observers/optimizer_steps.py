@@ -1,4 +1,4 @@
-"""The steps of a training loop, as the optimizers of the prelude report them."""
+"""The steps of a training loop, as reported by the prelude's optimizers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _note_step(m: Machine, optimizer: Ref) -> None:
 
 
 def _stands_still(m: Machine, optimizer: Ref) -> bool:
-    """Whether the rate of every group is zero."""
+    """Whether the learning rate of every group is zero."""
     found = m.obj(optimizer)
     groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
     if not isinstance(groups, ListObj) or groups.rest is not None or not groups.items:

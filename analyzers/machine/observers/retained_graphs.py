@@ -16,11 +16,12 @@ from analyzers.machine.core.signals import Assigned, Bound, ItemStored, Kept, No
 from analyzers.syntax import nodes as n
 
 NEAR = 60
-"""How many steps of a trail, or nodes of a graph, are looked at."""
+"""The most steps of a trail, or nodes of a graph, examined."""
 
 
 def _note_accumulation(m: Machine, name: str, new: Value) -> None:
-    """`total += loss`: whether the total carries graphs that a backward is done with into the next iteration."""
+    """`total += loss`: whether the total carries graphs into the next iteration that a backward has already finished
+    with."""
     tensor = m.tensor(new)
     if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.extent.iterations:
         return
@@ -34,7 +35,7 @@ def _kept(m: Machine, signal: Kept) -> None:
 
 
 def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
-    """`losses.append(loss)` and the like: `repeated` when an earlier iteration's is among those kept already."""
+    """`losses.append(loss)` and the like: `repeated` if the container already has a loss from an earlier iteration."""
     if not m.extent.loops or m.frame.library:
         return
     known: list[Lineage] | None = None
@@ -44,7 +45,7 @@ def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Va
         if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
             continue
         if tensor.requires_grad is None and tensor.edge is not None and tensor.edge.maybe:
-            # With a graph on one way and without on another: where it has one, no backward need come.
+            # With a graph on one path and without on another: where it has one, a backward need not happen.
             continue
         if known is None:
             known = [step for step in map(m.lineage, kept) if step is not None]
@@ -54,7 +55,7 @@ def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Va
 
 
 def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
-    """Whether a tensor that was made at `loc` has been sent backward since."""
+    """Whether backward has since been called through a tensor created at `loc`."""
     tensor = m.tensor(value)
     if tensor is None or tensor.lineage is None or tensor.lineage.loc != loc or tensor.edge is None:
         return False
@@ -62,7 +63,7 @@ def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
 
 
 def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
-    """Values, and those in tuples and dictionaries among them."""
+    """The values, including those inside tuples and dictionaries."""
     for value in values:
         held = m.obj(value)
         if isinstance(held, DictObj):
@@ -72,7 +73,7 @@ def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
 
 
 def _own_past(lineage: Lineage) -> bool:
-    """Whether a value is made of what the same expression gave before."""
+    """Whether a value is computed from an earlier result of the same expression."""
     loc: Loc | None = lineage.loc
     return loc is not None and any(
         step is not lineage and step.loc == loc and step.what == lineage.what for step in graph_trail(lineage)
@@ -93,7 +94,7 @@ def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
 
 
 def _went_through(m: Machine, node: int | None) -> bool:
-    """Whether a backward on the way here has gone through a node, and left nothing of it."""
+    """Whether a backward on the current path has gone through a node and freed it."""
     return node is not None and any(
         may_meet(assumed, m.st.assumed) for assumed in m.notebook(SpentNodes).assumed.get(node, ())
     )
@@ -106,7 +107,7 @@ def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
 
 
 class SpentNodes:
-    """By node, what was assumed when a backward went through it and left nothing of it."""
+    """Per node, the assumptions under which a backward went through it and freed it."""
 
     def __init__(self) -> None:
         self.assumed: dict[int, list[Map[object, bool]]] = {}
@@ -125,7 +126,7 @@ def _bound(m: Machine, signal: Bound) -> None:
 
 @hears(ItemStored)
 def _stored(m: Machine, signal: ItemStored) -> None:
-    """`by_epoch[k] = loss` beside what is kept under other keys."""
+    """`by_epoch[k] = loss`, in addition to what is stored under other keys."""
     target, index, value = signal.target, signal.index, signal.value
     match m.obj(signal.owner):
         case DictObj(items=items, values=values, rest=rest) if index not in items:

@@ -1,6 +1,6 @@
-"""Statements that compute something and drop it: `w.sub(lr * g)`, `h.detach()`, `loss.backward` without the call.
+"""Statements that compute something and discard it: `w.sub(lr * g)`, `h.detach()`, `loss.backward` without the call.
 
-What is let go is told together with what it was made from: a leaf, a gradient, or a tensor with a graph.
+The report says what the discarded value was computed from: a leaf, a gradient, or a tensor with a graph.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _look_at_arithmetic(m: Machine, node: n.BinOp, value: Ref) -> None:
 
 
 def _source(trail: Lineage, within: Loc) -> Lineage | None:
-    """What a chain of calls in one statement starts from."""
+    """The start of a chain of calls in one statement."""
     step: Lineage | None = trail
     while step is not None and (_inside(step.loc, within) or step.what in SHARES):
         step = step.parents[0] if step.parents else None
@@ -123,7 +123,7 @@ def _holding(m: Machine, trail: Lineage) -> Iterator[tuple[int, Tensor]]:
 
 
 def _behind(m: Machine, receiver: Ref) -> frozenset[int]:
-    """The leaves that get gradient by way of a tensor."""
+    """The leaves that receive gradient through a tensor."""
     return frozenset(leaves_behind(m, receiver.id) or ()) if requires_grad_of(m, receiver.id) else frozenset()
 
 
@@ -144,7 +144,7 @@ def _look_at_comparison(m: Machine, node: n.Compare, owner: n.Expr) -> None:
 
 @hears(OwnAttributeSet)
 def _note_misspelt(m: Machine, signal: OwnAttributeSet) -> None:
-    """`t.require_grad = True` and `net.requires_grad = False` make attributes that nobody reads."""
+    """`t.require_grad = True` and `net.requires_grad = False` create attributes that nothing reads."""
     attr, module = signal.name, signal.module
     near = difflib.SequenceMatcher(None, attr, "requires_grad").ratio() > 0.85
     if not m.frame.library and near and (module or attr != "requires_grad"):

@@ -1,7 +1,6 @@
-"""What an optimizer should train and does not: modules its owner does not register, parameters added too late.
+"""What an optimizer should train but does not: modules its owner does not register, parameters added too late.
 
-Looked at where an optimizer steps, as only then it shows: the parameters have their gradients, and the optimizer its
-groups.
+Checked when an optimizer steps, since only then the parameters have their gradients, and the optimizer its groups.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from analyzers.machine.core.signals import GradientRead, TensorStored, hears
 from analyzers.machine.observers.misdirected_gradients import TargetNetworks
 
 MOST = 16
-"""Steps that are looked at in one run: one that is left out is left out in the first rounds."""
+"""The most steps examined in one run: anything left out is left out in the first rounds."""
 
 
 class UntrainedParameters:
     def __init__(self) -> None:
         self.looks = 0
         self.read: set[int] = set()
-        """The leaves of which the program itself has read the gradient."""
+        """The leaves whose gradient the program itself has read."""
 
 
 @hears(GradientRead)
@@ -39,7 +38,7 @@ def _gradient_read(m: Machine, signal: GradientRead) -> None:
 
 
 def look(m: Machine, optimizer: Ref) -> None:
-    """Note what a step leaves out."""
+    """Report what a step leaves out."""
     notebook = m.notebook(UntrainedParameters)
     notebook.looks += 1
     if notebook.looks > MOST or not all_known(m, optimizer):
@@ -70,7 +69,7 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
 
 
 def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
-    """Leaves that the last backward has filled, and that no optimizer holds: none that this iteration has made."""
+    """Leaves filled by the last backward that no optimizer holds, except those created in this iteration."""
     last = next((event for event in reversed(m.record.events) if isinstance(event, BackwardCall)), None)
     for ident in last.reached if last is not None and not last.unknown else ():
         tensor = m.st.find(ident)
@@ -146,7 +145,7 @@ def _members(m: Machine, owner: Instance, table: str) -> Iterator[int]:
 
 
 def _parameters(m: Machine, module: int) -> Iterator[int]:
-    """The parameters registered with a module and with those below it."""
+    """The parameters registered with a module and its submodules."""
     seen: set[int] = set()
     stack = [module]
     while stack:
@@ -166,7 +165,7 @@ def _class_name(m: Machine, owner: Instance) -> str:
 
 @hears(TensorStored)
 def _look_at_attribute(m: Machine, signal: TensorStored) -> None:
-    """Note an attribute that was computed of a parameter which nobody registers: `Parameter(...) * 0.02`."""
+    """Report an attribute computed from a parameter that is not registered: `Parameter(...) * 0.02`."""
     if not any(frame.qualname.endswith("__init__") and not frame.library for frame in m.extent.frames):
         return
     owner, name, value = signal.owner, signal.name, signal.value
@@ -182,7 +181,7 @@ def _look_at_attribute(m: Machine, signal: TensorStored) -> None:
 
 
 def _made_as_parameter(m: Machine, lineage: Lineage | None) -> bool:
-    """Whether a tensor was cut off from a parameter that the statement at hand has made: `Parameter(...).data`."""
+    """Whether a tensor was cut off from a parameter created by the current statement: `Parameter(...).data`."""
     statement = m.site().statement
     step = lineage
     for _ in range(8):
@@ -197,7 +196,7 @@ def _made_as_parameter(m: Machine, lineage: Lineage | None) -> bool:
 
 
 def _leaves(m: Machine, node: int) -> set[int]:
-    """The leaves that a short graph starts from; none where it is long, or partly unknown."""
+    """The leaves at the end of a short graph; none if it is long or partly unknown."""
     leaves: set[int] = set()
     stack = [node]
     for _ in range(8):

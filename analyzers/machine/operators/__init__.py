@@ -1,4 +1,4 @@
 """Torch's operators below Python: from a row of the table to results.
 
-It knows dtypes and memory formats, but neither how Python calls functions, nor modules or optimizers.
+This room knows dtypes and memory formats, but no Python calls, modules or optimizers.
 """

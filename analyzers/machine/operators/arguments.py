@@ -27,12 +27,12 @@ def rank_of(m: Machine, value: Value | None) -> int | None:
 
 
 def size_value(size: int | None) -> Value:
-    """A size as an argument of an operator."""
+    """A size as an operator argument."""
     return Unknown("int") if size is None else Const(size)
 
 
 def sizes_value(shape: tuple[int | None, ...] | None) -> Value:
-    """A shape as an argument of an operator."""
+    """A shape as an operator argument."""
     return Unknown() if shape is None else Tup(tuple(size_value(s) for s in shape))
 
 
@@ -81,7 +81,7 @@ def dtype_of(value: Value) -> str | None:
 
 
 def kind_of(m: Machine, value: Value) -> str:
-    """What the overload choice needs to know of an argument."""
+    """What overload resolution needs to know about an argument."""
     match value:
         case Const(value=v):
             if v is None:
@@ -138,7 +138,7 @@ def _list_kind(m: Machine, items: Sequence[Value]) -> str:
 
 
 def type_of_argument(m: Machine, value: Value) -> object:
-    """An argument as shape inference wants it."""
+    """An argument in the form that shape inference expects."""
     match value:
         case Const(value=v):
             return v
@@ -166,7 +166,7 @@ def type_of_argument(m: Machine, value: Value) -> object:
 
 
 def tensors_in(m: Machine, value: Value) -> tuple[int, ...]:
-    """The tensors that one argument holds."""
+    """The tensors in one argument."""
     if isinstance(value, Tup):
         return tuple(i for item in value.items for i in tensors_in(m, item))
     if isinstance(value, Ref):
@@ -180,7 +180,7 @@ def tensors_in(m: Machine, value: Value) -> tuple[int, ...]:
 
 
 def unknown_operand(m: Machine, value: Value) -> bool:
-    """Whether an argument may be, or hold, a tensor that the machine does not see."""
+    """Whether an argument may be or contain a tensor that the machine cannot see."""
     match value:
         case Unknown(type=t):
             return t is None or t == "tensor"
@@ -217,13 +217,13 @@ def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[Tensor
 
 
 def refuse(m: Machine, error: shapes.ShapeError) -> None:
-    """Torch raises for these sizes. Where the prelude asked, it may have asked for what torch does not do itself."""
+    """Torch raises for these sizes. Ignored if the prelude made the call, since torch may not make it itself."""
     if not m.frame.library and not m.extent.enclosing_operator:
         raise m.throw(error.exception, str(error))
 
 
 def data_type(m: Machine, value: Value) -> tuple[Shape, str | None]:
-    """The shape and dtype that `torch.tensor` gives to Python data."""
+    """The shape and dtype that `torch.tensor` infers for Python data."""
     match value:
         case Const(value=v):
             return (), _number_type(m, type(v).__name__)

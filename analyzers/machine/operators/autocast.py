@@ -1,7 +1,7 @@
-"""Autocast on the CPU: which operators compute in the lower type, and which in float32.
+"""Autocast on the CPU: which operators compute in the lower precision, and which in float32.
 
 with torch.autocast("cpu", dtype=torch.bfloat16):
-    y = x @ w         # both are converted first: a ToCopyBackward0 each, and that of a leaf is kept for later
+    y = x @ w         # both are converted first, by a ToCopyBackward0 each; the copy of a leaf is cached
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from analyzers.ops import table
 from analyzers.ops.table import Row
 
 UNKNOWN = "?"
-"""The `casting` of a state that may be under autocast on a device where the tensors may be."""
+"""The `casting` of a state that may be under autocast for a device that the tensors may be on."""
 
 
 _LOWER = frozenset(
@@ -52,19 +52,19 @@ _FULL = frozenset(
 
 
 _WIDEST = frozenset({"cat", "stack", "index_copy"})
-"""What takes operands of one type: that of the widest."""
+"""Operators that promote all operands to the widest type."""
 
 
 _CONVERTED = frozenset({"float32", "bfloat16", "float16"})
 
 
 def converts(m: Machine, row: Row) -> bool:
-    """Whether autocast changes what the operator computes with."""
+    """Whether autocast changes the dtype that the operator computes in."""
     return m.st.casting not in {None, UNKNOWN} and not row.out and row.base in _LOWER | _FULL | _WIDEST
 
 
 def run_converted(m: Machine, row: Row, bound: Mapping[str, Value], run: Callable[[dict[str, Value]], Value]) -> Value:
-    """Run an operator on converted operands; its own parts are left alone."""
+    """Run an operator on converted operands; the operators it is composed of are not converted again."""
     lower = m.st.casting
     wide = row.base in _FULL or (row.base in _WIDEST and _is_wide(m, bound))
     wanted = "float32" if wide else lower

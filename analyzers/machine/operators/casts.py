@@ -1,4 +1,4 @@
-"""Casts: `to`, `type` and others, which may return the tensor itself; and numbers read from tensors."""
+"""Casts: `to`, `type` and others, which may return the tensor itself; numbers read from tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 
 def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
-    """The dtype asked for; "" when none is, None when it is not known."""
+    """The requested dtype; "" if there is none, None if unknown."""
     if "other" in bound:
         other = m.tensor(bound["other"])
         return other.dtype if other is not None else None
@@ -37,7 +37,7 @@ def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
 
 
 def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = FALSE, form: Value = NONE) -> Value:
-    """`.to(dtype)`: the same tensor if nothing changes, else a copy. The device is taken to stay."""
+    """`.to(dtype)`: the same tensor if nothing changes, otherwise a copy. The device is assumed not to change."""
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
         return m.unknown_tensor(m.lineage(value))
@@ -48,7 +48,7 @@ def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = F
     if dtype is not None and tensor.dtype is not None and moves:
         wanted = dtype or tensor.dtype
         return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
-    # A copy, or the same tensor: what is surely so for both.
+    # A copy or the same tensor: only what holds for both.
     row = table.row("_to_copy")
     assert row is not None
     step = step_of(m, row, {"self": value}, what)
@@ -73,14 +73,14 @@ def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = F
 
 
 def _keeps_order(tensor: Tensor, form: Value) -> bool:
-    """Whether a memory format asks for no other order of the elements."""
+    """Whether a memory format requests no change in the order of elements."""
     if form == Builtin("torch.contiguous_format"):
         return tensor.contiguous is True
     return form in (NONE, Builtin("torch.preserve_format"))
 
 
 def _changes_order(tensor: Tensor, form: Value) -> bool:
-    """Whether elements that lie row by row must move to lie channel by channel."""
+    """Whether row-major elements must be moved into a channels-last order."""
     shape = tensor.shape
     if tensor.contiguous is not True or shape is None or None in shape or form != Builtin("torch.channels_last"):
         return False
@@ -93,7 +93,7 @@ def _item(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 
 def number_from(m: Machine, value: Value, what: str) -> Value:
-    """A Python number taken out of a tensor: its trail goes on, its graph does not."""
+    """A Python number read from a tensor: its trail continues, its graph does not."""
     tensor = m.tensor(value)
     if tensor is None:
         return Unknown(None, None, m.lineage(value))
@@ -110,7 +110,7 @@ def number_from(m: Machine, value: Value, what: str) -> Value:
 
 
 def content_symbol(m: Machine, tensor: Tensor, what: object) -> object:
-    """A name for what a tensor holds now: equal as long as nobody writes to it."""
+    """A symbol for a tensor's current content: the same until the tensor is written."""
     version = version_kept(m, tensor)
     storage = m.st.get(tensor.storage)
     if version is None or not isinstance(storage, Storage):

@@ -36,7 +36,7 @@ def reshape(m: Machine, value: Value, sizes: Value, what: str) -> Value:
 
 
 def _wanted_shape(m: Machine, value: Ref, sizes: Value) -> tuple[int, ...] | None:
-    """The sizes that `reshape(sizes)` gives, if all are known."""
+    """The sizes of the result of `reshape(sizes)`, if all are known."""
     row = table.row("view")
     assert row is not None
     types = infer(m, row, {"self": value, "size": sizes})
@@ -46,7 +46,7 @@ def _wanted_shape(m: Machine, value: Ref, sizes: Value) -> tuple[int, ...] | Non
 
 
 def _doubtful_view(m: Machine, value: Ref, name: str, bound: Bound, names: tuple[str, ...], what: str) -> Value:
-    """A view or a copy, as the strides (which the machine does not know) decide."""
+    """A view or a copy, depending on strides that the machine does not know."""
     row = table.row(name)
     assert row is not None
     step = step_of(m, row, bound, what)
@@ -213,7 +213,7 @@ def _broadcast(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if count != len(values):
         return given if isinstance(given, Tup) else Tup(tuple(getattr(m.obj(given), "items", ())))
     if None in shapes or any(None in s for s in shapes if s is not None):
-        # Nothing is lost by taking them to be of one shape already: expanding keeps the flags.
+        # Assuming that they already have one shape loses nothing: expanding keeps the flags.
         return Tup(tuple(values))
     try:
         wanted = broadcast(*shapes)

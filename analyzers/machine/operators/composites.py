@@ -1,4 +1,4 @@
-"""Operators that torch builds from others, where the parts must work on unknown shapes."""
+"""Operators that torch composes from others, where the parts must work on unknown shapes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _l1_loss(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 
 def reduced(m: Machine, value: Value, reduction: Value, what: str) -> Value | None:
-    """A loss's last step: 0 keeps every element, 1 takes the mean, 2 the sum."""
+    """The last step of a loss: 0 keeps every element, 1 takes the mean, 2 the sum."""
     if reduction == Const(0):
         return value
     if reduction in {Const(1), Const(2)}:
@@ -193,7 +193,7 @@ def _cross_entropy(m: Machine, row: Row, bound: Bound, what: str) -> Value | Non
     result = op(m, "nll_loss_nd", what, self=logs, **rest)
     made = m.tensor(result)
     if dtype is None and made is not None and made.edge is not None and made.edge.node is not None:
-        # The targets are classes, or probabilities of classes: other nodes, which keep the same tensors.
+        # The targets are class indices or class probabilities; the latter has other nodes, which save the same tensors.
         node = m.node(made.edge.node)
         node.names = (*node.names, "DivBackward0", "NegBackward0")
     return result

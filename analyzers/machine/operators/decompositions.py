@@ -1,13 +1,13 @@
-"""Operators that torch builds from others, written as Python over the parts.
+"""Operators that torch composes from others, written in Python.
 
-The prelude's folder `aten-composites` holds a function for such an operator, with the operator's base name and the
-schema's parameter names. Running it leaves the graph that torch's own parts leave:
+The prelude's folder `aten-composites` has a function for each such operator, with the operator's base name and the
+schema's parameter names. Running it produces the same graph as torch's own composition:
 
     def square(self):
-        return torch.pow(self, 2)     # a PowBackward0, told as a step of `square`
+        return torch.pow(self, 2)     # a PowBackward0, reported as a step of `square`
 
-Its form with `out=` may be another function, `square_out`. A function that asks for shapes or dtypes is run only where
-those of its operands are known; elsewhere the operator's graph stays unknown.
+The `out=` form may be a separate function, `square_out`. A function that queries shapes or dtypes is only run if those
+of its operands are known; otherwise the operator's graph stays unknown.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _ASKS_DTYPE = frozenset({"dtype", "is_complex", "is_floating_point"})
 
 
 _ASKS_SIZES = frozenset({"cdist", "chain_matmul", "einsum", "kron", "linalg_multi_dot", "tensordot"})
-"""Operators whose parts are others for a size of one, or for other sizes: run only where all sizes are known."""
+"""Operators that decompose differently for a size of one, or for other sizes: run only if all sizes are known."""
 
 
 _asks: dict[tuple[str, str, int], tuple[bool, bool]] = {}
 
 
 def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value | None:
-    """The operator's result as its parts make it; None if they are not written down, or too little is known."""
+    """The operator's result as computed by its parts; None if these are not written down, or too little is known."""
     bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
     place = m.config.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
     func = PORTS.python.library_value(m, place) if place is not None else None
@@ -54,7 +54,7 @@ def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value 
 
 
 def _as_declared(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> Value:
-    """The result with the schema's names for its parts, and with what the operator's own shape rule knows."""
+    """The result with the schema's names for its items, and with what the operator's own shape rule knows."""
     parts = result.items if isinstance(result, Tup) else (result,)
     types = infer(m, row, bound) or ()
     operands = {i for value in bound.values() for i in tensors_in(m, value)}
@@ -88,7 +88,7 @@ def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
 
 
 def _asked(m: Machine, func: Func) -> tuple[bool, bool]:
-    """Whether a function asks for shapes, and for dtypes; its helpers are taken to ask for both."""
+    """Whether a function queries shapes, and dtypes; a function with helpers is assumed to query both."""
     key = (func.module, func.qualname, func.node.start)
     if key not in _asks:
         attributes, names = words_in(m, func)

@@ -1,9 +1,9 @@
-"""Gradients with a graph of their own: torch's formulas for each node's backward.
+"""Gradients with a graph of their own: torch's formula for each node's backward.
 
-With `create_graph=True` a backward is recorded like any other computation: `exp` keeps its result, and its gradient is
-`grad * result`, a multiplication whose node leads to what `grad` and `result` came from. A formula here is one edge's
-gradient, written with operators; the machine runs it as it runs the program's own. A node without a formula gives
-gradients of which only shape and dtype are known.
+With `create_graph=True` a backward is recorded like any other computation: `exp` saves its result, and its gradient is
+`grad * result`, a multiplication whose node leads to what `grad` and `result` were computed from. A formula here is one
+edge's gradient, written with operators; the machine runs it like the program's own code. A node without a formula
+produces gradients of which only shape and dtype are known.
 
     (g,) = torch.autograd.grad(x.exp().sum(), x, create_graph=True)   # `g` has MulBackward0 for a graph
 """
@@ -46,7 +46,7 @@ def _zeros(d: Derivative) -> Term:
 
 
 def _unsqueezed(d: Derivative) -> Term:
-    """The gradient of a reduction, with the sizes that the reduction took away."""
+    """The gradient of a reduction, with the reduced dimensions restored."""
     grad = d.grad
     if d.scalar("keepdim", False) is True:
         return grad
@@ -94,14 +94,14 @@ def _clamp(d: Derivative) -> Term:
 
 
 def _extreme(d: Derivative) -> Term:
-    """Of a maximum over all elements: shared by those that are it."""
+    """The gradient of a maximum over all elements: shared equally among the elements that attain it."""
     mask = d.saved("self").method("eq", d.saved("result"))
     zeros = Term(d.m, d.m.new_tensor(d.operand.shape, d.operand.dtype))
     return zeros.method("masked_fill", mask, d.grad / mask.method("sum"))
 
 
 def _picked(d: Derivative) -> Term:
-    """Of a maximum along a dimension: scattered to where it was."""
+    """The gradient of a maximum along a dimension: scattered to the index of the maximum."""
     dims = d.sizes("dim")
     grad, index = d.grad, d.saved("indices")
     if d.scalar("keepdim", False) is not True and d.shape and dims:
@@ -144,7 +144,7 @@ def _squeeze_back(d: Derivative) -> Term:
 
 
 def _by(base: str, *names: str) -> tuple[Formula]:
-    """An operator of the gradient and what was saved, that torch has for this very purpose."""
+    """The operator that torch has for this backward, applied to the gradient and what was saved."""
     return (lambda d: d.op(base, d.grad, *[d.saved(n) for n in names]),)
 
 
@@ -226,7 +226,7 @@ FORMULAS: dict[str, tuple[Formula, ...]] = {
     "UnsqueezeBackward0": (lambda d: d.grad.method("squeeze", (d.sizes("dim") or [0])[0]),),
     "ViewBackward0": (lambda d: d.grad.method("reshape", d.shape),),
 }  # fmt: skip
-"""By the node's name: the gradient along each of its edges, in order."""
+"""By node name: the gradient along each edge, in order."""
 
 
 def _gradient(formula: Formula) -> Gradient:

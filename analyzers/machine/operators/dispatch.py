@@ -1,7 +1,7 @@
-"""Calls of operators: picks the overload, then runs its kernel or its row.
+"""Operator calls: picks the overload, then runs its kernel or its row.
 
-A kernel gets the operator's arguments by the schema's names and gives its result, or None to leave the call to the
-general treatment, in which the graph of a composite is unknown.
+A kernel gets the operator's arguments by schema name and returns its result, or None to leave the call to the generic
+treatment, in which the graph of a composite is unknown.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from analyzers.ops.resolve import resolve
 from analyzers.ops.table import Row
 
 _FUNCTIONAL = ("<prelude>/torch.nn.functional/", "<prelude>/torch.nn.init/")
-"""Descriptions of Python functions that hand on to operators what they are given."""
+"""Prelude models of Python functions that pass their arguments on to operators."""
 
 
 def call_torch(
     m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], count: int | None = None
 ) -> Value:
-    """Call an operator by its Python name; `count` is the number of pieces wanted of one that returns a list."""
+    """Call an operator by its Python name; `count` is the number of items expected from one that returns a list."""
     kinds = [kind_of(m, a) for a in args]
     named = {k: kind_of(m, v) for k, v in kwargs.items() if k not in {"requires_grad", "pin_memory", "generator"}}
     found = resolve(name, kinds, named)
@@ -63,7 +63,7 @@ def call_torch(
 
 
 def _refuse_number(m: Machine, name: str, candidates: Sequence[Row], bound: Mapping[str, Value]) -> None:
-    """Where torch takes a number, a tensor of one element will do, unless it requires grad."""
+    """Where torch takes a number, a one-element tensor is accepted, unless it requires grad."""
     for parameter, value in bound.items():
         if not isinstance(value, Ref) or m.tensor(value) is None:
             continue
@@ -79,7 +79,8 @@ def _takes_number(row: Row, parameter: str) -> bool:
 
 
 def _as_cpp_calls(m: Machine, row: Row, bound: Mapping[str, Value]) -> Row:
-    """In a composition, arithmetic with a number is what C++ calls; from Python the number becomes a tensor first."""
+    """Inside a composite, arithmetic with a number runs as called from C++; in a call from Python the number first
+    becomes a tensor."""
     number = kind_of(m, bound.get("other", NONE)) in {"int", "float", "bool", "complex"}
     if m.extent.enclosing_operator and number and row.overload == "Tensor":
         return table.row(f"{row.base}.Scalar") or row
@@ -140,7 +141,7 @@ def kernel(*names: str) -> Callable[[Handler], Handler]:
 
 
 def op(m: Machine, name: str, what: str, **bound: Value) -> Value:
-    """Run the row `name` (with its overload) as part of the operator that the user called."""
+    """Run the row `name` (including its overload) as part of the operator that the user called."""
     row = table.row(name) or table.row(name + ".default")
     assert row is not None, name
     return apply(m, row, bound, what=what)

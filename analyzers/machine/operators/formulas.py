@@ -1,4 +1,4 @@
-"""What the formula of a gradient sees of its node, and computes with."""
+"""What a gradient formula sees of its node, and what it computes with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analyzers.ops import table
 
 
 class Derivative:
-    """What a formula sees: the gradients of the node's results, what it saved, its plain arguments, and its operand."""
+    """What a formula sees: the gradients of the node's results, the saved tensors, plain arguments, and its operand."""
 
     def __init__(self, m: Machine, node: Node, grads: Sequence[Value], operand: Operand) -> None:
         self.m = m
@@ -33,7 +33,7 @@ class Derivative:
         return self.operand.shape
 
     def saved(self, name: str) -> Term:
-        """What the node kept under a name; what it had no need to keep has no graph."""
+        """The tensor saved under a name; one that did not need to be saved has no graph."""
         for saved in self.node.saved:
             if saved.name == name and saved.tensor is not None:
                 return Term(self.m, Ref(saved.tensor))
@@ -44,7 +44,7 @@ class Derivative:
         return value.value if isinstance(value, Const) else None
 
     def sizes(self, name: str) -> list[int]:
-        """A plain argument that is one whole number or several."""
+        """A plain argument that is an integer or several."""
         match dict(self.node.scalars).get(name):
             case Const(value=int() as one):
                 return [one]
@@ -53,7 +53,7 @@ class Derivative:
         return []
 
     def op(self, base: str, *args: Given) -> Term:
-        """An operator that has no Python name of its own, with its first arguments."""
+        """An operator that has no Python name of its own, given its first arguments."""
         row = next(r for r in table.rows(base) if not r.out)
         bound = {a.name: value_of(v) for a, v in zip(row.args, args, strict=False)}
         result = apply(self.m, row, bound)

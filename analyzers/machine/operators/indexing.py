@@ -22,7 +22,7 @@ ELLIPSIS = Const(...)
 
 
 def _items(m: Machine, index: Value) -> list[Value]:
-    """The index's items; a list that holds more than numbers is taken for a tuple."""
+    """The index's items; a list that contains more than numbers is treated as a tuple."""
     found = m.obj(index)
     if isinstance(found, ListObj) and found.rest is None:
         if any(isinstance(i, Ref | Tup | SliceValue | RangeValue) or i in (NONE, ELLIPSIS) for i in found.items):
@@ -39,7 +39,7 @@ def _is_basic(m: Machine, value: Value) -> bool:
         case Unknown(type="int"):
             return True
         case Ref():
-            # A tensor of one integer selects as the integer does.
+            # A tensor holding one integer selects like that integer.
             found = m.tensor(value)
             return found is not None and found.shape == () and is_integral(found.dtype or "") and found.dtype != "bool"
     return False
@@ -57,7 +57,7 @@ def _is_advanced(m: Machine, value: Value) -> bool:
 
 
 def item_types(m: Machine, index: Value) -> list[object]:
-    """An index as shape inference wants it."""
+    """An index in the form that shape inference expects."""
     out: list[object] = []
     for item in _items(m, index):
         if isinstance(item, SliceValue):
@@ -101,7 +101,7 @@ def _full_slice(item: Value) -> bool:
 
 
 def _widened(shape: Shape, items: list[Value]) -> list[Value]:
-    """The items of an assignment: torch does not slice where a slice from 0 on takes in a whole dimension."""
+    """The items of an indexed assignment: torch does not slice if a slice from 0 covers the whole dimension."""
     if shape is None or ELLIPSIS in items:
         return items
     out: list[Value] = []
@@ -131,7 +131,7 @@ def _gather(m: Machine, owner: Ref, items: list[Value], shape: Shape) -> Value:
 
 
 def _either(m: Machine, owner: Ref, items: list[Value], shape: Shape) -> Value:
-    """An index of which nothing is known: a view or a copy."""
+    """An unknown index: a view or a copy."""
     row = table.row("index.Tensor")
     assert row is not None
     tensor = refreshed(m, owner.id)
@@ -146,13 +146,13 @@ def _either(m: Machine, owner: Ref, items: list[Value], shape: Shape) -> Value:
 
 
 def basic_index(m: Machine, owner: Ref, items: list[Value]) -> Value:
-    """Ints, slices, None and ... : one view after the other, as torch does."""
+    """Ints, slices, None and `...`: one view after another, as torch does it."""
     current = _views(m, owner, items)
     return op(m, "alias", "index", self=current) if current == owner else current
 
 
 def _views(m: Machine, owner: Ref, items: list[Value]) -> Ref:
-    """The views that an index takes before it gathers what lists and tensors ask for."""
+    """The views that an index takes before gathering by lists and tensors."""
     tensor = m.tensor(owner)
     assert tensor is not None
     rank = len(tensor.shape) if tensor.shape is not None else None
@@ -188,7 +188,7 @@ def _views(m: Machine, owner: Ref, items: list[Value]) -> Ref:
 
 
 def _width(m: Machine, item: Value) -> int:
-    """How many dimensions an item of an index is about."""
+    """How many dimensions an index item consumes."""
     if item in (NONE, ELLIPSIS) or (isinstance(item, Const) and isinstance(item.value, bool)):
         return 0
     mask = m.tensor(item)
@@ -216,7 +216,7 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     elif given is not None or (isinstance(value, Unknown) and value.type is None):
         op(m, "copy_", "setitem", self=target, src=_fitted(m, value, to))
     else:
-        # Torch makes a tensor of the number first, and copies it where the sizes are the same.
+        # Torch first turns the number into a tensor, and copies it if the sizes are equal.
         number = m.new_tensor((), None, what="number")
         if to == ():
             op(m, "copy_", "setitem", self=target, src=number)
@@ -225,7 +225,7 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
 
 
 def _fitted(m: Machine, value: Value, to: Shape) -> Value:
-    """A value of other sizes, all known, without its leading ones and expanded: torch does so before it copies."""
+    """A value of different, fully known sizes, without leading ones and expanded, as torch does before copying."""
     given = m.tensor(value)
     shape = given.shape if given is not None else None
     if shape is None or to is None or None in shape or None in to or shape == to:
@@ -239,13 +239,13 @@ def _fitted(m: Machine, value: Value, to: Shape) -> Value:
 
 
 def _bare(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Sizes without leading ones."""
+    """The sizes without leading ones."""
     ones = next((i for i, size in enumerate(shape) if size != 1), len(shape))
     return shape[ones:]
 
 
 def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:
-    """`x[mask] = v`: `index_put_`, in place on `x` itself or on the views that the index takes first."""
+    """`x[mask] = v`: `index_put_`, in place on `x` itself or on the views taken first."""
     given = m.tensor(value)
     values = value if given is not None or isinstance(value, Unknown) else m.new_tensor((), None, what="number")
     if isinstance(value, Unknown) and value.type is not None:

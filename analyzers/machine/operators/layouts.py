@@ -1,4 +1,4 @@
-"""Layouts: strides, contiguity and sparsity, which decide on copies, views and forbidden writes.
+"""Layouts: strides, contiguity and sparsity, which determine copies, views and forbidden writes.
 
 table = torch.nn.Embedding(10, 3, sparse=True)
 table(torch.tensor([1])).sum().backward()     # the gradient of its weight is sparse: Adam refuses it
@@ -39,7 +39,7 @@ _DENSE = frozenset({"to_dense", "_to_dense", "values", "indices", "_values", "_i
 def note_layouts(
     m: Machine, row: Row, bound: Mapping[str, Value], operands: Sequence[int], made: Sequence[Ref]
 ) -> None:
-    """Note which of the tensors that an operator has made are sparse."""
+    """Record which of the tensors created by an operator are sparse."""
     sparse = _result_is_sparse(m, row, bound, operands)
     for result in made:
         tensor_at(m, result.id).sparse = sparse
@@ -62,21 +62,21 @@ OTHERS = "unsupported operation: some elements of the input tensor and the writt
 NO_VIEW = "view size is not compatible with input tensor's size and stride"
 
 
-# Operators that write to elements that share memory: what they write is the same for all, or they only warn.
+# Operators that may write to overlapping elements: they write the same value to all, or only warn.
 _CARELESS = frozenset(
     {"fill_", "zero_", "masked_fill_", "index_put_", "index_fill_", "triu_", "tril_", "fill_diagonal_"}
 )
 
 
-# Operators that write to where they read from, or copy it first.
+# Operators whose input and output may overlap, or that copy the input first.
 _HEEDLESS = frozenset({"masked_fill_", "addmm_", "fill_"})
 
 
-# Operators that refuse to read from where they write to, even element by element.
+# Operators that refuse any overlap of input and output, even an exact one.
 _STRICT = frozenset({"index_add_", "index_copy_", "index_put_", "put_", "scatter_", "scatter_add_"})
 
 
-# Operators that lay out their results in an order of their own, and those among them that do so column by column.
+# Operators whose results have their own element order, and those among them that use column-major order.
 _OWN_ORDER = re.compile(
     r"_?linalg_(?!vector_norm|cross)|_?fft_|(ormqr|geqrf|cholesky|cholesky_inverse|cholesky_solve|triangular_solve|qr|svd"
     r"|lu_unpack|argwhere|nonzero|rot90|new_empty_strided|empty_strided|empty_permuted|unique_dim|orgqr|lstsq)$"
@@ -85,11 +85,11 @@ _OWN_ORDER = re.compile(
 
 
 _ROW_BY_ROW = frozenset({"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "native_layer_norm"})
-"""Operators whose results lie row by row, however their operands lie."""
+"""Operators whose results are row-major, whatever the layout of their operands."""
 
 
 _BY_COLUMN = {"linalg_inv_ex": 1, "linalg_qr": 2, "_linalg_svd": 1}
-"""Operators whose first so many results lie column by column."""
+"""Operators whose first n results are column-major."""
 
 
 _SOLVING = frozenset({"_linalg_solve_ex"})
@@ -99,7 +99,7 @@ _STRIDED = frozenset({"empty_strided", "new_empty_strided"})
 
 
 def view_layout(m: Machine, name: str, of: int, args: Mapping[str, object], shape: Shape) -> Layout | None:
-    """The layout of a view about to be made, if torch makes it and all of it is known."""
+    """The layout of a view about to be created, if torch creates it and all of it is known."""
     source, sizes = layout_of(tensor_at(m, of)), sizes_of(shape)
     if source is None or sizes is None:
         return None
@@ -109,7 +109,7 @@ def view_layout(m: Machine, name: str, of: int, args: Mapping[str, object], shap
 
 
 def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], views: Sequence[Ref]) -> None:
-    """Note where the pieces lie that `split` and its like have made."""
+    """Record the layouts of the pieces created by `split` and similar operators."""
     source = layout_of(tensor_at(m, of))
     shapes = [sizes for view in views for sizes in (sizes_of(tensor_at(m, view.id).shape),) if sizes is not None]
     known = source is not None and len(shapes) == len(views)
@@ -122,11 +122,11 @@ def lay_out_pieces(m: Machine, name: str, of: int, args: Mapping[str, object], v
 
 
 def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence[int]) -> truth.Truth:
-    """Whether a result with memory of its own lies row by row."""
+    """Whether a result with its own memory is row-major."""
     if memory_format == Builtin("torch.contiguous_format") or name in _ROW_BY_ROW:
         return True
     if name == "stack" and all(len(tensor_at(m, i).shape or (0,) * 9) < 3 for i in ids):
-        # What has four dimensions may lie channel by channel.
+        # A tensor with four dimensions may be channels-last.
         return True
     if memory_format not in (NONE, Builtin("torch.preserve_format")) or _OWN_ORDER.match(name):
         return None
@@ -136,7 +136,7 @@ def result_contiguous(m: Machine, name: str, memory_format: Value, ids: Sequence
 def lay_out_results(
     m: Machine, step: Step, memory_format: Value, results: Sequence[Ref], args: Mapping[str, object]
 ) -> None:
-    """Elements of new tensors keep the order that they have in the operands, unless another is asked for."""
+    """New tensors keep the element order of their operands, unless another is requested."""
     if step.name in _STRIDED:
         _lay_out_strided(tensor_at(m, results[0].id), args.get("stride"))
         return
@@ -164,7 +164,7 @@ def lay_out_results(
 
 
 def _lay_out_strided(tensor: Tensor, given: object) -> None:
-    """Note the strides that the program has named."""
+    """Record the strides given by the program."""
     sizes = sizes_of(tensor.shape)
     strides = tuple(s for s in given if isinstance(s, int)) if isinstance(given, list) else ()
     if sizes is not None and len(sizes) == len(strides):
@@ -172,7 +172,7 @@ def _lay_out_strided(tensor: Tensor, given: object) -> None:
 
 
 def _lay_out_by_column(tensor: Tensor) -> None:
-    """Note that each matrix of a batch lies column by column."""
+    """Record that each matrix of a batch is column-major."""
     sizes = sizes_of(tensor.shape)
     if sizes is not None and len(sizes) > 1:
         packed = Layout.packed((*sizes[:-2], sizes[-1], sizes[-2])).strides
@@ -180,7 +180,7 @@ def _lay_out_by_column(tensor: Tensor) -> None:
 
 
 def change_layout(m: Machine, name: str, ident: int, args: Mapping[str, object], shape: Shape) -> None:
-    """Give a tensor other sizes in place, as `t_` and `unsqueeze_` do."""
+    """Change a tensor's sizes in place, as `t_` and `unsqueeze_` do."""
     before, sizes = layout_of(tensor_at(m, ident)), sizes_of(shape)
     changed = replace(tensor_at(m, ident), shape=shape, contiguous=None, strides=None, offset=None)
     layout = None
@@ -192,7 +192,7 @@ def change_layout(m: Machine, name: str, ident: int, args: Mapping[str, object],
 
 
 def check_memory(m: Machine, ident: int, step: Step) -> None:
-    """Refuse a write in place to elements that share memory with each other, or partly with what is read."""
+    """Refuse an in-place write to elements that overlap each other, or partially overlap an operand."""
     target = tensor_at(m, ident)
     if step.name == "copy_" and _copies_nothing(m, ident, step):
         return
@@ -214,12 +214,12 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
             whole = tensor_at(m, target.base) if target.base is not None else target
             raise _refused(m, OTHERS, whole)
         if overlap is None and not _copies_item(m, step):
-            # Where exactly the operands lie is not known.
+            # The exact memory layout of the operands is unknown.
             m.st.doubtful = True
 
 
 def _copies_nothing(m: Machine, ident: int, step: Step) -> bool:
-    """A copy between two names of the same elements: torch does not look any further."""
+    """A copy between two names of the same elements: torch checks nothing further."""
     target = tensor_at(m, ident)
     place = layout_of(target)
     for source in step.inputs.get("src", ()):
@@ -230,7 +230,7 @@ def _copies_nothing(m: Machine, ident: int, step: Step) -> bool:
 
 
 def _copies_item(m: Machine, step: Step) -> bool:
-    """`x[0] += 1` ends by copying the item to itself."""
+    """`x[0] += 1` ends with copying the item to itself."""
     return step.what == "setitem" and is_augmented(m)
 
 

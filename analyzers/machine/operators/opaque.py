@@ -1,4 +1,4 @@
-"""Operators without a row: results of which little is known."""
+"""Operators without a row: results about which little is known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from analyzers.ops.table import Row
 
 
 def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    """An operator that the table does not know, or a call that fits none of its overloads."""
+    """An operator that is not in the table, or a call that matches none of its overloads."""
     m.record.imprecisions += 1
     values = [*args, *kwargs.values()]
     if name.endswith("_") and not name.endswith("__") and args and isinstance(args[0], Ref):
@@ -32,7 +32,7 @@ def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str
 
 
 def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
-    """A tensor computed from `values` in a way that the machine does not know."""
+    """A tensor computed from `values` in an unknown way."""
     operands = tuple(i for v in values for i in tensors_in(m, v))
     hidden = any(unknown_operand(m, v) for v in values)
     step = Step(name, name, {"all": operands}, (), ("all",), "unknown", m.parents(values))
@@ -55,13 +55,13 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
 
 
 def _presumed_result(m: Machine, step: Step) -> Ref:
-    """An operator that the machine does not know is taken for one with a derivative."""
+    """An unknown operator is presumed to have a derivative."""
     step.kind = "op"
     return new_result(m, step, None, None, make_node(m, step, ()), requires=True, contiguous=None)
 
 
 def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: int | None) -> Value:
-    """An operator made of parts that the machine does not take apart: its graph is unknown, its flags often not."""
+    """A composite that the machine does not decompose: its graph is unknown, but often not its flags."""
     operands = {name: tensors_in(m, value) for name, value in bound.items()}
     step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
     step.requires = inputs_require_grad(m, step)
@@ -120,7 +120,7 @@ def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, coun
 
 
 def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:
-    """A composite that may return a view of `self`: its place in the graph is unknown, its memory perhaps shared."""
+    """A composite that may return a view of `self`: its place in the graph is unknown, and its memory may be shared."""
     source = bound.get("self", NONE)
     if not isinstance(source, Ref) or m.tensor(source) is None:
         return opaque_result(m, row.base, list(bound.values()))
@@ -134,7 +134,7 @@ def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[Tens
     )
     tensor = tensor_at(m, result.id)
     of = tensor_at(m, source.id)
-    # Writes to the one are perhaps writes to the other.
+    # A write to one may be a write to the other.
     tensor.counter = of.counter
     tensor.storage = of.storage
     tensor.inference = None if of.inference is not False else False

@@ -1,9 +1,8 @@
 """`out=`: operators that write their result into a given tensor.
 
-A differentiable operator refuses to, in grad mode, if anything it is handed requires grad. A composite refuses in the
-name of the part that gets the `out=`; or its parts know nothing of it, and the result is copied at the end as by
-`copy_`, with a graph. An operator without a derivative of its own for the `out=` form gives the target a node whose
-backward raises.
+In grad mode, a differentiable operator refuses if any of its arguments requires grad. A composite either refuses in the
+name of the part that receives the `out=`, or passes none on and copies the result at the end as by `copy_`, with a
+graph. An operator whose `out=` form has no derivative gives the target a node whose backward raises.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ REFUSED_BY: dict[str, str] = {
     "msort": "sort", "nanmean": "nansum", "qr": "linalg_qr", "square": "pow", "std": "std", "svd": "_linalg_svd",
     "take_along_dim": "gather", "var": "var",
 }  # fmt: skip
-"""The part of a composite that refuses, in whose name the message speaks."""
+"""The part of a composite that refuses and is named in the message."""
 
 
 COPYING = frozenset(
@@ -54,7 +53,7 @@ COPYING = frozenset(
         "quantile", "special_ndtr",
     )
 )  # fmt: skip
-"""Composites that compute their result anew and copy it."""
+"""Composites that compute a new result and copy it."""
 
 
 UNIMPLEMENTED = {"diag": "diag_embed", "linalg_ldl_factor": "linalg_ldl_factor_ex"}
@@ -62,18 +61,18 @@ UNIMPLEMENTED = {"diag": "diag_embed", "linalg_ldl_factor": "linalg_ldl_factor_e
 
 
 RESIZING = frozenset({"empty", "randn"})
-"""Operators that begin by resizing the target."""
+"""Operators that start by resizing the target."""
 
 
 UNCOUNTED = frozenset({"empty", "kron"})
-"""Operators whose write to a target no version counter sees."""
+"""Operators whose write to a target bypasses the version counter."""
 
 
 Run: TypeAlias = Callable[..., Value]
 
 
 def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run) -> Value:
-    """Run an `out=` row; gives its targets. `run` runs any row."""
+    """Run an `out=` row; returns its targets. `run` runs any row."""
     targets = [a.name for a in row.args if _is_target(a) and a.name in bound]
     bound = {**bound, **_each_target(bound, targets)}
     goals = list(dict.fromkeys(i for name in targets for i in tensors_in(m, bound[name])))
@@ -85,7 +84,7 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run
 
 
 def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -> None:
-    """Targets of another size than the results get that of the results; empty ones are made for it."""
+    """Targets whose size differs from the result's are resized to it; that is the intended use for empty ones."""
     plain = _plain(row)
     types: Sequence[TensorType] = ()
     if plain is not None and plain.returns[0].type == "Tensor[]":
@@ -132,13 +131,13 @@ def _write(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run) -
 
 
 def _makes_anew(row: Row) -> bool:
-    """Whether an operator makes a tensor, with the options that such operators take."""
+    """Whether an operator is a factory, taking the options that factories take."""
     plain = _plain(row)
     return plain is not None and plain.arg("pin_memory") is not None
 
 
 def _plain(row: Row) -> Row | None:
-    """The overload that an `out=` row is a form of."""
+    """The overload whose `out=` form a row is."""
     overload = row.overload.removesuffix("out").removesuffix("_")
     named = table.row(f"{row.base}.{overload}" if overload else row.base)
     if named is not None and not named.out:
@@ -150,7 +149,7 @@ def _plain(row: Row) -> Row | None:
 
 
 def _set_flag(m: Machine, ident: int) -> None:
-    """What makes tensors ends by setting `requires_grad`, which is False unless asked for; only a leaf heeds it."""
+    """Factories end by setting `requires_grad`, which is False unless requested; this only affects a leaf."""
     tensor = tensor_at(m, ident)
     if tensor.requires_grad and tensor.edge is None and tensor.base is None:
         m.st.put(ident, replace(tensor, requires_grad=False))
@@ -162,7 +161,7 @@ def _is_target(argument: Arg) -> bool:
 
 def _kind(row: Row) -> str:
     if row.kind != "composite":
-        # The kernel for nested tensors has a derivative, and with it a form with `out=` that refuses.
+        # The nested-tensor kernel has a derivative, and therefore an `out=` form that refuses.
         return "derivative" if row.base == "unbind_copy" else row.kind
     if row.alias_of is not None and (target := table.row(row.alias_of)) is not None:
         return target.kind
@@ -170,7 +169,7 @@ def _kind(row: Row) -> str:
 
 
 def refuse(m: Machine, name: str, operands: list[int]) -> None:
-    """Raise if the operator, in grad mode, is handed what requires grad."""
+    """Raise if, in grad mode, an operand requires grad."""
     if m.st.grad is True and any(refreshed(m, i).requires_grad for i in operands):
         raise _refusal(m, name)
 
@@ -181,7 +180,7 @@ def _refusal(m: Machine, name: str) -> PyRaise:
 
 
 def _lose(m: Machine, row: Row, sources: tuple[int, ...], written: tuple[int, ...], what: str) -> None:
-    """Write, and put the targets behind a node whose backward raises."""
+    """Write, and give the targets a node whose backward raises."""
     operands = (*sources, *written)
     part = UNIMPLEMENTED.get(row.base, row.base)
     if row.base == "diag" and any(len(tensor_at(m, i).shape or ()) == 2 for i in sources):
@@ -205,7 +204,7 @@ def _lose(m: Machine, row: Row, sources: tuple[int, ...], written: tuple[int, ..
 
 
 def _is_fixed(m: Machine, ident: int) -> bool:
-    """Whether a target cannot get another place in the graph: a leaf, a view of one, or one of several views."""
+    """Whether a target cannot get a new place in the graph: a leaf, a view of one, or one of several views."""
     tensor = refreshed(m, ident)
     if tensor.base is None:
         return bool(tensor.requires_grad and tensor.edge is None)
@@ -249,7 +248,7 @@ def _written_as_parts_do(m: Machine, row: Row, bound: dict[str, Value], what: st
 
 
 def _refusing(m: Machine, row: Row, bound: dict[str, Value], operands: list[int]) -> str:
-    """The part that refuses to write what requires grad."""
+    """The part that refuses to write a tensor that requires grad."""
     if row.base.startswith("fft_") and any((tensor_at(m, i).dtype or "").startswith("complex") for i in operands):
         return REFUSED_BY.get(row.base, "_fft_c2c").replace("_fft_r2c", "_fft_c2c")
     plain = next((r for r in table.rows(row.base) if r.alias_of is not None), None)
@@ -259,7 +258,7 @@ def _refusing(m: Machine, row: Row, bound: dict[str, Value], operands: list[int]
 
 
 def _each_target(bound: dict[str, Value], targets: list[str]) -> dict[str, Value]:
-    """The targets one by one: an `out=` tuple is bound to each of the outputs."""
+    """The individual targets: an `out=` tuple is bound to every output."""
     whole = bound[targets[0]] if targets else NONE
     if len(targets) > 1 and isinstance(whole, Tup) and all(bound[name] == whole for name in targets):
         return dict(zip(targets, whole.items, strict=False))

@@ -1,7 +1,8 @@
-"""Matrix products of any rank, built from `mm`, `mv`, `dot` and `bmm` as torch does.
+"""Matrix products of any rank, built from `mm`, `mv`, `dot` and `bmm` as in torch.
 
 A product of a batch with a single matrix is *folded*: the batch becomes one tall matrix, if the other factor requires
-grad (a batch of copies would cost its gradient dear) or if that needs no copy. All others are batches of both.
+grad (a batch of copies would make its gradient expensive) or if folding needs no copy. All others become products of
+two batches.
 
     torch.ones(2, 3, 4) @ w    # view, mm, _unsafe_view
 """
@@ -39,7 +40,7 @@ def product(m: Machine, a: Value, b: Value, what: str) -> Value:
 
 
 def matmul(m: Machine, a: Value, b: Value, what: str) -> Value | None:
-    """The product as torch's parts make it; None where too little is known of the factors."""
+    """The product as computed by torch's parts; None if too little is known about the factors."""
     x, y = _sizes_of(m, a), _sizes_of(m, b)
     if x is None or y is None or not x or not y:
         return None
@@ -64,7 +65,7 @@ def _sizes_of(m: Machine, value: Value) -> Sizes | None:
 
 
 def _folds(m: Machine, a: Value, b: Value) -> truth.Truth:
-    """Whether the larger factor, of rank three or more, becomes a matrix: the other is a matrix or a vector."""
+    """Whether the larger factor, of rank three or more, is folded into a matrix: the other is a matrix or a vector."""
     x, y = _sizes_of(m, a), _sizes_of(m, b)
     assert isinstance(a, Ref) and isinstance(b, Ref) and x is not None and y is not None
     larger, other = (a, b) if len(x) >= len(y) else (b, a)
@@ -165,14 +166,14 @@ def linear(m: Machine, x: Value, weight: Value, bias: Value, what: str) -> Value
 
 
 def _linear_unknown(m: Machine, x: Value, weight: Value, bias: Value, what: str) -> Value:
-    """A linear layer on input of which too little is known."""
+    """A linear layer on input about which too little is known."""
     shape, out = _sizes_of(m, x), _sizes_of(m, weight)
     result = None if shape is None else (*shape[:-1], out[0] if out else None)
     return _unknown_product(m, {"input": x, "weight": weight, "bias": bias}, ("input", "weight"), result, what)
 
 
 def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape: Sizes | None, what: str) -> Value:
-    """A product of parts that are not known: each factor is kept for the other's sake, if it need not be copied."""
+    """A product with unknown parts: each factor is saved for the other's gradient, if it need not be copied."""
     inputs = {k: tensors_in(m, v) for k, v in values.items()}
     step = Step("matmul", what, inputs, (), tuple(values), "op", m.parents(list(values.values())))
     step.requires = inputs_require_grad(m, step)
@@ -196,7 +197,7 @@ def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape:
         if hidden:
             found = m.node(node)
             m.st.put(node, replace(found, edges=(*found.edges, Edge(maybe=True))))
-    # Torch takes no product of two dtypes: what is known of one operand's is so of the result's.
+    # Torch does not multiply two dtypes, so one operand's known dtype is also the result's.
     dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None and t.dtype is not None}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     cut = lost_graph(m, step.operands(), None) if m.st.grad is False or m.st.inference else None

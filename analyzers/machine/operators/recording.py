@@ -33,7 +33,7 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
 
 
 def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) -> list[object]:
-    """What the node keeps of its inputs: `Saved`s; outputs come later, as their table rows."""
+    """What the node saves of its inputs: `Saved`s; outputs are filled in later, and are table rows until then."""
     out: list[object] = []
     for entry in row.saves:
         maybe = False
@@ -63,7 +63,7 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
 
 
 def record_call(m: Machine, step: Step) -> truth.Truth:
-    """Whether a node is made."""
+    """Whether a node is recorded."""
     if m.st.inference:
         return False
     return truth.both(m.st.grad, step.requires)
@@ -87,7 +87,7 @@ def record_node(m: Machine, step: Step, kept: list[object], recorded: truth.Trut
 
 
 def save_outputs(m: Machine, row: Row, node: int, kept: list[object], results: Sequence[Ref]) -> None:
-    """Results that the node keeps: known only once they are there."""
+    """Save results for the node, which is only possible once they exist."""
     saved: list[Saved] = []
     for entry in kept:
         if isinstance(entry, SavedRow):

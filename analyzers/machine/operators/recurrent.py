@@ -1,4 +1,4 @@
-"""Recurrent operators: taken apart over a few time steps, one node for the whole otherwise."""
+"""Recurrent operators: decomposed over a few time steps, otherwise a single node."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from analyzers.machine.operators.arguments import infer, tensors_in, unknown_ope
 from analyzers.ops.table import Row
 
 MOST = 12
-"""Steps of time, over all layers and directions, that are run one by one."""
+"""The most time steps, over all layers and directions, that are run individually."""
 
 
 _OPERANDS = frozenset({"input", "data", "hx", "params", "w_ih", "w_hh", "b_ih", "b_hh"})
 
 
 def few_steps(m: Machine, row: Row, bound: dict[str, Value]) -> bool:
-    """Whether the operator is run as its parts, which the prelude holds."""
+    """Whether the operator is run as its parts, which are in the prelude."""
     names = [name for name in bound if name in _OPERANDS]
     if "data" in bound or any(unknown_operand(m, bound[name]) for name in names):
         return False
@@ -36,7 +36,7 @@ def few_steps(m: Machine, row: Row, bound: dict[str, Value]) -> bool:
         return False
     rounds: int = layers.value * (2 if both.value else 1)  # type: ignore[operator]
     if row.base == "lstm" and given.dtype == "float32" and len({t.shape for t in _states(m, bound)}) == 1:
-        # One operator for all steps of a layer.
+        # One operator for all time steps of a layer.
         return rounds <= MOST
     length = given.shape[1 if bound.get("batch_first") == TRUE else 0]
     return length is not None and length * rounds <= MOST
@@ -47,9 +47,9 @@ def _states(m: Machine, bound: dict[str, Value]) -> list[Tensor]:
 
 
 def unknown_steps(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value | None:
-    """One node for all steps of time: each keeps results of its own, so a second backward finds them gone.
+    """A single node for all time steps: each step saves results of its own, so a second backward finds them freed.
 
-    Whether an input or a weight itself is kept depends on the length and on the layout of memory.
+    Whether an input or a weight itself is saved depends on the length and the memory layout.
     """
     names = tuple(name for name in bound if name in _OPERANDS)
     values = [bound[name] for name in names]
@@ -76,7 +76,7 @@ def unknown_steps(m: Machine, row: Row, bound: dict[str, Value], what: str) -> V
 
 
 def _last_part(row: Row, bound: dict[str, Value], index: int) -> str | None:
-    """The node behind a result: states are stacked, and so are the outputs of each direction."""
+    """The node that created a result: states are stacked, as are the outputs of each direction."""
     if row.base not in {"rnn_tanh", "rnn_relu", "gru"} or "input" not in bound:
         return None
     if index > 0:

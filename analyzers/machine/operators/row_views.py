@@ -1,4 +1,4 @@
-"""Rows that give views."""
+"""Rows that return views."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: i
 
 
 _PARTS = frozenset({"select", "slice", "diagonal", "as_strided", "unfold"})
-"""Views that leave elements out."""
+"""Views that omit elements."""
 
 
 def _grows(before: Shape, after: Shape) -> truth.Truth:
-    """Whether an expanded tensor has elements that share memory."""
+    """Whether an expanded tensor has overlapping elements."""
     if before is None or after is None:
         return None
     padded = (1,) * (len(after) - len(before)) + before
@@ -80,7 +80,7 @@ def _row_shape(row: Row, source: Tensor) -> Shape:
 
 
 def _view_cut(m: Machine, of: int) -> Cut | None:
-    """A view made without grad keeps `requires_grad`, yet leads nowhere."""
+    """A view made without grad keeps `requires_grad`, but its graph leads nowhere."""
     if m.st.grad is False and refreshed(m, of).requires_grad:
         return "inference" if m.st.inference else "no-grad"
     return None

@@ -66,7 +66,7 @@ def run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> V
 
 
 def _save_written(m: Machine, ident: int, outputs: Sequence[object]) -> None:
-    """An in-place operator that keeps its result keeps the tensor after the write."""
+    """An in-place operator that saves its result saves the tensor after the write."""
     tensor = tensor_at(m, ident)
     holder = tensor
     if tensor.base is not None:

@@ -1,4 +1,4 @@
-"""Runs the row of an operator: results, and the node if there is one."""
+"""Running an operator's row: its results, and its node if there is one."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def run_row(
 ) -> Value:
     step = step_of(m, row, bound, what)
     if row.kind == "not-implemented" and row.arg("pin_memory") is not None:
-        # What makes a tensor from sizes and numbers does so below autograd.
+        # A factory that takes sizes and numbers runs below autograd.
         return _run_plain(m, row, bound, step, count)
     if row.kind == "not-implemented":
-        # Its node has edges only to what requires grad.
+        # Its node only has edges to tensors that require grad.
         step.differentiable = tuple(
             n for n, ids in step.inputs.items() if any(refreshed(m, i).requires_grad is not False for i in ids)
         )
@@ -138,11 +138,11 @@ def _refuse_complex(m: Machine, row: Row, wanted: Sequence[tuple[TensorType | No
 
 
 def _common_dtype(m: Machine, step: Step) -> str | None:
-    """The dtype that all tensors of a list of unknown length have."""
+    """The dtype shared by all tensors of a list of unknown length."""
     dtypes = {tensor_at(m, i).dtype for i in step.inputs.get("tensors", ())}
     return dtypes.pop() if len(dtypes) == 1 else None
 
 
 def _condition_holds(row: Row) -> bool:
-    """Conditions in the table are about dtypes that gradients exist for; floats always have them."""
+    """The table's conditions are about which dtypes have gradients; floats always do."""
     return row.condition is not None

@@ -3,7 +3,7 @@ import torch
 
 
 class Plain:
-    """A context that changes nothing of autograd."""
+    """A context that has no effect on autograd."""
 
     def __enter__(self):
         return self
@@ -13,7 +13,7 @@ class Plain:
 
 
 class Accelerator:
-    """Prepares modules, optimizers and loaders, which stay what they are, and calls backward."""
+    """Prepares modules, optimizers and loaders, which are returned unchanged, and calls backward."""
 
     def __init__(self, *args, **kwargs):
         self.gradient_accumulation_steps = kwargs.get("gradient_accumulation_steps", 1)

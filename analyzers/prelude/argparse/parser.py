@@ -1,4 +1,4 @@
-"""What a command line may say: of each argument the type, never the value."""
+"""The result of parsing a command line: the type of each argument is known, but never its value."""
 
 import autograd_machine
 
@@ -11,7 +11,7 @@ class BooleanOptionalAction:
 
 
 class ArgumentParser:
-    """Groups of arguments are the parser itself; with subcommands nothing is known of what it gives."""
+    """Argument groups are the parser itself; with subcommands, the result is unknown."""
 
     def __init__(self, *args, parents=(), argument_default=None, **kwargs):
         self._values = {}
@@ -59,7 +59,7 @@ def _destination(names, dest):
 
 
 def _value(action, nargs, default, type, optional):
-    """Defaults that are no strings are given as they are, whatever the type."""
+    """Defaults that are not strings are returned unchanged, whatever the type."""
     if action in ("store_true", "store_false"):
         return autograd_machine.unknown_bool()
     if action is BooleanOptionalAction and isinstance(default, bool):

@@ -138,7 +138,7 @@ def feature_dropout_(self, p, train):
 
 
 def _alpha(input, p, noise, in_place):
-    """Noise that keeps the mean, and a shift."""
+    """Noise that preserves the mean, and a shift."""
     shift = noise + 1.0
     product = input.mul_(noise) if in_place else input * noise
     return product.add_(shift)

@@ -4,7 +4,7 @@ import torch
 
 
 def _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
-    """Whether the kernel takes them, that has one node for all."""
+    """Whether the fused kernel, which has a single node, accepts these arguments."""
     if dropout_p > 0.0 or query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
         return False
     if query.size(0) != key.size(0) or query.size(0) != value.size(0):
@@ -31,7 +31,7 @@ def _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
 
 
 def _additive(mask, dtype):
-    """A mask of truth values as numbers to add; any other as it is."""
+    """A boolean mask converted to numbers to add; any other mask is returned unchanged."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))

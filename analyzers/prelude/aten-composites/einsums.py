@@ -6,7 +6,7 @@ def _labels(term):
 
 
 def _implicit(terms):
-    """The output's labels where none are written: those that stand once, in order."""
+    """The output labels if none are given: those that occur once, in order."""
     seen = [label for term in terms for label in term]
     letters = [label for label in seen if label != "." and seen.count(label) == 1]
     return (["."] if "." in seen else []) + sorted(letters)
@@ -46,7 +46,7 @@ def _aligned(operand, labels, order, hidden):
 
 
 def _pair(a, b, summed):
-    """The product of two operands of as many dimensions, summed over some of them."""
+    """The product of two operands with the same number of dimensions, summed over some of them."""
     if len(summed) == 0:
         return a * b
     both, left, right = [], [], []

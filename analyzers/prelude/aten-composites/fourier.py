@@ -2,7 +2,7 @@ import torch
 
 
 def _resized(x, dims, sizes):
-    """Cut or padded with zeros to the sizes asked for."""
+    """Cut or zero-padded to the requested sizes."""
     shape = x.shape
     must_pad = False
     pad = [0] * (2 * x.dim())
@@ -198,7 +198,7 @@ def _ihfftn_out(x, s, dim, out):
     x = _resized(x, dims, _sizes_of(x, s, dims))
     half = torch.ops.aten._fft_r2c(x, [dims[-1]], 2, True)
     if len(dims) == 1:
-        # Torch computes the result and does not write it.
+        # Torch computes the result but does not write it.
         return out
     return torch.ops.aten._fft_c2c(torch.ops.aten._conj_physical(half), dims[:-1], 2, False, out=out)
 
@@ -258,7 +258,7 @@ def stft(self, n_fft, hop_length=None, win_length=None, window=None, normalized=
 
 
 def _centered(window, n_fft, wide):
-    """A window written into the middle of zeros."""
+    """A window centered in zeros."""
     padded = torch.zeros(n_fft, dtype=window.dtype)
     padded.narrow(0, (n_fft - wide) // 2, wide).copy_(window)
     return padded

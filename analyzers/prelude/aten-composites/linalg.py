@@ -135,7 +135,7 @@ def _matrix_power(self, n):
 
 
 def _power_by_squares(base, n, **to):
-    """Only the last of the products is told where to write."""
+    """Only the last of the products gets the `out=`."""
     power = None
     result = None
     while n > 0:
@@ -195,7 +195,7 @@ def linalg_norm(self, ord=None, dim=None, keepdim=False, dtype=None):
 
 
 def _behind(rank, a, b):
-    """The order of dimensions in which `a` and `b` are the last two."""
+    """The order of dimensions that puts `a` and `b` last."""
     return [d for d in range(rank) if d != a % rank and d != b % rank] + [a % rank, b % rank]
 
 
@@ -236,7 +236,7 @@ def linalg_matrix_norm(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None)
 
 
 def _largest(values, dim, keepdim):
-    """Of nothing it is zero, and has no graph."""
+    """The largest value; for an empty input it is zero, without a graph."""
     if values.shape[dim] > 0:
         return values.amax(dim, keepdim)
     sizes = list(values.shape)
@@ -317,7 +317,7 @@ def linalg_vander(x, N=None):
 
 
 def _chain(matrices):
-    """The order of products that costs least, as `linalg.multi_dot` chooses it."""
+    """The cheapest order of products, as chosen by `linalg.multi_dot`."""
     sizes = [matrix.shape[0] for matrix in matrices] + [matrices[-1].shape[1]]
     count = len(matrices)
     cost = [[0] * count for _ in range(count)]
@@ -438,7 +438,7 @@ def tensordot(self, other, dims_self, dims_other):
 
 
 def _contracted(a, b):
-    """The one number that is left when all dimensions are contracted."""
+    """The single number left after contracting all dimensions."""
     if a.is_contiguous() and b.is_contiguous():
         return torch.dot(a.flatten(), b.flatten())
     return (a.squeeze() * b.squeeze()).sum()

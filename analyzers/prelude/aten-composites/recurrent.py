@@ -61,7 +61,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 
 def _cells(params, has_biases, projected):
-    """The weights of each layer and direction: for the input, for the state, their biases, for the projection."""
+    """The weights of each layer and direction: for the input, for the state, the biases of both, for the projection."""
     size = 2 + 2 * has_biases + projected
     groups = [params[i:i + size] for i in range(0, len(params), size)]
     return [
@@ -145,7 +145,7 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
 
 
 def _fused_lstm(input, h, c, cells, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    """One node for each layer and direction."""
+    """A single node for each layer and direction."""
     directions = 2 if bidirectional else 1
     size = h.size(2)
     hs, cs = [], []

@@ -14,7 +14,7 @@ def std_mean(self, dim=None, unbiased=True, keepdim=False):
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
-    """Of a batch without elements; the statistics of any other are one operator's work."""
+    """For a batch without elements; the statistics of any other batch are computed by a single operator."""
     out = input.clone()
     if weight is not None:
         out = out * weight[0]
@@ -50,7 +50,7 @@ def norm_except_dim(v, pow=2, dim=0):
 
 
 def _weight_norm(v, g, dim=0):
-    """By parts, where the dimension is neither the first nor the last."""
+    """Composed from parts if the dimension is neither the first nor the last."""
     return v * (g / torch.ops.aten.norm_except_dim(v, 2, dim))
 
 

@@ -1,4 +1,4 @@
-"""Iterators over a generator, which is not run ahead of who consumes it: a loop's body runs at each of its items."""
+"""Iterators over a generator, which does not run ahead of its consumer: a loop's body runs at each item."""
 
 
 def enumerate(iterable, start=0):
@@ -8,7 +8,7 @@ def enumerate(iterable, start=0):
 
 
 def zip(before, generator, after):
-    """`before` and `after` are iterators over what stands beside the generator."""
+    """`before` and `after` are iterators over the other arguments on either side of the generator."""
     for item in generator:
         try:
             row = [next(other) for other in before], item, [next(other) for other in after]

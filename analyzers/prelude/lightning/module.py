@@ -2,7 +2,7 @@ import torch
 
 
 class LightningModule(torch.nn.Module):
-    """A module that a trainer drives, which calls its hooks around `training_step`."""
+    """A module driven by a trainer, which calls its hooks around `training_step`."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -97,7 +97,7 @@ class LightningModule(torch.nn.Module):
 
 
 def optimizers_in(configured):
-    """The optimizers among what `configure_optimizers` returns in one of its forms."""
+    """The optimizers in the result of `configure_optimizers`, in any of its forms."""
     if isinstance(configured, torch.optim.Optimizer):
         return [configured]
     if isinstance(configured, dict):

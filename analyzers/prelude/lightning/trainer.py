@@ -3,7 +3,7 @@ import torch
 
 
 class Trainer:
-    """Goes through batches, and steps between them; much of it can be told to go another way."""
+    """Iterates over batches and steps after each; much of this can be configured differently."""
 
     def __init__(self, *args, **kwargs):
         pass
@@ -42,7 +42,7 @@ def drive(model, batches, others):
 
 
 def optimize(model, optimizer, outputs, epoch, batch_idx):
-    """What follows `training_step` under automatic optimization; a step without loss is left out."""
+    """What follows `training_step` under automatic optimization; a step without a loss is skipped."""
     loss = autograd_machine.loss_of(outputs, model.training_step)
     if loss is not None:
         model.on_before_zero_grad(optimizer)
@@ -56,7 +56,7 @@ def optimize(model, optimizer, outputs, epoch, batch_idx):
 
 
 class Fabric:
-    """Sets up modules and optimizers, which stay what they are, and calls backward."""
+    """Sets up modules and optimizers, which are returned unchanged, and calls backward."""
 
     def __init__(self, *args, **kwargs):
         pass

@@ -5,7 +5,7 @@ from transformers import drive as drive_trainer
 
 
 class Model(torch.nn.Module):
-    """A module of which no more is known than that it is one, and learns."""
+    """An otherwise unknown module that learns."""
 
     def __init__(self):
         super().__init__()
@@ -21,15 +21,15 @@ def make_optimizer(models):
 
 
 def make_optimizer_over(parameters):
-    """An optimizer of which no more is known than what it trains."""
+    """An optimizer about which nothing is known except what it trains."""
     return torch.optim.SGD(parameters, lr=0.1)
 
 
 def train_lightning(model):
-    """A `LightningModule` in a trainer that nobody shows, on batches of which nothing is known."""
+    """A `LightningModule` in an unseen trainer, on unknown batches."""
     drive(model, autograd_machine.unknown(), autograd_machine.unknown())
 
 
 def train_transformers(trainer):
-    """A subclass of `Trainer`, likewise, with a model of which no more is known than that it is one."""
+    """A subclass of `Trainer`, likewise, with an otherwise unknown model."""
     drive_trainer(trainer, Model(), autograd_machine.unknown())

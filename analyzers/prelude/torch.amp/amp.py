@@ -3,7 +3,7 @@ import torch
 
 
 class GradScaler:
-    """A scaler for a device that is not there is disabled and does nothing; one for the CPU works."""
+    """A scaler for an unavailable device is disabled and does nothing; one for the CPU works."""
 
     def __init__(self, device="cuda", init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
                  enabled=True):
@@ -93,7 +93,7 @@ class GradScaler:
 
 
 class autocast:
-    """Of no effect here: casts change neither what requires grad nor what is shared."""
+    """No effect here: casts change neither what requires grad nor what is shared."""
 
     def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
         self.device = device_type

@@ -3,7 +3,7 @@ import torch
 
 
 def once_differentiable(fn):
-    """What the function computes has no graph; if it would have had one, it gets a node that only raises."""
+    """The function's result has no graph; if it would have had one, it gets a node that only raises."""
 
     def wrapper(ctx, *args):
         with torch.no_grad():

@@ -6,7 +6,7 @@ def _as_tuple(value):
 
 
 def _inputs(inputs, create_graph):
-    """What the function sees: views with a graph to the inputs if a graph is wanted, else cut off."""
+    """What the function sees: views with a graph to the inputs if a graph is requested, otherwise detached leaves."""
     if create_graph:
         return tuple([t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in inputs])
     return tuple([t.detach().requires_grad_() for t in inputs])
@@ -19,7 +19,7 @@ def _result(values, create_graph, single):
 
 
 def _found(outputs, inputs, grads, create_graph, retain_graph):
-    """The gradients; None where an input had no part in it."""
+    """The gradients; None for an input that was not used."""
     wanted = [o for o in outputs if o.requires_grad]
     given = None if grads is None else [g for o, g in zip(outputs, grads) if o.requires_grad]
     if len(wanted) == 0:
@@ -33,7 +33,7 @@ def _gradients(outputs, inputs, grads, create_graph, retain_graph=None):
 
 
 def _rows(out, given, create_graph):
-    """One backward for each element of an output."""
+    """One backward per element of an output."""
     parts = [[] for _ in given]
     for j in range(out.nelement()):
         found = _gradients((out.reshape(-1)[j],), given, None, create_graph, True)
@@ -72,7 +72,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def _forward_by_backward(outputs, given, v, create_graph):
-    """The gradient is linear in what it is given, and that is differentiated in turn."""
+    """The gradient is linear in the incoming gradient, and is differentiated with respect to that."""
     zeros = tuple([torch.zeros_like(o, requires_grad=True) for o in outputs])
     first = _gradients(outputs, given, zeros, True)
     return _gradients(first, zeros, None if v is None else _as_tuple(v), create_graph)

@@ -4,7 +4,7 @@ import torch
 
 
 class _Kept:
-    """What is written while its block lasts has been copied before, if backward still needs it."""
+    """A tensor written inside the block is copied first, if backward still needs it."""
 
     def __init__(self):
         self.active = True

@@ -2,7 +2,7 @@ import torch
 
 
 class Distribution:
-    """Subclasses keep tensors that were broadcast to one shape; `_shape(n)` is the shape of a sample of that size."""
+    """Subclasses store tensors broadcast to a common shape; `_shape(n)` is the shape of a sample of that size."""
 
     has_rsample = False
     arg_constraints = {}
@@ -61,7 +61,7 @@ class ExponentialFamily(Distribution):
 
 
 def _tensors(*values):
-    """Numbers and tensors as tensors of one shape."""
+    """Numbers and tensors, converted to tensors of a common shape."""
     made = [torch.tensor(float(v)) if isinstance(v, (int, float)) else v for v in values]
     return torch.ops.aten.broadcast_tensors(made)
 

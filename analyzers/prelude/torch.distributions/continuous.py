@@ -345,7 +345,7 @@ class StudentT(Distribution):
 
 
 class _TwoPositive(Distribution):
-    """Distributions of which only what flows from their two parameters is modelled."""
+    """Distributions for which only the flow from their two parameters is modelled."""
 
     has_rsample = True
 

@@ -2,7 +2,7 @@ import torch
 
 
 class _ProbsLogits(Distribution):
-    """One of `probs` and `logits` is given; the other is computed when first asked for, and kept with its graph."""
+    """Either `probs` or `logits` is given; the other is computed on first use, and cached with its graph."""
 
     def __init__(self, probs, logits, event):
         given = logits if probs is None else probs

@@ -3,7 +3,7 @@ import torch
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """The module runs with the given tensors in the place of its own, which then come back."""
+    """The module runs with the given tensors in place of its own, which are then restored."""
     given = parameter_and_buffer_dicts
     if isinstance(given, (tuple, list)):
         merged = {}
@@ -50,12 +50,12 @@ def _like(value, tensors):
 
 
 def _inside(tensors):
-    """What the function sees: nobody outside asks for the gradients of these."""
+    """What the function sees: nothing outside asks for the gradients of these."""
     return [autograd_machine.inside(t) if t.requires_grad else t.detach().requires_grad_() for t in tensors]
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
-    """Results keep the graph to whatever required grad outside."""
+    """Results keep the graph to anything that required grad outside."""
 
     def wrapped(*args, **kwargs):
         recorded = torch.is_grad_enabled()
@@ -97,7 +97,7 @@ def grad(func, argnums=0, has_aux=False):
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """Inside, a tensor has no batch dimension, and outside it has: nothing is claimed of the result."""
+    """A tensor has no batch dimension inside but does outside, so nothing is claimed about the result."""
 
     def wrapped(*args, **kwargs):
         return autograd_machine.unknown()
@@ -106,7 +106,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 
 
 def _shaped(value, shape):
-    """Each tensor behind an operator that is not known, with the sizes of the function's result in front."""
+    """Each tensor behind an unknown operator, with the sizes of the function's result prepended."""
     if isinstance(value, torch.Tensor):
         return autograd_machine.spread(value, shape)
     if isinstance(value, dict):
@@ -115,7 +115,7 @@ def _shaped(value, shape):
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    """The gradient of the sum says which graph there is; a result that is no single tensor is not followed."""
+    """The gradient of the sum determines the graph; a result other than a single tensor is not followed."""
 
     def wrapped(*args, **kwargs):
         shapes = []
@@ -137,7 +137,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """Going forward, a linear function may leave a graph where going backward leaves none."""
+    """In forward mode, a linear function may produce a graph where reverse mode does not."""
     backward = jacrev(func, argnums, has_aux=has_aux)
 
     def wrapped(*args, **kwargs):

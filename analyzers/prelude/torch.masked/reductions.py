@@ -13,7 +13,7 @@ def _dims(dim, ndim):
 
 
 def _full_mask(input, mask):
-    """The mask in the shape of what it masks."""
+    """The mask expanded to the shape of the input."""
     if mask.shape == input.shape:
         return mask
     return torch.broadcast_to(mask.clone(), input.shape).to(dtype=torch.bool)

@@ -147,7 +147,7 @@ def _dropout_channels(input, p, training, inplace):
 
 
 def _dropout_unbatched(input, p, training, inplace):
-    """Dimension 0 is put in front for a while; in place, `input` itself gets the new shape, then the old one."""
+    """Dimension 0 is prepended temporarily; in place, `input` itself gets the new shape, then the old one again."""
     if inplace:
         return _dropout_channels(input.unsqueeze_(0), p, training, True).squeeze_(0)
     return _dropout_channels(input.unsqueeze(0), p, training, False).squeeze(0)

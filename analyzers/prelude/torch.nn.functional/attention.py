@@ -2,7 +2,7 @@ import torch
 
 
 def _additive(mask, dtype):
-    """A mask of truth values as numbers to add; any other as it is."""
+    """A boolean mask converted to numbers to add; any other mask is returned unchanged."""
     if mask is not None and mask.dtype == torch.bool:
         return torch.zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
     return mask
@@ -13,7 +13,7 @@ def _parts(projected, n, size):
 
 
 def _packed_projection(q, k, v, weight, bias):
-    """One product for what is the same tensor: three, two or one."""
+    """A single product for arguments that are the same tensor: three, two or one in total."""
     size = q.size(-1)
     if k is v:
         if q is k:

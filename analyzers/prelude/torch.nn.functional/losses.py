@@ -89,7 +89,7 @@ def _in_chunks(input, linear_weight, target, linear_bias, weight, reduction):
 
 
 class GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_default(torch.autograd.Function):
-    """The gradients are computed with the loss: the first backward asks for nothing that was given."""
+    """The gradients are computed along with the loss, so the first backward needs none of the inputs."""
 
     @staticmethod
     def forward(ctx, input, linear_weight, target, linear_bias, weight):

@@ -3,7 +3,7 @@ import torch
 
 
 def _more_than_one(input, groups, what):
-    """A deviation is computed of more than one number."""
+    """A deviation needs more than one number."""
     if autograd_machine.surely(input.numel() == groups > 0):
         raise ValueError("Expected more than 1 " + what + " when training")
 

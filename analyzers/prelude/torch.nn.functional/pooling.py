@@ -38,7 +38,7 @@ def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 
 
 def _filled(input, output_size, n):
-    """An output size with an entry for each dimension; where it says None, the input's."""
+    """An output size with an entry for each dimension; None is replaced by the input's size."""
     if not isinstance(output_size, (tuple, list)):
         return [output_size] * n
     return [input.size(i - n) if output_size[i] is None else output_size[i] for i in range(n)]

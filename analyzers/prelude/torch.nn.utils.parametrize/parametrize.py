@@ -6,8 +6,8 @@ _CACHE = {"depth": 0, "kept": {}}
 
 
 class ParametrizationList(nn.ModuleList):
-    """The functions in a row; `original` is the parameter they start from, or `original0` and so on where the first
-    one takes several."""
+    """The functions applied in sequence; `original` is the parameter they start from, or `original0` and so on if the
+    first function takes several."""
 
     def __init__(self, modules, original, unsafe=False):
         super().__init__(modules)
@@ -34,7 +34,7 @@ class ParametrizationList(nn.ModuleList):
             self.register_buffer(name, tensor)
 
     def right_inverse(self, value):
-        """What assigning to the attribute does: the originals are what would give this value."""
+        """Assignment to the attribute: sets the originals to what would produce this value."""
         with torch.no_grad():
             for module in reversed(list(self._modules.values())):
                 if not hasattr(module, "right_inverse"):
@@ -60,7 +60,7 @@ class ParametrizationList(nn.ModuleList):
 
 
 def _set(original, value):
-    """`original.set_(value)`: it counts as a write, also of itself."""
+    """`original.set_(value)`: counts as a write, even if both are the same tensor."""
     if value is not original:
         original.data = value.data
     with torch.no_grad():
@@ -68,7 +68,7 @@ def _set(original, value):
 
 
 def _entry(module, name, entry):
-    """From here on, the machine answers `module.name` with a call of the entry, at each access."""
+    """From here on, the machine answers each access to `module.name` by calling the entry."""
     delattr(module, name)
     if not is_parametrized(module):
         module.parametrizations = nn.ModuleDict()
@@ -102,7 +102,7 @@ def is_parametrized(module, tensor_name=None):
 
 
 class cached:
-    """While it lasts, each parametrized tensor is computed once."""
+    """Inside the block, each parametrized tensor is computed only once."""
 
     def __enter__(self):
         _CACHE["depth"] += 1

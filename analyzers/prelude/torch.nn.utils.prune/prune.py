@@ -3,7 +3,7 @@ from torch import nn
 
 
 def _masked(module, name):
-    """The parameter becomes `_orig`; before each forward, its product with the mask is set as a plain attribute."""
+    """The parameter is renamed `_orig`; before each forward, its product with the mask is set as a plain attribute."""
     if name + "_orig" in module._parameters:
         return module
     weight = getattr(module, name)

@@ -3,7 +3,7 @@ import torch
 
 
 class PackedSequence:
-    """A tuple of four; `_batch` is how many sequences there are."""
+    """A tuple of four; `_batch` is the number of sequences."""
 
     def __init__(self, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         self.data = data
@@ -21,7 +21,7 @@ class PackedSequence:
         return (self.data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)[index]
 
     def _with(self, data):
-        """The same sequences with other elements."""
+        """The same sequences with different elements."""
         made = PackedSequence(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
         made._batch = self._batch
         return made
@@ -108,7 +108,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
-    """Turned in place, if the time comes first."""
+    """Transposed in place if time is the first dimension."""
     if not batch_first:
         padded_sequences.transpose_(0, 1)
     steps = torch.arange(padded_sequences.shape[1])

@@ -27,7 +27,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 @torch.no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Every gradient is written, also when none is too long."""
+    """Every gradient is written, even if none exceeds the norm."""
     parameters = _listed(parameters)
     autograd_machine.note_clip(parameters)
     if not autograd_machine.write_gradients(parameters):
@@ -55,7 +55,7 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Each parameter becomes, by way of `.data`, a window into the vector."""
+    """Each parameter becomes a window into the vector, through `.data`."""
     start = 0
     for p in parameters:
         n = p.numel()

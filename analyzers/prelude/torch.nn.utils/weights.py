@@ -3,7 +3,7 @@ from torch import nn
 
 
 def weight_norm(module, name="weight", dim=0):
-    """The old one: before each forward, the weight is computed from `_g` and `_v` and set as a plain attribute."""
+    """The old API: before each forward, the weight is computed from `_g` and `_v` and set as a plain attribute."""
     weight = getattr(module, name)
     if dim is None:
         dim = -1
@@ -31,7 +31,7 @@ def remove_weight_norm(module, name="weight"):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """The old one: `_orig` is the parameter, `_u` and `_v` are buffers that each forward in train mode writes."""
+    """The old API: `_orig` is the parameter, `_u` and `_v` are buffers written by each forward in train mode."""
     weight = getattr(module, name)
     if dim is None:
         dim = 1 if getattr(module, "transposed", False) else 0

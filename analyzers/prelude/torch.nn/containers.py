@@ -168,7 +168,7 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """Tensors become parameters, other values are kept as they are."""
+    """Tensors become parameters; other values are stored unchanged."""
 
     def __init__(self, values=None):
         super().__init__()
@@ -204,7 +204,7 @@ class ParameterList(Module):
         return self.extend(values)
 
     def pop(self, index=-1):
-        """Only the last one, as is usual."""
+        """Only supports the last item, the usual case."""
         self._size -= 1
         value = getattr(self, str(self._size))
         delattr(self, str(self._size))

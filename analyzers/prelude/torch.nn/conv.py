@@ -37,7 +37,7 @@ class _ConvNd(Module):
         _reset(self)
 
     def _padded(self, input):
-        """The input, enlarged by a padding mode that the convolution itself does not know."""
+        """The input, extended with a padding mode that the convolution itself does not support."""
         around = []
         for i in range(len(self.kernel_size) - 1, -1, -1):
             if isinstance(self.padding, str):

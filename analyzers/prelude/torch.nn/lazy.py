@@ -3,7 +3,8 @@ import torch
 
 
 class _Lazy:
-    """A layer whose parameters get their sizes from the first input; they are there before, and stay what they are."""
+    """A layer whose parameters get their sizes from the first input; they exist before that, and remain the same
+    objects."""
 
     _waiting = True
 
@@ -15,7 +16,7 @@ class _Lazy:
 
 
 def _features(input, spatial):
-    """The size of the dimension behind the batch; `spatial` are the dimensions behind that, None for the last one."""
+    """The size of the dimension after the batch; `spatial` are the dimensions after that, None for the last one."""
     if spatial is None:
         return input.shape[-1]
     if autograd_machine.surely(input.dim() == spatial + 1):

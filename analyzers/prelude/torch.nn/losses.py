@@ -245,7 +245,7 @@ class PairwiseDistance(Module):
 
 
 class LinearCrossEntropyOptions:
-    """How the loss is cut into chunks: its graph does not depend on it."""
+    """How the loss is split into chunks, which does not affect its graph."""
 
     def __init__(self, allow_retain_graph=False, batch_chunk_size=None, chunking_method="auto", acc_policy="auto",
                  acc_dtype=None):

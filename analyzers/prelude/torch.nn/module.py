@@ -4,7 +4,7 @@ from torch.utils.hooks import RemovableHandle
 
 
 class Module:
-    """The tables come first: once they are there, the machine files parameters, buffers and modules in them."""
+    """The tables come first: once they exist, the machine registers parameters, buffers and modules in them."""
 
     def __init__(self, *args, **kwargs):
         self.training = True
@@ -154,7 +154,7 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        """Only a change of dtype is seen: what a device does is not."""
+        """Only a change of dtype is modelled: the effect of a device is not."""
         dtype = kwargs.get("dtype")
         for a in args:
             if not autograd_machine.is_device(a) and a in _DTYPES:
@@ -343,7 +343,7 @@ def _call_hooked(module, args, kwargs):
 
 
 def _call_perhaps_hooked(module, args, kwargs):
-    """Hooks that nobody saw registered may change what they are given, and put something else in its place."""
+    """Unseen hooks may modify their arguments, and may replace the result."""
     hook = autograd_machine.unknown()
     if module._hooked:
         args = autograd_machine.either(args, hook(module, args, kwargs))
@@ -352,7 +352,7 @@ def _call_perhaps_hooked(module, args, kwargs):
 
 
 class BackwardHookFunction(torch.autograd.Function):
-    """A full backward hook puts this identity before and behind the module: what comes out of it are views."""
+    """A full backward hook puts this identity before and after the module: its results are views."""
 
     @staticmethod
     def forward(ctx, meet, *args):
@@ -386,7 +386,7 @@ class _BackwardHooks:
         return _through_backward_hook(result, self.leave)
 
     def leave(self, grads):
-        """The gradient of the results has come; that of the inputs is never asked for where none requires grad."""
+        """The gradient of the results has arrived; that of the inputs is never requested if none requires grad."""
         for hook in self.pre_hooks:
             changed = hook(self.module, grads)
             if changed is not None:

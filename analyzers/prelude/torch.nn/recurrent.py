@@ -70,7 +70,7 @@ def _ordered(hidden, order):
 
 
 def _forward_single(module, operator, input, hx):
-    """RNN and GRU, whose state is one tensor."""
+    """RNN and GRU, whose state is a single tensor."""
     if isinstance(input, PackedSequence):
         if hx is None:
             hx = module._start(input.data, input._batch, module.hidden_size)

@@ -6,7 +6,7 @@ from torch.optim import Optimizer
 
 
 class LRScheduler:
-    """A schedule computes the next rate where it knows its own numbers, named by `_needs`; else it is unknown."""
+    """A schedule computes the next rate if its own numbers, named by `_needs`, are known; otherwise it is unknown."""
 
     _needs = ()
 
@@ -272,7 +272,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = [group["lr"] for group in optimizer.param_groups]
 
     def step(self, metrics, epoch=None):
-        """The metric is turned into a number: nothing of its graph is kept."""
+        """The metric is converted to a number: nothing of its graph is kept."""
         autograd_machine.note_scheduler(self)
         self.last_epoch += 1
         self.num_bad_epochs = autograd_machine.unknown_int()

@@ -5,7 +5,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 
 class AveragedModel(nn.Module):
-    """A copy, whose parameters are written in place by each update; the first one copies."""
+    """A copy whose parameters are written in place by each update; the first update copies."""
 
     def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
         super().__init__()

@@ -6,9 +6,9 @@ from torch.utils.hooks import RemovableHandle
 
 
 class Optimizer:
-    """Each optimizer's `step` is this one; subclasses give the defaults of a group and the state of a parameter.
+    """Every optimizer's `step` is this one; subclasses define the defaults of a group and the state of a parameter.
 
-    `_takes` says which gradients it takes: `any`, `dense` or `sparse`.
+    `_takes` says which gradients it accepts: `any`, `dense` or `sparse`.
     """
 
     _takes = "any"
@@ -42,7 +42,7 @@ class Optimizer:
         autograd_machine.note_optimizer(self)
 
     def __getattr__(self, name):
-        """What a step keeps for each parameter is made when somebody asks for it."""
+        """The per-parameter state of a step is created when it is first accessed."""
         if name != "state":
             return autograd_machine.unknown()
         state = collections.defaultdict(dict)
@@ -115,7 +115,7 @@ class Optimizer:
         return loss
 
     def _write_parameters(self):
-        """A fused step changes no version; a differentiable one is part of the graph."""
+        """A fused step does not bump versions; a differentiable one is part of the graph."""
         self._check_layouts()
         write = autograd_machine.write_hidden if self._fused else autograd_machine.write
         with torch.set_grad_enabled(self._differentiable):
@@ -145,7 +145,7 @@ class Optimizer:
                     raise RuntimeError(type(self).__name__ + " does not support dense gradients")
 
     def _keep(self, p, group):
-        """The parameter has state from now on, and each step writes it."""
+        """The parameter has state from now on, which is written by each step."""
         if not self._shown and "state" not in self.__dict__:
             self._stepped[p] = group
             return
@@ -169,7 +169,7 @@ class Optimizer:
         return {"state": {numbers[p]: state for p, state in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """What comes from a file is not known."""
+        """The contents of a file are unknown."""
         if autograd_machine.surely(isinstance(state_dict, dict) and isinstance(state_dict["param_groups"], list)):
             self._load(state_dict["param_groups"], state_dict["state"])
             return
@@ -214,7 +214,7 @@ class Optimizer:
 
 
 def _written(state):
-    """How often a step writes what it keeps is not counted."""
+    """How often a step writes its state is not tracked."""
     for value in state.values():
         if isinstance(value, torch.Tensor):
             autograd_machine.blur(value)
@@ -240,7 +240,7 @@ def _hook(optimizer, table, hook):
 
 
 def _refuse(wrong, message):
-    """A setting that is not known is not refused."""
+    """An unknown setting is not refused."""
     if autograd_machine.surely(wrong):
         raise ValueError(message)
 
@@ -260,5 +260,5 @@ def _check_betas(betas):
 
 
 def _scalar(value):
-    """A count that torch keeps as a tensor."""
+    """A count that torch stores as a tensor."""
     return torch.tensor(value, dtype=torch.float32)

@@ -60,7 +60,7 @@ class AdamW(Adam):
                          decoupled_weight_decay=True)
 
     def _writes(self, group):
-        """The decay is a write of its own."""
+        """Weight decay is a write of its own."""
         return 2 if autograd_machine.surely(group["weight_decay"] != 0) else 1
 
 
@@ -169,7 +169,7 @@ class NAdam(Optimizer):
                 "exp_avg_sq": torch.zeros_like(p)}
 
     def _writes(self, group):
-        """By the gradient, and by the momentum."""
+        """One write for the gradient, one for the momentum."""
         return 3 if autograd_machine.surely(group["weight_decay"] != 0 and group["decoupled_weight_decay"]) else 2
 
 
@@ -211,7 +211,7 @@ class ASGD(Optimizer):
         return {"step": _scalar(0.0), "eta": _scalar(0.0), "mu": _scalar(1.0), "ax": torch.zeros_like(p)}
 
     def _writes(self, group):
-        """It shrinks, and then it moves; both at once with `foreach`."""
+        """It shrinks, and then moves; both at once with `foreach`."""
         return 1 if group["foreach"] else 2
 
 
@@ -300,12 +300,12 @@ class Muon(Optimizer):
         return {"momentum_buffer": torch.zeros_like(p)}
 
     def _writes(self, group):
-        """It shrinks, and then it moves."""
+        """It shrinks, and then moves."""
         return 2
 
 
 class LBFGS(Optimizer):
-    """The closure runs again after a first step, as it does unless the first gradient is already small."""
+    """The closure runs again after the first step, as it does unless the first gradient is already small."""
 
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9,
                  history_size=100, line_search_fn=None):
@@ -344,7 +344,7 @@ class LBFGS(Optimizer):
                 autograd_machine.write(p)
 
     def _state(self, p, group):
-        """A second direction, and with it a list of factors, is computed unless the first step was enough."""
+        """A second direction, along with a list of factors, is computed unless the first step sufficed."""
         count = autograd_machine.unknown_int()
         state = {"func_evals": count, "n_iter": count}
         if self._moves == 0:

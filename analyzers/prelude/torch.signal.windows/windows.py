@@ -2,7 +2,7 @@ import torch
 
 
 def _places(M, dtype, requires_grad):
-    """Where the window is sampled."""
+    """The points at which the window is sampled."""
     return torch.linspace(0.0, 1.0, M, dtype=dtype, requires_grad=requires_grad)
 
 

@@ -5,7 +5,7 @@ import torch
 
 
 class CheckpointFunction(torch.autograd.Function):
-    """Reentrant: the function runs under `no_grad`, so only inputs that require grad make a graph."""
+    """Reentrant: the function runs under `no_grad`, so a graph is only created for inputs that require grad."""
 
     @staticmethod
     def forward(ctx, function, preserve_rng_state, *args):
@@ -17,7 +17,8 @@ class CheckpointFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        """Backward runs the function again, and that run's own backward, which reaches its parameters."""
+        """Backward runs the function again, and then that run's own backward, which reaches the function's
+        parameters."""
         if autograd_machine.aimed():
             raise RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an"
                                " `inputs` parameter to .backward()")
@@ -41,7 +42,7 @@ class CheckpointFunction(torch.autograd.Function):
 
 
 class _Recomputed:
-    """A run of a function that keeps nothing but its tensors: backward runs the function again for the others."""
+    """A run of a function that saves only its tensors: backward runs the function again to get the others."""
 
     def __init__(self, function, args, kwargs):
         self.function, self.args, self.kwargs = function, args, kwargs

@@ -79,7 +79,7 @@ def get_worker_info():
 
 
 def default_collate(batch):
-    """A batch of samples becomes one tensor each: stacked copies of tensors, new ones of numbers."""
+    """A batch of samples is collated into tensors: stacked copies of tensors, new tensors from numbers."""
     sample = batch[0]
     if autograd_machine.says_nothing(sample):
         return autograd_machine.presumed_data()
@@ -144,8 +144,8 @@ class BatchSampler(Sampler):
 
 
 class DataLoader:
-    """Each batch is one sample so many times, collated. Workers may have made it, so it never shares memory with the
-    data set."""
+    """Each batch is the same sample repeated and collated. Workers may have created it, so it never shares memory with
+    the data set."""
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,

@@ -1,5 +1,5 @@
 class RemovableHandle:
-    """Its own key in the table of hooks."""
+    """Holds its own key in the table of hooks."""
 
     def __init__(self, hooks_dict, *, extra_dict=None):
         self.hooks_dict = hooks_dict

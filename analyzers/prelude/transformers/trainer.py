@@ -2,7 +2,7 @@ from accelerate import Accelerator
 
 
 class Trainer:
-    """Goes through batches: `training_step`, which asks `compute_loss` and calls backward, then a step."""
+    """Iterates over batches: `training_step`, which calls `compute_loss` and backward, then a step."""
 
     def __init__(self, model=None, args=None, data_collator=None, train_dataset=None, eval_dataset=None, *more, **kwargs):
         self.model = model
@@ -28,7 +28,7 @@ class Trainer:
 
 
 def drive(trainer, model, batches):
-    """Train a model; the optimizer, whatever it holds, steps where nobody looks, and gradients are cleared."""
+    """Train a model; the optimizer, whatever it holds, steps out of sight, and gradients are cleared."""
     trainer.model = model
     for inputs in batches:
         trainer.training_step(model, inputs)

@@ -31,13 +31,14 @@ def array_of(m: Machine, sources: list[Value], *, solid: bool = False) -> Value:
 
 
 def is_solid(m: Machine, value: Value) -> bool:
-    """Whether a value is an array with a dimension."""
+    """Whether a value is an array with at least one dimension."""
     found = m.obj(value)
     return isinstance(found, Array) and found.solid
 
 
 def stays_solid(m: Machine, values: Sequence[Value]) -> bool:
-    """Whether numpy gives an array with a dimension of these: what may be a tensor may make one of all."""
+    """Whether numpy returns an array with at least one dimension for these; if one may be a tensor, the result may be
+    too."""
     plain = all(
         isinstance(v, Const) or isinstance(m.obj(v), Array) or (isinstance(v, Unknown) and v.type in NUMBERS)
         for v in values
@@ -46,7 +47,7 @@ def stays_solid(m: Machine, values: Sequence[Value]) -> bool:
 
 
 def refuse_array(m: Machine, op: str, left: Value, right: Value) -> None:
-    """`tensor - array`: numpy answers, and asks the tensor for an array, which one with a graph refuses."""
+    """`tensor - array`: numpy handles it, and asks the tensor for an array, which a tensor with a graph refuses."""
     if op in ARITHMETIC and is_solid(m, right):
         check_convertible(m, left, other=right)
     elif op == "/" and is_solid(m, left):
@@ -98,9 +99,9 @@ def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Arg
 
 
 def check_convertible(m: Machine, value: Value, other: Value | None = None) -> None:
-    """`np.array(tensor)` and most of numpy call `tensor.__array__()`, which refuses a tensor with a graph.
+    """`np.array(tensor)` and most numpy functions call `tensor.__array__()`, which a tensor with a graph refuses.
 
-    `other` is the array that an operator computes with it.
+    `other` is the array that an operator combines it with.
     """
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):

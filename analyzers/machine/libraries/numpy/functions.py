@@ -1,4 +1,4 @@
-"""Numpy functions that tensors reach: arrays share memory, and lose the graph."""
+"""Numpy functions that tensors reach: arrays share their memory, but lose the graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAKES_LISTS = frozenset({
     "testing.assert_no_warnings", "testing.assert_raises", "testing.assert_raises_regex",
     "testing.assert_warns", "tri", "typename", "unstack", "vectorize", "zeros",
 })  # fmt: skip
-"""What numpy does with lists without an array of what is in them, or refuses for reasons of its own."""
+"""Functions that take lists without converting their items to arrays, or that refuse them for reasons of their own."""
 
 
 TAKES_TENSORS = TAKES_LISTS | frozenset({
@@ -31,7 +31,7 @@ TAKES_TENSORS = TAKES_LISTS | frozenset({
     "nonzero", "prod", "real", "shape", "size", "split", "squeeze", "std", "sum", "swapaxes",
     "tril_indices_from", "triu_indices_from", "var", "vsplit",
 })  # fmt: skip
-"""What numpy does with a tensor by the tensor's own methods and attributes, too."""
+"""Functions that also work on a tensor, through its own methods and attributes."""
 
 
 ELEMENTWISE = frozenset({
@@ -39,13 +39,13 @@ ELEMENTWISE = frozenset({
     "expand_dims", "full_like", "log", "log1p", "maximum", "minimum", "multiply", "ones_like", "power", "round", "sign",
     "sin", "sqrt", "square", "subtract", "tan", "tanh", "tile", "transpose", "where", "zeros_like",
 })  # fmt: skip
-"""What gives a dimension where one of the arguments has one."""
+"""Functions whose result has a dimension if one of the arguments has."""
 
 
 SIZES = {
     "random.normal": 2, "random.randint": 2, "random.random": 0, "random.standard_normal": 0, "random.uniform": 2,
 }  # fmt: skip
-"""Where the shape is among the arguments."""
+"""The position of the shape among the arguments."""
 
 
 def _call_numpy(m: Machine, short: str, args: Args) -> Value:
@@ -89,13 +89,13 @@ def _call_numpy(m: Machine, short: str, args: Args) -> Value:
 
 
 def _may_be_one(m: Machine, value: Value) -> bool:
-    """Whether a tensor may have one element only."""
+    """Whether a tensor may have just one element."""
     tensor = m.tensor(value)
     return tensor is not None and (tensor.shape is None or all(size in {1, None} for size in tensor.shape))
 
 
 def _is_solid(m: Machine, name: str, args: Args) -> bool:
-    """Whether a function gives an array with a dimension."""
+    """Whether a function returns an array with at least one dimension."""
     if name in {"concatenate", "stack", "vstack", "hstack"}:
         return True
     if name in {"arange", "linspace", "logspace", "eye", "identity"}:
@@ -115,14 +115,14 @@ def _is_solid(m: Machine, name: str, args: Args) -> bool:
 
 
 def _is_size(m: Machine, size: Value) -> bool:
-    """Whether a shape has a dimension."""
+    """Whether a shape has at least one dimension."""
     if isinstance(size, Unknown):
         return size.type == "int"
     return (isinstance(size, Const) and isinstance(size.value, int)) or _has_items(m, size)
 
 
 def _has_items(m: Machine, value: Value) -> bool:
-    """Whether an array of it has a dimension."""
+    """Whether an array made from a value has at least one dimension."""
     found = m.obj(value)
     return isinstance(found, ListObj) or (isinstance(value, Tup) and bool(value.items)) or is_solid(m, value)
 

@@ -31,7 +31,7 @@ from analyzers.machine.core.registries import answers
 
 
 class _Copier:
-    """Copies each object once, however often it is met."""
+    """Copies each object once, no matter how often it occurs."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m

@@ -1,4 +1,4 @@
-"""What prelude code needs and Python cannot say: unknown numbers, unknown values."""
+"""What prelude code needs but Python cannot express: unknown numbers, unknown values."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _surely(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.known")
 def _known(m: Machine, args: Args) -> Value:
-    """Whether all of these are numbers that the machine knows."""
+    """Whether all of these are known numbers."""
     return Const(not args.open and all(isinstance(value, Const) for value in args.all()))
 
 
 @answers("autograd_machine.says_nothing")
 def _says_nothing(m: Machine, args: Args) -> Value:
-    """Whether a value may be anything at all."""
+    """Whether a value is entirely unknown."""
     value = args.get(0, "value")
     return Const(isinstance(value, Unknown) and value.type is None)
 
@@ -53,7 +53,7 @@ for _kind in sorted(NUMBERS - {"complex"} | {"str"}):
 
 @answers("autograd_machine.namespace")
 def _namespace(m: Machine, args: Args) -> Value:
-    """What a command line gave: an object with these attributes, and perhaps with others."""
+    """The result of parsing a command line: an object with these attributes, and possibly more."""
     found = m.obj(args.get(0, "values"))
     if not isinstance(found, DictObj) or found.rest is not None or args.get(1, "whole") != Const(True):
         return Unknown(None, m.fresh())
@@ -63,6 +63,6 @@ def _namespace(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.several")
 def _several(m: Machine, args: Args) -> Value:
-    """A list of one such value or more."""
+    """A list of one or more such values."""
     value = args.get(0, "value")
     return m.new(ListObj((value,), value))

@@ -1,4 +1,4 @@
-"""Functions of Python's standard library that hold values, call functions or make numbers."""
+"""Functions of Python's standard library that store values, call functions or produce numbers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _call_operator(m: Machine, rest: str, args: Args) -> Value:
 
 @answers("random.Random", "random.SystemRandom")
 def _generator(m: Machine, args: Args) -> Value:
-    """A generator of one's own has the functions of the module."""
+    """A separate random generator has the same functions as the module."""
     return Builtin("random")
 
 

@@ -1,4 +1,4 @@
-"""`backward()` and `torch.autograd`: decodes arguments and calls the engine."""
+"""`backward()` and `torch.autograd`: decodes the arguments and calls the engine."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _backward(m: Machine, owner: Ref, args: Args) -> Value:
 
 
 def tensor_list(m: Machine, value: Value) -> list[Value] | None:
-    """The tensors of an argument that may be one, or a sequence of them; None when there is none."""
+    """The tensors of an argument that is one, or a sequence of them; None if there is none."""
     if value == NONE:
         return None
     if m.tensor(value) is not None:

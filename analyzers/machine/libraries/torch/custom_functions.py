@@ -34,7 +34,7 @@ from analyzers.syntax import nodes as n
 
 
 def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
-    """`F.apply(...)`: the edges are those of the inputs as they were before `forward` ran."""
+    """`F.apply(...)`: the edges lead to the inputs as they were before `forward` ran."""
     cls = m.obj(receiver)
     if not isinstance(cls, ClassObj) or not isinstance(receiver, Ref):
         return unknown_call(m, receiver, args)
@@ -67,7 +67,7 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
 
 
 def _check_given(m: Machine, cls: ClassObj, func: Func, args: Args) -> None:
-    """What `apply`, or the engine, hands over has to be what the method takes."""
+    """Check that a method accepts the arguments that `apply`, or the engine, passes."""
     parameters = func.node.args
     named = [parameter.name for parameter in (*parameters.posonly, *parameters.args)]
     count, without = len(args.pos), dict(func.defaults)
@@ -90,7 +90,7 @@ def _start_of(func: Func) -> Lineage | None:
 
 
 class _Call:
-    """One call of a function: what it was given, and what its results become."""
+    """One call of a function: its arguments, and how its results are wrapped."""
 
     edges: tuple[Edge | None, ...] = ()
     operands: tuple[Operand, ...] = ()
@@ -105,7 +105,7 @@ class _Call:
         self.recorded = recorded
 
     def wrap(self, m: Machine, ctx: Ref, result: Value) -> Value:
-        """The results of `forward` as `apply` returns them."""
+        """The results of `forward`, as `apply` returns them."""
         outputs = result.items if isinstance(result, Tup) else (result,)
         node: int | None = None
         if self.recorded is not False:
@@ -142,7 +142,7 @@ class _Call:
                 )
 
     def _note_kept(self, m: Machine, ctx: Ref, outputs: Sequence[Value]) -> None:
-        """Tell of inputs and outputs that `ctx` holds as attributes."""
+        """Report inputs and outputs that `ctx` holds as attributes."""
         context = m.st.get(ctx.id)
         for name, value in by_name(context.attrs) if isinstance(context, Instance) else ():
             site = m.indexes.context_sites.get((ctx.id, name))
@@ -186,14 +186,14 @@ class _Call:
         return value
 
     def _detached(self, m: Machine, value: Ref) -> Value:
-        """An input that is returned without derivative: a view that has no graph."""
+        """An input returned without a derivative: a view without a graph."""
         step = Step(self.cls.name, self.cls.name, {}, (), parents=m.parents([value]))
         view = whole_view(m, step, value, None, 0)
         m.st.put(view.id, replace(tensor_at(m, view.id), requires_grad=False, edge=None, base=None))
         return view
 
     def _written(self, m: Machine, value: Ref, edge: Edge, step: Step) -> Value:
-        """An input that `forward` wrote: it gets its place in the graph anew."""
+        """An input that `forward` wrote to: it gets a new place in the graph."""
         found = refreshed(m, value.id)
         if found.requires_grad and found.edge is None and self.recorded:
             raise m.throw(
@@ -223,7 +223,7 @@ class _Call:
 
 
 def _plain_type(m: Machine, value: Value) -> str | None:
-    """The type of what is no tensor for sure, and not None."""
+    """The type of a value that is definitely neither a tensor nor None."""
     match m.obj(value) if isinstance(value, Ref) else value:
         case Const(value=constant) if constant is not None:
             return type(constant).__name__
@@ -237,7 +237,8 @@ def _plain_type(m: Machine, value: Value) -> str | None:
 
 
 def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
-    """The last statement of `forward`, behind which `backward` belongs, or of `backward`, which returns gradients."""
+    """The last statement of `forward`, after which `backward` should follow, or of `backward`, which returns the
+    gradients."""
     func = find_in_class(m, cls, method)
     node = m.whole(func) if isinstance(func, Func) else None
     if not isinstance(func, Func) or not isinstance(node, n.FunctionDef):
@@ -247,7 +248,7 @@ def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
 
 
 def _run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads: Sequence[Value]) -> list[Value]:
-    """Run the user's own `backward`, as the engine does when it comes to the node; gives a gradient for each edge."""
+    """Run the user's own `backward`, as the engine does on reaching the node; returns a gradient for each edge."""
     unknown: list[Value] = [Unknown() for _ in node.edges]
     payload = node.payload
     if not isinstance(payload, Tup):
@@ -280,7 +281,7 @@ def _run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads:
 
 
 def _arrived(m: Machine, output: Value, grads: Sequence[Value], index: int, sparse: bool) -> Value:
-    """The gradient of one output: zeros where none came, unless the function wants to know."""
+    """The gradient of one output: zeros if none arrived, unless the function has disabled that."""
     gradient = grads[index] if index < len(grads) else NONE
     if m.tensor(gradient) is not None:
         return gradient
@@ -293,7 +294,7 @@ def _arrived(m: Machine, output: Value, grads: Sequence[Value], index: int, spar
 
 
 def _gradients(m: Machine, node: Node, payload: Tup, result: Value) -> list[Value]:
-    """One gradient for each argument of `forward`; more only if they are None."""
+    """One gradient for each argument of `forward`; any further ones must be None."""
     arguments = payload.items[2]
     assert isinstance(arguments, Tup)
     expected = len(arguments.items)
@@ -346,7 +347,7 @@ def _gradient(m: Machine, node: Node, index: int, gradient: Value, argument: Val
 
 
 def _expandable(shape: tuple[int | None, ...], to: tuple[int | None, ...]) -> bool:
-    """Whether a tensor of `shape` could be broadcast to `to`."""
+    """Whether a tensor of `shape` can be broadcast to `to`."""
     if len(shape) > len(to):
         return False
     return all(a in {1, b} for a, b in zip(reversed(shape), reversed(to), strict=False))
@@ -357,7 +358,7 @@ def _sizes(shape: tuple[int | None, ...]) -> str:
 
 
 def call_of_forward(m: Machine, func: Func, run: Callable[[], Value]) -> Value:
-    """A function named `forward` is called; that of a custom function is meant for `apply`."""
+    """A function named `forward` is called directly; that of a custom function is meant to run through `apply`."""
     owner = func.owner
     if owner is None or m.frame.library or not is_a(m, owner, "torch.autograd.Function"):
         return run()
@@ -368,7 +369,7 @@ def call_of_forward(m: Machine, func: Func, run: Callable[[], Value]) -> Value:
 
 
 class FunctionModel(ClassModel):
-    """`torch.autograd.Function`, for classes that inherit from it."""
+    """`torch.autograd.Function`, for the classes that inherit from it."""
 
     stateless = True
 

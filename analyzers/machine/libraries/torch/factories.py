@@ -1,4 +1,4 @@
-"""Tensors made from Python data: `torch.tensor`, `torch.as_tensor`, `torch.from_numpy`, `nn.Parameter`."""
+"""Tensors created from Python data: `torch.tensor`, `torch.as_tensor`, `torch.from_numpy`, `nn.Parameter`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Valu
 
 
 def legacy_tensor(m: Machine, args: Args, dtype: str | None) -> Value:
-    """`torch.FloatTensor(...)` and `t.new(...)`: of a size, of data, or a view of the tensor it is given."""
+    """`torch.FloatTensor(...)` and `t.new(...)`: of a given size, from data, or a view of a given tensor."""
     first = args.get(0, "size", Tup((Const(0),), "torch.Size"))
     if m.tensor(first) is not None:
         return call_torch(m, "aten.alias", [first], {})
@@ -61,7 +61,7 @@ def _tensors_inside(m: Machine, value: Value) -> tuple[int, ...]:
 
 
 def as_tensor(m: Machine, args: Args) -> Value:
-    """`torch.as_tensor`: the tensor itself, or shared memory with an array."""
+    """`torch.as_tensor`: the tensor itself, or memory shared with an array."""
     data = args.get(0, "data")
     if m.tensor(data) is not None:
         wanted = args.kw.get("dtype", NONE)
@@ -72,7 +72,7 @@ def as_tensor(m: Machine, args: Args) -> Value:
 
 
 def from_array(m: Machine, value: Value) -> Value:
-    """`torch.from_numpy`: shares the array's memory, with a version counter of its own."""
+    """`torch.from_numpy`: shares the array's memory, but has its own version counter."""
     found = m.obj(value)
     if not isinstance(found, Array):
         return m.unknown_tensor(m.lineage(value), requires_grad=False)
@@ -88,7 +88,7 @@ def from_array(m: Machine, value: Value) -> Value:
 
 
 def parameter(m: Machine, args: Args) -> Value:
-    """`nn.Parameter(data)`: a leaf of its own that shares the data's memory."""
+    """`nn.Parameter(data)`: a new leaf that shares the data's memory."""
     data = args.get(0, "data")
     wants = args.get(1, "requires_grad", TRUE)
     on = truth_of(m, wants)[0]

@@ -1,8 +1,9 @@
-"""What the prelude does to many parameters one by one, done at once if they are all known.
+"""Operations that the prelude applies to many parameters one by one, done at once if all of these are known.
 
-Where nobody knows whether a parameter has a gradient, it may have been written after a step, in one state.
+A parameter that may or may not have a gradient may have been written after a step, in a single state.
 
-Every function here says whether it was done; if not, nothing was, and the prelude goes over the parameters itself.
+Each function here returns whether it was done; if not, nothing has changed, and the prelude iterates over the
+parameters itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from analyzers.machine.objects.classes import find_in_class
 
 @answers("autograd_machine.take_step")
 def _take_step(m: Machine, args: Args) -> Value:
-    """Write each parameter of a group that has a gradient, some times, and note that it has state now."""
+    """Write to each parameter of a group that has a gradient, a number of times, and record that it has state now."""
     optimizer, group, times = args.pos
     found, entry = m.obj(optimizer), m.obj(group)
     if not isinstance(found, Instance) or not isinstance(entry, DictObj) or not isinstance(times, Const):
@@ -44,7 +45,7 @@ def _take_step(m: Machine, args: Args) -> Value:
             order = order if parameter in items else (*order, parameter)
             items = items.set(parameter, group)
         elif gradient != NONE:
-            # Written or not, with state or without.
+            # Written or not, with or without state.
             blur_tensor(m, parameter.id)
             rest, keys = Unknown(), None
     m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest, keys=keys))
@@ -78,7 +79,7 @@ def _write_gradients(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.set_training")
 def _set_training(m: Machine, args: Args) -> Value:
-    """For a module and all below it, if none of their classes says itself what `train` does."""
+    """Set `training` on a module and all its submodules, if none of their classes defines `train` itself."""
     whole, mode = args.get(0, "module"), args.get(1, "mode")
     if is_open(m, whole):
         return Const(False)
@@ -102,7 +103,7 @@ def _set_requires_grad(m: Machine, args: Args) -> Value:
 
 
 def _tensors(m: Machine, parameters: Value) -> list[Ref] | None:
-    """The elements of a list of tensors; None if there may be others."""
+    """The elements of a list of tensors; None if there may be more."""
     found = m.obj(parameters)
     if not isinstance(found, ListObj) or found.rest is not None:
         return None
@@ -111,7 +112,7 @@ def _tensors(m: Machine, parameters: Value) -> list[Ref] | None:
 
 
 def _gradients(m: Machine, parameters: Value) -> list[tuple[Ref, Value]] | None:
-    """The elements of a list of tensors with their gradients: a tensor, None, or unknown."""
+    """The elements of a list of tensors, with their gradients: a tensor, None, or unknown."""
     tensors = _tensors(m, parameters)
     if tensors is None:
         return None

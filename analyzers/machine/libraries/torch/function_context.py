@@ -1,4 +1,4 @@
-"""`ctx` of a custom function: what it keeps, and what becomes of it."""
+"""`ctx` of a custom function: what it stores, and what happens to that."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ OWN = frozenset({
     "maybe_clear_saved_tensors", "metadata", "name", "next_functions", "non_differentiable", "register_hook",
     "register_prehook", "requires_grad", "save_for_forward", "saved_for_forward", "to_save",
 })  # fmt: skip
-"""What else every `ctx` has."""
+"""The other attributes of every `ctx`."""
 
 
 def slot(m: Machine, ctx: Ref, name: str) -> tuple[Value, ...]:
-    """What a method of `ctx` was given."""
+    """The arguments that a method of `ctx` was called with."""
     found = m.st.get(ctx.id)
     kept = found.attrs.get(name) if isinstance(found, Instance) else None
     return kept.items if isinstance(kept, Tup) else ()
 
 
 def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: Args) -> Value:
-    """`ctx.save_for_backward(...)` and its kin."""
+    """`ctx.save_for_backward(...)` and similar methods."""
     where = SLOTS.get(name)
     if where is not None:
         m.indexes.context_sites[receiver.id, name] = m.site()
@@ -57,7 +57,7 @@ def context_method(m: Machine, receiver: Ref, found: Instance, name: str, args: 
 
 
 def context_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
-    """What `ctx` has besides what `forward` has put there."""
+    """The attributes of `ctx` other than those set by `forward`."""
     if name in SAVED_NAMES:
         return _saved_tensors(m, owner, found)
     if name in SLOTS or name == "save_for_forward":
@@ -77,7 +77,7 @@ def has(found: Instance, name: str) -> truth.Truth:
 
 
 def _saved_tensors(m: Machine, ctx: Ref, found: Instance) -> Value:
-    """`ctx.saved_tensors` inside backward: the check of what was freed and changed since."""
+    """`ctx.saved_tensors` inside backward: checks what has been freed or modified since."""
     node = found.attrs.get("__node__")
     kept = found.attrs.get("__saved__", Tup(()))
     if isinstance(node, Const) and isinstance(node.value, int):
@@ -88,7 +88,7 @@ def _saved_tensors(m: Machine, ctx: Ref, found: Instance) -> Value:
 
 
 class SavedTensors(TupleModel):
-    """The tuple that `ctx.saved_tensors` is, taken for what it holds."""
+    """The tuple `ctx.saved_tensors`, mistakenly used as a tensor."""
 
     def misused(self, m: Machine, owner: Value, exception: str, message: str) -> None:
         raise m.throw(exception, message, Plain("custom"))

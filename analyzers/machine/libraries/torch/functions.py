@@ -1,4 +1,4 @@
-"""Functions of torch that no operator's row describes."""
+"""Torch functions that no operator row describes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _buffer(m: Machine, args: Args) -> Value:
 
 @answers("torch.autograd.Variable", "torch.autograd.variable.Variable")
 def _variable(m: Machine, args: Args) -> Value:
-    """`Variable(t)` is an alias of `t`, or a leaf of its own where `requires_grad=True` is given."""
+    """`Variable(t)` is an alias of `t`, or a new leaf if given `requires_grad=True`."""
     value = args.get(0, "data")
     wants = args.get(1, "requires_grad", FALSE)
     tensor = m.tensor(value)
@@ -95,7 +95,7 @@ def _is_tensor(m: Machine, args: Args) -> Value:
 
 @answers("torch.accelerator.current_accelerator")
 def _accelerator(m: Machine, args: Args) -> Value:
-    """A device, or None where there is none."""
+    """A device, or None if there is none."""
     return Unknown(None, ("device", m.fresh()))
 
 
@@ -123,7 +123,7 @@ def _settings(m: Machine, args: Args) -> Value:
 
 
 PRECISION = {"float64": (52, 1023), "float32": (23, 127), "float16": (10, 15), "bfloat16": (7, 127)}
-"""Of a dtype, the bits of its fraction and its largest exponent."""
+"""For each dtype, the number of fraction bits and the largest exponent."""
 
 
 @answers("torch.finfo")
@@ -170,7 +170,7 @@ def _verdicts(m: Machine, args: Args) -> Value:
 
 
 def _as_method(name: str) -> Callable[[Machine, Args], Value]:
-    """A function of torch's that is the method of its first argument."""
+    """A torch function that calls the method of its first argument."""
 
     def call_it(m: Machine, args: Args) -> Value:
         given = {key: value for key, value in args.kw.items() if key != "input"}
@@ -221,7 +221,7 @@ def _call_torch_name(m: Machine, rest: str, args: Args) -> Value:
 
 
 class Device(ClassModel):
-    """`torch.device`, `torch.Generator` and the like, which hold nothing of a tensor."""
+    """`torch.device`, `torch.Generator` and similar classes, which hold no tensors."""
 
     def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value | None:
         return owner if name in {"manual_seed", "with_traceback"} else Unknown()

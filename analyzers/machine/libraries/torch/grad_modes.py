@@ -1,4 +1,4 @@
-"""Grad modes: `no_grad`, `inference_mode`, autocast and hooks on saved tensors."""
+"""Grad modes: `no_grad`, `inference_mode`, autocast and saved-tensor hooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODES.update(
 
 
 class Manager(ClassModel):
-    """A context manager of torch's, which may decorate a function as well."""
+    """A torch context manager that can also be used as a decorator."""
 
     def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value | None:
         return NONE if name in {"__enter__", "__exit__"} else None
@@ -137,7 +137,7 @@ def _autocast_of_device(m: Machine, args: Args) -> Value:
 
 
 def _casting(m: Machine, device: Value, dtype: Value, enabled: Value) -> Value:
-    """On another device than the CPU nobody knows whether the tensors are there."""
+    """For a device other than the CPU, it is unknown whether the tensors are on it."""
     casting: str | None = "?"
     if enabled == FALSE:
         casting = None

@@ -1,4 +1,4 @@
-"""`autograd_machine`: what the prelude asks the machine for, because Python cannot say it."""
+"""`autograd_machine`: what the prelude asks the machine for, because Python cannot express it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _share_gradient(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.blur")
 def _blur(m: Machine, args: Args) -> Value:
-    """Writes to a tensor, nobody knows how many."""
+    """An unknown number of writes to a tensor."""
     target = args.get(0, "t")
     if isinstance(target, Ref) and m.tensor(target) is not None:
         blur_tensor(m, target.id)
@@ -68,7 +68,7 @@ def _write_hidden(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.update")
 def _update(m: Machine, args: Args) -> Value:
-    """A write to the first tensor that autograd records, made of all of them in a way that is not known."""
+    """A recorded write to the first tensor, computed from all of them in an unknown way."""
     ids = [value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None]
     if not ids:
         return NONE
@@ -91,7 +91,7 @@ def _is_device(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.delayed_error")
 def _delayed_error(m: Machine, args: Args) -> Value:
-    """The same numbers, behind a node whose backward raises."""
+    """The same numbers, with a node whose backward raises."""
     source = args.get(0, "tensor")
     tensor = m.tensor(source)
     if tensor is None:
@@ -104,7 +104,7 @@ def _delayed_error(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.outside")
 def _outside(m: Machine, args: Args) -> Value:
-    """A tensor as those see it who do not know the leaves `inputs`: without graph, if it leads nowhere else."""
+    """A tensor as seen by code unaware of the leaves `inputs`: without its graph, if that leads nowhere else."""
     tensor = m.tensor(value := args.get(0, "tensor"))
     if tensor is None or not isinstance(value, Ref):
         return value
@@ -119,7 +119,7 @@ def _outside(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.without_graph")
 def _without_graph(m: Machine, args: Args) -> Value:
-    """Raises what torch says of a backward that finds no graph behind a tensor."""
+    """Raise torch's error for a backward from a tensor without a graph."""
     value, message = args.get(0, "tensor"), args.get(1, "message")
     tensor = m.tensor(value)
     if tensor is None or not isinstance(message, Const) or not isinstance(message.value, str):
@@ -129,7 +129,7 @@ def _without_graph(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.inside")
 def _inside(m: Machine, args: Args) -> Value:
-    """A tensor as a function sees it that `torch.func` differentiates: no operator lies between the two."""
+    """A tensor as seen inside a function that `torch.func` differentiates: no operator is between the two."""
     value = args.get(0, "tensor")
     if m.tensor(value) is None or not isinstance(value, Ref):
         return value
@@ -139,7 +139,7 @@ def _inside(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.keep")
 def _keep(m: Machine, args: Args) -> Value:
-    """Remember tensors as they are now: a node that nothing leads to."""
+    """Save tensors as they are now, in a node that nothing leads to."""
     ids = tuple(value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None)
     step = Step("checkpoint", "checkpoint", {"input": ids}, ("CheckpointBackward",), ())
     return Ref(make_node(m, step, [save(m, ident, "input") for ident in ids], ()))
@@ -147,7 +147,7 @@ def _keep(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.kept")
 def _kept(m: Machine, args: Args) -> Value:
-    """Ask for what `keep` remembers, as a backward asks for what a node has saved."""
+    """Unpack what `keep` saved, as a backward unpacks a node's saved tensors."""
     kept = args.get(0, "kept")
     if isinstance(kept, Ref):
         Walk(m, True, "").check(m.node(kept.id), True)
@@ -156,19 +156,19 @@ def _kept(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.walk")
 def _walk(m: Machine, args: Args) -> Value:
-    """Which backward is under way."""
+    """The current backward."""
     return Const(m.extent.walks[-1][0]) if m.extent.walks else NONE
 
 
 @answers("autograd_machine.aimed")
 def _aimed(m: Machine, args: Args) -> Value:
-    """Whether the backward under way goes to named inputs only."""
+    """Whether the current backward only goes to named inputs."""
     return Const(bool(m.extent.walks) and m.extent.walks[-1][1])
 
 
 @answers("autograd_machine.sized")
 def _sized(m: Machine, args: Args) -> Value:
-    """A tensor of which the sizes are known by what the operator was not told."""
+    """A tensor whose sizes are known from something other than the operator's arguments."""
     value = args.get(0, "tensor")
     tensor = m.tensor(value)
     if tensor is not None and isinstance(value, Ref) and not args.open:
@@ -178,7 +178,7 @@ def _sized(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.spread")
 def _spread(m: Machine, args: Args) -> Value:
-    """Something computed of a tensor, with more dimensions in front."""
+    """A result computed from a tensor, with additional leading dimensions."""
     tensor = m.tensor(value := args.get(0, "tensor"))
     sizes = args.get(1, "shape")
     if tensor is None or not isinstance(value, Ref):
@@ -189,7 +189,7 @@ def _spread(m: Machine, args: Args) -> Value:
 
 
 def opaque_like(m: Machine, value: Ref, shape: Shape) -> Ref:
-    """Something computed of one tensor in a way that the machine does not follow."""
+    """A result computed from a tensor in a way that the machine does not follow."""
     result = opaque_result(m, "func", [value])
     made, source = tensor_at(m, result.id), refreshed(m, value.id)
     made.shape, made.dtype = shape, source.dtype

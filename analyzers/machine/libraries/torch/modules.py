@@ -31,7 +31,7 @@ from analyzers.machine.objects.havoc import replaceable
 
 
 def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
-    """What computes a parametrized attribute of a module at each access."""
+    """The module that computes a parametrized attribute, at each access."""
     children = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
     if not isinstance(children, DictObj):
         return None
@@ -43,7 +43,7 @@ def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
 
 
 def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
-    """What `nn.Module` adds to `object.__setattr__`; whether that is all."""
+    """What `nn.Module` adds to `object.__setattr__`; returns whether nothing else is to be done."""
     parametrized = parametrization(m, found, name)
     if isinstance(parametrized, Ref):
         call_method(m, parametrized, "right_inverse", Args([value]))
@@ -84,7 +84,7 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
 
 
 def _check_begun(m: Machine, value: Value) -> None:
-    """A module whose `__init__` has not been called has no tables to file things in."""
+    """A module whose `__init__` has not been called has no tables to register anything in."""
     tensor = m.tensor(value)
     what = "module" if is_module(m, value) else "parameters" if tensor is not None and tensor.parameter else None
     if what is not None:
@@ -92,7 +92,7 @@ def _check_begun(m: Machine, value: Value) -> None:
 
 
 def register(m: Machine, owner: Ref, table: str, name: str, value: Value) -> None:
-    """Put `value` into one of a module's tables, and out of wherever the name was before."""
+    """Put `value` into one of a module's tables, removing the name from any other."""
     found = m.st.get(owner.id)
     assert isinstance(found, Instance)
     if name in found.attrs:
@@ -112,7 +112,7 @@ def register(m: Machine, owner: Ref, table: str, name: str, value: Value) -> Non
 
 
 PERHAPS_HOOKED = Unknown(None, "hooked")
-"""Whether unknown code hooked a module: one question for all modules, as hooks that nobody saw may do nothing too."""
+"""Whether unknown code hooked a module: a single symbol for all modules, as unseen hooks may also do nothing."""
 
 
 def _marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
@@ -126,7 +126,7 @@ def _marked(m: Machine, func: Func, result: Value, args: Args) -> Value:
 
 
 def is_layer(m: Machine, found: Instance) -> bool:
-    """Whether a module is one of the library's own, without parts that the program may have made."""
+    """Whether a module is one of the library's own, without parts that the program may have created."""
     parts = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
     return m.st.is_library(found) and isinstance(parts, DictObj) and not parts.items and parts.rest is None
 
@@ -193,7 +193,7 @@ def _note(m: Machine, args: Args) -> Value:
 
 
 def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_context: bool = False) -> Value:
-    """What a call gives that observers look at: of a module, or of `forward` of the custom function `custom`."""
+    """The result of a call that observers watch: of a module, or of `forward` of the custom function `custom`."""
     tell(m, CallBegins(custom, takes_context))
     try:
         result = run()
@@ -205,12 +205,12 @@ def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_con
 
 
 def _call_module(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
-    """A module without hooks is called as `Module.__call__` of the prelude does."""
+    """A module without hooks is called like `Module.__call__` in the prelude."""
     called = find_in_class(m, found.cls, "__call__")
     is_plain = isinstance(called, Func) and called.qualname == "Module.__call__" and called.module.startswith("<")
     name = "forward" if is_plain and found.attrs.get("_hooked") == Const(False) else "__call__"
     if is_plain and isinstance(found.attrs.get("_hooked"), Unknown) and is_layer(m, found):
-        # It may have been hooked out of sight: whatever its own `forward` says, something else may come out.
+        # It may have been hooked out of sight: the result may differ from what its own `forward` returns.
         return unknown_call(m, func, args)
     if m.frame.library or "_modules" not in found.attrs:
         return call_method(m, func, name, args)
@@ -221,7 +221,7 @@ TABLES = ("_parameters", "_buffers", "_modules")
 
 
 class ModuleModel(ClassModel):
-    """An instance that `Module.__init__` has given its tables."""
+    """An instance whose tables were created by `Module.__init__`."""
 
     def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
         parametrized = parametrization(m, found, name)
@@ -267,19 +267,19 @@ class ModuleModel(ClassModel):
 
 
 def _is_setting(value: Value) -> bool:
-    """Whether an attribute is of a kind that programs change: a flag, nothing yet, a tensor that is not registered."""
+    """Whether an attribute is of a kind that programs change: a flag, None, an unregistered tensor."""
     return not isinstance(value, Const) or value.value is None or isinstance(value.value, bool)
 
 
 class BareModule(ClassModel):
-    """`nn.Module` for an instance whose `__init__` has not come to that of `Module`."""
+    """`nn.Module`, for an instance whose `__init__` has not called `Module.__init__` yet."""
 
     def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
         _check_begun(m, value)
 
 
 class OptimizerModel(ClassModel):
-    """An instance that `Optimizer.__init__` has given its groups."""
+    """An instance whose groups were created by `Optimizer.__init__`."""
 
     def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
         m.note(OptimizerEscaped(m.site(), ident))

@@ -38,7 +38,7 @@ FLAGS = frozenset(
 
 
 PROPERTIES = VIEW_PROPERTIES | FLAGS | {"data", "device", "dtype", "grad", "grad_fn", "layout", "ndim", "shape"}
-"""What a tensor has that is no method."""
+"""The attributes of a tensor that are not methods."""
 
 
 def shape_value(shape: Shape) -> Value:
@@ -126,7 +126,7 @@ _NO_ATTRS_DICT: Map[Value, Value] = Map()
 
 
 def _check_gradient(m: Machine, tensor: Tensor, value: Value) -> None:
-    """What is assigned to `.grad` is of the size and the type of the tensor."""
+    """A tensor assigned to `.grad` must match the tensor's size and type."""
     given = m.tensor(value)
     if given is None:
         return
@@ -157,7 +157,8 @@ def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, valu
 
 
 def _set_data(m: Machine, owner: Ref, tensor: Tensor, value: Value) -> None:
-    """`t.data = v`: `t` gets the memory of `v`; what was saved of `t` as an input now reads the new memory."""
+    """`t.data = v`: `t` takes over the memory of `v`; if `t` was saved as an input, the new memory is what backward now
+    reads."""
     given = m.tensor(value)
     tell(m, DataReplaced(owner.id, m.parents([value])))
     write_hidden(m, tensor.storage, ".data =")

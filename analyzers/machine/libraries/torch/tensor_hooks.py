@@ -1,4 +1,4 @@
-"""Hooks on tensors: `register_hook` and the others."""
+"""Hooks on tensors: `register_hook` and related methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from analyzers.machine.objects.subscripts import set_item
 
 
 def add_hook(m: Machine, table: Ref, hook: Value) -> Value:
-    """Put a hook into a table; gives the handle that takes it out."""
+    """Add a hook to a table; returns the handle that removes it."""
     m.indexes.gradients_are_seen = True
     handle = call(m, outside(m, "torch.utils.hooks.RemovableHandle"), Args([table]))
     set_item(m, table, handle, hook)

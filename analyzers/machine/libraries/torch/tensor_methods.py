@@ -84,7 +84,7 @@ def _numpy(m: Machine, owner: Ref, args: Args) -> Value:
 
 
 def array_over(tensor: Tensor) -> Array:
-    """A numpy array of the same elements, at the same places."""
+    """A numpy array over the same elements, in the same memory."""
     return Array(
         tensor.storage, tensor.shape, tensor.dtype, tensor.contiguous, tensor.strides, tensor.overlapping,
         tensor.lineage, bool(tensor.shape),
@@ -113,7 +113,7 @@ def _tolist(m: Machine, owner: Ref, args: Args) -> Value:
 
 
 def numbers(m: Machine, shape: Shape, number: Value, at: tuple[int, ...] = ()) -> Value:
-    """Nested lists of one unknown number, in a tensor's shape."""
+    """Nested lists of an unknown number, in a tensor's shape."""
     if shape == ():
         if isinstance(number, Unknown) and number.symbol is not None:
             return Unknown(number.type, (number.symbol, at), number.lineage)
@@ -207,7 +207,7 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
 
 
 def is_device(m: Machine, value: Value) -> bool:
-    """Whether an argument of `to` is a device, by far most often: its name says so, or all else that it may be is."""
+    """Whether an argument of `to` is a device, the most common case: judged by its name, or by everything it may be."""
     if not isinstance(value, Unknown):
         return _is_torch_device(m.obj(value))
     named = str(value.symbol).lower() if value.symbol is not None else ""
@@ -220,7 +220,7 @@ def _is_torch_device(found: HeapObject | None) -> bool:
 
 @method("resize_", "resize_as_")
 def _resize(m: Machine, owner: Ref, args: Args) -> Value:
-    """A write, unless the sizes are as they were."""
+    """A write, unless the sizes stay the same."""
     tensor = tensor_at(m, owner.id)
     other = m.tensor(args.get(0, "the_template"))
     shape: Shape = None

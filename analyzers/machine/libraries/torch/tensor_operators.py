@@ -20,7 +20,7 @@ def is_tensor(m: Machine, value: Value) -> bool:
 
 
 def refuse_saved(m: Machine, op: str, left: Value, right: Value) -> None:
-    """`grad * ctx.saved_tensors`, which is a tuple."""
+    """`grad * ctx.saved_tensors`, where the latter is a tuple."""
     for value in (left, right):
         words = "only integer tensors of a single element" if op == "*" else "unsupported operand type(s)"
         misused(m, value, "TypeError", words)

@@ -88,7 +88,7 @@ class TensorModel(ObjectModel):
         return stream_of_rows(m, owner, found, unpack)
 
     def is_true(self, m: Machine, owner: Ref, found: HeapObject) -> truth.Truth:
-        """Only a tensor of one element counts as true or false."""
+        """Only a tensor with one element has a truth value."""
         assert isinstance(found, Tensor)
         size = numel(found.shape)
         if size is not None and size != 1:
@@ -126,7 +126,7 @@ class TensorModel(ObjectModel):
 
 
 class TensorClass(ClassModel):
-    """`torch.Tensor` and `nn.Parameter`, for classes that inherit from them."""
+    """`torch.Tensor` and `nn.Parameter`, for the classes that inherit from them."""
 
     def make(self, m: Machine, cls: Ref, found: ClassObj, args: Args) -> Value:
         for value in args.all():

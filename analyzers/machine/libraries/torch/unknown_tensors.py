@@ -1,4 +1,4 @@
-"""Unknown values that must be tensors, judging by the method that is called."""
+"""Unknown values that must be tensors, judging by the method called on them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
     if name in {"detach", "numpy"}:
         if name == "numpy":
             return Unknown(None, None, lineage)
-        # Whatever it is, what `detach` gives has no graph; its memory may be anyone's.
+        # Whatever it is, the result of `detach` has no graph; its memory may be shared with anything.
         ref = m.new_tensor(None, None, lineage=lineage)
         blur_tensor(m, ref.id)
         tensor_at(m, ref.id).inference = None
@@ -106,11 +106,11 @@ TENSOR_ONLY = frozenset(
         "long",
     ]
 )
-"""Methods that, called on something unknown, say that it is a tensor."""
+"""Methods whose call on an unknown value reveals that it is a tensor."""
 
 
 class TensorGuess(Guess):
-    """A name that only tensors have says that it is one."""
+    """Recognizes tensors by names that only tensors have."""
 
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         if owner.type is None and name in TENSOR_ONLY:
