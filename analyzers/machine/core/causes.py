@@ -39,8 +39,10 @@ class NonScalar:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """`node` was freed at `node.freed_at` by an earlier backward; `root` is the name of this one's root, `carried` where the
-    node was made."""
+    """`node` was freed at `node.freed_at` by an earlier backward.
+
+    `root` is what the program calls the root of this one, `carried` where the node was made.
+    """
 
     node: Node
     carried: Loc | None
