@@ -251,11 +251,11 @@ def test_a_gradient_that_the_program_reads_itself(rooms: Rooms) -> None:
     assert [event.leaf for event in noted(rooms.m, events.GradTaken)] == [w.id]
 
 
-def test_a_loss_whose_target_has_a_graph(rooms: Rooms) -> None:
-    x, w, v = rooms.tensor(4, 3), rooms.tensor(3, 1, grad=True), rooms.tensor(3, 1, grad=True)
-    rooms.m.st.update(v.id, Tensor, lambda tensor: replace(tensor, parameter=True))
-    rooms.backward(rooms.op("mse_loss", rooms.op("mm", x, w), rooms.op("mm", x, v)))
-    assert [(event.how, event.leaves) for event in noted(rooms.m, events.Compared)] == [("target", {v.id})]
+def test_a_discounted_value_of_the_same_network_is_held_against_it(rooms: Rooms) -> None:
+    reward, here, there, w = rooms.tensor(4, 1), rooms.tensor(4, 3), rooms.tensor(4, 3), rooms.tensor(3, 1, grad=True)
+    target = rooms.op("add", reward, rooms.op("mul", rooms.op("mm", there, w), 0.9))
+    rooms.backward(rooms.op("mean", rooms.op("sub", target, rooms.op("mm", here, w))))
+    assert [(event.how, event.leaves) for event in noted(rooms.m, events.Compared)] == [("discounted", {w.id})]
 
 
 def tensor_of(m: Machine, value: Ref) -> Tensor:
