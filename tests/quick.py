@@ -8,7 +8,8 @@ from __future__ import annotations
 PATHS = (
     "tests/core", "tests/objects", "tests/interpreter", "tests/autograd", "tests/operators", "tests/observers",
     "tests/mdtest", "tests/rules", "tests/domain", "tests/ops/test_infer.py", "tests/ops/test_resolve.py",
-    "tests/ops/test_layout.py", "tests/ops/test_derivatives.py", "tests/queries", "tests/syntax", "tests/project/test_rooms.py",
+    "tests/ops/test_layout.py", "tests/ops/test_derivatives.py", "tests/queries", "tests/syntax",
+    "tests/project/test_rooms.py",
 )  # fmt: skip
 
 NOT_WITHOUT_TORCH = ("test_mdtest.py::test_torch", "test_mdtest.py::test_right")
