@@ -59,6 +59,11 @@ def call_builtin(m: Machine, name: str, args: Args) -> Value:
     return Unknown()
 
 
+def _called(args: Args) -> str:
+    """The builtin that a handler of several is called as, whatever name the program has for it."""
+    return args.called.removeprefix("builtins.")
+
+
 def stream(m: Machine, value: Value) -> Stream:
     return stream_of(m, value).drained(m)
 
@@ -235,7 +240,7 @@ def _abs(m: Machine, args: Args) -> Value:
 
 @builtin("round", "pow", "divmod")
 def _arithmetic(m: Machine, args: Args) -> Value:
-    name, number = args.called.removeprefix("builtins."), args.get(0, "x")
+    name, number = _called(args), args.get(0, "x")
     if args.pos and all(isinstance(a, Const) for a in args.pos):
         try:
             return lift(m, getattr(python, name)(*(a.value for a in args.pos)))  # type: ignore[union-attr]
@@ -251,11 +256,7 @@ def _arithmetic(m: Machine, args: Args) -> Value:
 
 @builtin("float", "int", "bool", "complex")
 def _numbers(m: Machine, args: Args) -> Value:
-    node = m.frame.node
-    name = node.func.id if isinstance(node, n.Call) and isinstance(node.func, n.Name) else "float"
-    value = args.get(0, "x", Const(0))
-    if name not in {"float", "int", "bool", "complex"}:
-        return Unknown(None, None, m.lineage(value))
+    name, value = _called(args), args.get(0, "x", Const(0))
     if name == "bool":
         known, symbol = truth_of(m, value)
         return Unknown("bool", symbol) if known is None else Const(known)
@@ -275,10 +276,8 @@ def _numbers(m: Machine, args: Args) -> Value:
 @builtin("str", "repr", "format", "ascii", "chr", "hex", "bin", "oct", "input")
 def _text(m: Machine, args: Args) -> Value:
     value = args.get(0, "x", Const(""))
-    if isinstance(value, Const) and isinstance(value.value, str | int | float) and len(args.pos) == 1:
-        node = m.frame.node
-        if isinstance(node, n.Call) and isinstance(node.func, n.Name) and node.func.id == "str":
-            return Const(str(value.value))
+    if _called(args) == "str" and isinstance(value, Const) and isinstance(value.value, str | int | float):
+        return Const(str(value.value)) if len(args.pos) == 1 else Unknown("str")
     if isinstance(value, Builtin) and value.name.removeprefix("torch.") in DTYPE_NAMES:
         return Const(value.name)
     return Unknown("str")
@@ -334,15 +333,16 @@ def _quantifier(m: Machine, args: Args) -> Value:
     verdicts: list[truth.Truth] = [truth_of(m, i)[0] for i in source.items]
     if source.rest is not None:
         verdicts.append(None)
-    node = m.frame.node
-    wants_all = isinstance(node, n.Call) and isinstance(node.func, n.Name) and node.func.id == "all"
-    verdict = truth.negate(truth.any_of(truth.negate(v) for v in verdicts)) if wants_all else truth.any_of(verdicts)
+    if _called(args) == "all":
+        verdict = truth.negate(truth.any_of(truth.negate(v) for v in verdicts))
+    else:
+        verdict = truth.any_of(verdicts)
     return Unknown("bool") if verdict is None else Const(verdict)
 
 
 @builtin("exec", "eval", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "id", "ord")
 def _opaque(m: Machine, args: Args) -> Value:
-    return Unknown("int") if m.source().startswith(("hash", "id", "ord")) else Unknown()
+    return Unknown("int") if _called(args) in {"hash", "id", "ord"} else Unknown()
 
 
 @builtin("exit", "quit")

@@ -46,7 +46,6 @@ from analyzers.machine.objects.attributes import call_method, get_attribute, set
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.instances import delete_attribute
 from analyzers.machine.objects.type_tests import is_instance
-from analyzers.syntax import nodes as n
 
 
 @builtin("delattr")
@@ -218,11 +217,7 @@ def _slice(m: Machine, args: Args) -> Value:
 @builtin("property", "staticmethod", "classmethod")
 def _descriptors(m: Machine, args: Args) -> Value:
     value = args.get(0, "fget")
-    node = m.frame.node
-    name = node.func.id if isinstance(node, n.Call) and isinstance(node.func, n.Name) else ""
-    if isinstance(value, Func) and name:
-        return decorate(m, Builtin("builtins." + name), value)
-    return value
+    return decorate(m, Builtin(args.called), value) if isinstance(value, Func) else value
 
 
 @builtin("object")
