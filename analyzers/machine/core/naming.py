@@ -28,6 +28,12 @@ def subject_name(m: Machine) -> str:
     return m.source(node)
 
 
+def argument_name(m: Machine) -> str:
+    """How the user refers to the first argument of the call to a library, or to the whole where it has none."""
+    node = m.user_frame().node
+    return m.source(node.args[0] if isinstance(node, n.Call) and node.args else node)
+
+
 def library_caller(m: Machine) -> str:
     """The library function that the user's own code called."""
     inner = None

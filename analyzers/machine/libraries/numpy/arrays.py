@@ -14,11 +14,11 @@ from analyzers.machine.autograd.versions import write_hidden
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumpyOnGraph
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.naming import argument_name
 from analyzers.machine.core.registries import FOREIGN_TYPES, MODELS, ObjectModel
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.torch.tensor_attributes import shape_value
-from analyzers.syntax import nodes as n
 
 ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
 
@@ -109,19 +109,12 @@ def check_convertible(m: Machine, value: Value, other: Value | None = None) -> N
         if tensor.requires_grad and m.st.grad is True:
             raise m.throw(
                 "RuntimeError", "Can't call numpy() on Tensor that requires grad",
-                NumpyOnGraph(_argument_name(m), tensor.lineage, other is not None),
+                NumpyOnGraph(argument_name(m), tensor.lineage, other is not None),
             )  # fmt: skip
     elif isinstance(found, ListObj):
         for item in found.items[:8]:
             if isinstance(m.obj(item), Tensor):
                 check_convertible(m, item)
-
-
-def _argument_name(m: Machine) -> str:
-    node = m.user_frame().node
-    if isinstance(node, n.Call) and node.args:
-        return m.source(node.args[0])
-    return m.source(node)
 
 
 class ArrayModel(ObjectModel):

@@ -12,12 +12,11 @@ from analyzers.machine.autograd.grad import differentiate
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.naming import subject_name
+from analyzers.machine.core.naming import argument_name, subject_name
 from analyzers.machine.core.registries import answers
 from analyzers.machine.libraries.torch.tensor_attributes import method
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.truth import truth_of
-from analyzers.syntax import nodes as n
 
 
 def truth_value(m: Machine, value: Value) -> truth.Truth:
@@ -40,7 +39,7 @@ def _autograd_backward(m: Machine, args: Args) -> Value:
     retain_value = args.get(2, "retain_graph", NONE)
     retain = create if retain_value == NONE else truth_value(m, retain_value)
     inputs = args.kw.get("inputs", NONE)
-    name = _argument_source(m)
+    name = argument_name(m)
     run_backward(
         m,
         _paired(m, tensors, args.get(1, "grad_tensors")),
@@ -50,13 +49,6 @@ def _autograd_backward(m: Machine, args: Args) -> Value:
         name,
     )
     return NONE
-
-
-def _argument_source(m: Machine) -> str:
-    node = m.user_frame().node
-    if isinstance(node, n.Call) and node.args:
-        return m.source(node.args[0])
-    return m.source(node)
 
 
 @answers("torch.autograd.grad")
@@ -79,7 +71,7 @@ def _autograd_grad(m: Machine, args: Args) -> Value:
         for value in [*outputs, *inputs]:
             havoc_value(m, value)
         return Unknown(None, None, m.trail("grad", m.parents(outputs)), reach_of(*outputs))
-    results = differentiate(m, pairs, inputs, retain, create, allow, materialize, _argument_source(m))
+    results = differentiate(m, pairs, inputs, retain, create, allow, materialize, argument_name(m))
     return Tup(tuple(results))
 
 
