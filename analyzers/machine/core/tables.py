@@ -10,5 +10,5 @@ V = TypeVar("V")
 
 def enter(table: dict[K, V], key: K, answer: V) -> None:
     if key in table:
-        raise ValueError(f"two answer for {key}")
+        raise ValueError(f"registered twice: {key}")
     table[key] = answer
