@@ -110,7 +110,7 @@ class Func:
     """A function of the program, closed over the environment `env`.
 
     `module` and `chunk` say where its body stands, `defaults` are by parameter name, `owner` is the class whose body
-    defined it. `grad_mode` is set by decorators such as `@torch.no_grad()`.
+    defined it. `modes` are set by decorators such as `@torch.no_grad()`, `setter` by `@name.setter` on a property.
     """
 
     node: FunctionHead | Lambda
@@ -122,6 +122,7 @@ class Func:
     owner: int | None = None
     modes: tuple[GradMode, ...] = ()
     kind: str = "function"
+    setter: Func | None = None
 
     @property
     def node_name(self) -> str:
@@ -139,6 +140,7 @@ class Func:
             and self.modes == other.modes
             and self.owner == other.owner
             and self.kind == other.kind
+            and self.setter == other.setter
         )
 
 

@@ -526,6 +526,110 @@ def change(items):
     return items
 d = change(a)
 """,
+    "a property is set": """
+class T:
+    def __init__(self):
+        self.c = 1
+    @property
+    def f(self):
+        return self.c
+    @f.setter
+    def f(self, value):
+        self.c = value + 1
+class U(T):
+    pass
+t, u = T(), U()
+t.f = 5
+u.f = 7
+u.f += 1
+t.g = 3
+a = t.f, u.f, t.c, t.g
+""",
+    "a property that is replaced in part": """
+class T:
+    c = 1
+    @property
+    def f(self):
+        return self.c
+    @f.setter
+    def f(self, value):
+        self.c = value
+    @f.getter
+    def f(self):
+        return self.c * 10
+t = T()
+t.f = 5
+a = t.f, t.c
+""",
+    "a manager that swallows": """
+class Quiet:
+    def __enter__(self):
+        return 1
+    def __exit__(self, kind, value, trace):
+        return True
+with Quiet():
+    raise ValueError
+a = 2
+""",
+    "a manager that looks at what was raised": """
+class Small(ValueError):
+    size = 1
+class Large(ValueError):
+    size = 2
+class Only:
+    seen = None
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            self.seen = "nothing"
+            return True
+        self.seen = kind.size, value.size
+        return kind is Small
+one, two, three = Only(), Only(), Only()
+with one:
+    pass
+with two:
+    raise Small
+try:
+    with three:
+        raise Large
+except Large:
+    caught = True
+a = one.seen, two.seen, three.seen
+""",
+    "a manager that raises on leaving": """
+class Strict:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, value, trace):
+        raise KeyError
+a = 0
+try:
+    with Strict():
+        a = 1
+    a = 2
+except KeyError:
+    b = a
+""",
+    "the name of an exception ends with its handler": """
+error = "kept until then"
+try:
+    raise ValueError
+except ValueError as error:
+    a = 1
+for i in (1, 2):
+    try:
+        raise ValueError
+    except ValueError as found:
+        b = i
+        continue
+for j in (1, 2):
+    try:
+        raise ValueError
+    except ValueError as found:
+        break
+""",
     "statements that delete": "a = 1\nb = {'k': 1, 'l': 2}\ndel a, b['k']\nc = a\n",
     "expressions that assign": "a = (b := 3) + 1\nc = [y := 1, y + 1]\nif (n := 5) > 3:\n    d = n\n",
 }
@@ -540,37 +644,3 @@ UNSEEN = (
     "statements that delete",
 )
 """Mistakes that have nothing to do with tensors: CPython raises, and the machine goes on with what it does not know."""
-
-WRONG = {
-    "a property is set": """
-class T:
-    def __init__(self):
-        self.c = 1
-    @property
-    def f(self):
-        return self.c
-    @f.setter
-    def f(self, value):
-        self.c = value
-t = T()
-t.f = 5
-a = t.f
-""",
-    "a manager that swallows": """
-class Quiet:
-    def __enter__(self):
-        return 1
-    def __exit__(self, kind, value, trace):
-        return True
-with Quiet():
-    raise ValueError
-a = 2
-""",
-    "the name of an exception ends with its handler": """
-try:
-    raise ValueError
-except ValueError as error:
-    a = 1
-""",
-}
-"""Programs of which the machine says what is not so."""

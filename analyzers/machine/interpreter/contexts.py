@@ -6,14 +6,18 @@ from dataclasses import dataclass, field
 
 from analyzers.domain.objects import Generator, Instance
 from analyzers.domain.state import State
+from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine, Modes, apply_mode, restore_modes
 from analyzers.machine.core.registries import EXPECTING, MODES, mode_of, packing_of
-from analyzers.machine.interpreter.flow import Flow
-from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.interpreter.flow import Flow, run_choices
+from analyzers.machine.objects.attributes import call_method, get_attribute
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.exceptions import exception_object
+from analyzers.machine.objects.truth import truth_of
+from analyzers.syntax import nodes as n
 
 
 @dataclass(slots=True)
@@ -76,32 +80,46 @@ def _library_context(m: Machine, found: Instance) -> tuple[Guard, Value]:
     return Guard(), Unknown()
 
 
-def leave_context(m: Machine, guard: Guard, step: Flow) -> Flow:
-    """Undo the effects of entering, on every way out of the block."""
+def leave_context(m: Machine, node: n.Node, guard: Guard, step: Flow) -> Flow:
+    """Undo the effects of entering `node`, on every way out of the block. Where `__exit__` raises, a way ends."""
     out = Flow()
 
-    def leave(state: State) -> State:
-        m.st = state.fork()
+    def leave(state: State, raised: PyRaise | None = None) -> list[tuple[State, Truth]]:
+        """The states outside, and whether the exception is swallowed there."""
+        state = state.fork()
         if guard.restore is not None:
-            restore_modes(m.st, guard.restore)
+            restore_modes(state, guard.restore)
         if guard.hooks is not None:
-            m.st.saved_hooks, m.st.packing = guard.hooks
-        if guard.manager is not None:
-            try:
-                call_method(m, guard.manager, "__exit__", Args([NONE, NONE, NONE], {}))
-            except PyRaise as raised:
-                out.raises.append((m.st, raised.drop_frames()))
-        return m.st
+            state.saved_hooks, state.packing = guard.hooks
+        manager = guard.manager
+        if manager is None:
+            return [(state, guard.swallows)]
+        results: list[Value] = []
+        left: list[tuple[State, Truth]] = []
 
-    out.normal += [leave(x) for x in step.normal]
-    out.breaks += [leave(x) for x in step.breaks]
-    out.continues += [leave(x) for x in step.continues]
-    out.returns += [(leave(x), v) for x, v in step.returns]
+        def run() -> None:
+            results.append(call_method(m, manager, "__exit__", Args(_described(m, raised))))
+
+        run_choices(m, node, state, run, lambda: left.append((m.st, truth_of(m, results[-1])[0])), out)
+        return left
+
+    for inside, outside in ((step.normal, out.normal), (step.breaks, out.breaks), (step.continues, out.continues)):
+        outside += [left for state in inside for left, _ in leave(state)]
+    out.returns += [(left, value) for state, value in step.returns for left, _ in leave(state)]
     for state, raised in step.raises:
-        if guard.swallows:
-            if raised.event is not None:
-                raised.event.caught = not guard.expects
-            out.normal.append(leave(state))
-        else:
-            out.raises.append((leave(state), raised))
+        for left, swallows in leave(state, raised):
+            if swallows is not True:
+                out.raises.append((left.fork() if swallows is None else left, raised))
+            if swallows is not False:
+                if raised.event is not None:
+                    raised.event.caught = not guard.expects
+                out.normal.append(left)
     return out
+
+
+def _described(m: Machine, raised: PyRaise | None) -> list[Value]:
+    """What `__exit__` is told of an exception: its class, the exception, the traceback."""
+    if raised is None:
+        return [NONE, NONE, NONE]
+    value = exception_object(m, raised)
+    return [get_attribute(m, value, "__class__"), value, Unknown()]

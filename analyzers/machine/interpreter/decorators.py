@@ -48,8 +48,13 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
     if mode_of(m, decorator) is not None:
         return func
     if isinstance(decorator, BoundBuiltin) and isinstance(decorator.receiver, Func):
+        made = decorator.receiver
+        if decorator.name == "setter" and isinstance(func, Func):
+            return replace(made, setter=func)
+        if decorator.name == "getter" and isinstance(func, Func):
+            return replace(func, kind="property", setter=made.setter)
         if decorator.name in {"setter", "deleter", "getter"}:
-            return decorator.receiver
+            return made
     if name is not None and name in TRANSPARENT:
         return func
     if isinstance(found, Instance) and found.cls == "transparent":

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from analyzers.domain.objects import ClassObj
 from analyzers.domain.state import State
 from analyzers.domain.values import Tup
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
@@ -40,6 +44,8 @@ def _raise(m: Machine, s: n.Raise) -> None:
     if s.exc is None:
         raise PyRaise("Exception")
     value = evaluate(m, s.exc)
+    if isinstance(m.obj(value), ClassObj):
+        value = call(m, value, Args())
     name = exception_name(m, value)
     if m.frame.library:
         raise m.throw(name, message_of(m, value), Plain("library", fault_of(m, value)))
@@ -111,6 +117,8 @@ def _run_handler(
     finally:
         if raised is None:
             m.extent.hypothetical -= 1
+    if handler.name is not None:
+        _unbind(m, handler.name, step)
     handled += step.normal
     if raised is None:
         # The exception itself was only possible: that the handler re-raises it proves nothing.
@@ -118,6 +126,16 @@ def _run_handler(
     else:
         step.raises = [(x, raised if r.name == "Exception" and r.event is None else r) for x, r in step.raises]
     flow.take_exits(step)
+
+
+def _unbind(m: Machine, name: str, step: Flow) -> None:
+    """The name of an exception ends with its handler, whichever way that is left."""
+    ends = [*step.normal, *step.breaks, *step.continues, *(x for x, _ in step.returns), *(x for x, _ in step.raises)]
+    for state in ends:
+        m.st = state
+        scope = m.env(m.frame.env)
+        if name in scope.vars:
+            m.st.put(m.frame.env, replace(scope, vars=scope.vars.delete(name)))
 
 
 def _finally(m: Machine, body: Sequence[n.Stmt], flow: Flow) -> Flow:

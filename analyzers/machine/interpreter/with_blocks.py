@@ -46,7 +46,7 @@ def _with_items(m: Machine, s: n.With, index: int, state: State) -> Flow:
                 step = _with_items(m, s, index + 1, inside)
             finally:
                 m.extent.expecting -= guard.expects
-            step = leave_context(m, guard, step)
+            step = leave_context(m, item.context, guard, step)
         flow.normal += step.normal
         flow.take_exits(step)
     return flow

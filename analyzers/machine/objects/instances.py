@@ -151,8 +151,12 @@ class InstanceModel(ObjectModel):
         if model is not None and model.store(m, owner, found, name, value):
             return
         in_class = find_in_class(m, found.cls, name)
-        if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
-            return
+        if isinstance(in_class, Func) and in_class.kind == "property":
+            if in_class.setter is not None:
+                call(m, in_class.setter, Args([owner, value]))
+                return
+            if name not in found.attrs:
+                return
         if model is None and not found.open:
             for inherited in inherited_models(m, found.cls):
                 inherited.check_store(m, owner, found, name, value)

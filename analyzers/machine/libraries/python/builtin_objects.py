@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from immutables import Map
 
 from analyzers.domain.join import reach_of
@@ -217,7 +219,10 @@ def _slice(m: Machine, args: Args) -> Value:
 @builtin("property", "staticmethod", "classmethod")
 def _descriptors(m: Machine, args: Args) -> Value:
     value = args.get(0, "fget")
-    return decorate(m, Builtin(args.called), value) if isinstance(value, Func) else value
+    if not isinstance(value, Func):
+        return value
+    made, setter = decorate(m, Builtin(args.called), value), args.get(1, "fset")
+    return replace(made, setter=setter) if isinstance(made, Func) and isinstance(setter, Func) else made
 
 
 @builtin("object")

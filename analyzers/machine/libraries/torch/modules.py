@@ -48,14 +48,14 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
     if isinstance(parametrized, Ref):
         call_method(m, parametrized, "right_inverse", Args([value]))
         return True
-    in_class = find_in_class(m, found.cls, name)
-    if isinstance(in_class, Func) and in_class.kind == "property" and name not in found.attrs:
-        return True
     if "_modules" in found.attrs and "_parameters" in found.attrs and not name.startswith("_modules"):
         tensor = m.tensor(value)
         if tensor is not None and tensor.parameter:
             if tensor.is_leaf is False:
                 raise m.throw("ValueError", "Cannot assign non-leaf Tensor to parameter")
+            in_class = find_in_class(m, found.cls, name)
+            if isinstance(in_class, Func) and in_class.kind == "property":
+                raise m.throw("KeyError", f"attribute '{name}' already exists")
             register(m, owner, "_parameters", name, value)
             return True
         if is_module(m, value):
