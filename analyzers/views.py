@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj, Env, HeapObject, Instance, Tensor, by_name
-from analyzers.domain.state import State
+from analyzers.domain.state import BLOCK_BITS, State
 from analyzers.domain.values import Const, Ref, Value
 from analyzers.host import Snapshot
 from analyzers.host.answers import facts
@@ -315,9 +315,9 @@ class Names:
 
 
 def _everything(state: State) -> Iterator[tuple[int, HeapObject]]:
-    for block in state.frozen.values():
-        yield from block.items()
-    yield from state.heap.items()
+    for block, heap in state.frozen.items():
+        yield from ((ident, heap[ident]) for ident in sorted(heap) if ident >> BLOCK_BITS == block)
+    yield from ((ident, state.heap[ident]) for ident in state.in_order(state.heap))
 
 
 def _is_of_the_user(state: State, env: Env) -> bool:

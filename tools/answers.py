@@ -6,6 +6,7 @@ that is to change nothing is held against:
     python tools/answers.py tests/corpus examples > build/before.txt    # a line for each answer
     python tools/answers.py tests/corpus --against ../before            # the same by another checkout, and what differs
     python tools/answers.py tests/corpus --seeds 10                     # the same in ten processes with ten hash seeds
+    python tools/answers.py tests/corpus --last-first                   # the same, with the programs in another order
     python tools/answers.py tests/corpus --against ../before --no-words # what is said, but not how it is worded
 
 A path is a Python file, a folder of them, or a page of Markdown whose fences are programs: a fence that names a file
@@ -147,12 +148,12 @@ def said(found: object, wanted: Wanted) -> str:
     return f"{type(found).__name__}({', '.join(f'{name}={said(getattr(found, name), wanted)}' for name in fields)})"
 
 
-def all_answers(asked: Sequence[Program], wanted: Wanted, jobs: int) -> Iterator[str]:
-    """In the order of the programs, whoever answers first."""
+def all_answers(asked: Sequence[Program], wanted: Wanted, jobs: int) -> Iterator[list[str]]:
+    """By program, in their order, whoever answers first."""
     done = 0
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         for lines in pool.map(answers, asked, itertools.repeat(wanted), chunksize=4):
-            yield from lines
+            yield lines
             done += 1
             _show(f"{done} of {len(asked)} programs")
     _show("")
@@ -163,9 +164,9 @@ def _show(words: str) -> None:
         print(f"\r\033[K{words}", end="", file=sys.stderr, flush=True)
 
 
-def by_another(options: argparse.Namespace, checkout: str, seed: int) -> list[str]:
+def by_another(options: argparse.Namespace, checkout: str, seed: int, *more: str) -> list[str]:
     """What the analyzer of a checkout says, in a process of its own."""
-    words = [*options.paths, "--only", ",".join(options.only), "--jobs", str(options.jobs)]
+    words = [*options.paths, "--only", ",".join(options.only), "--jobs", str(options.jobs), *more]
     command = [sys.executable, __file__, *words, *(() if options.words else ("--no-words",))]
     environment = {**os.environ, "PYTHONPATH": checkout, "PYTHONHASHSEED": str(seed)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
@@ -193,11 +194,13 @@ def main() -> int:
     parser.add_argument("--no-words", dest="words", action="store_false", help="leave out messages and titles")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--against", metavar="CHECKOUT", help="compare with what the analyzer of that checkout says")
+    parser.add_argument("--last-first", action="store_true", help="compare with asking about the last program first")
+    parser.add_argument("--backwards", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--seeds", type=int, metavar="N", help="compare N processes with different hash seeds")
     options = parser.parse_args()
     if unknown := set(options.only) - set(KINDS):
         parser.error(f"--only knows {', '.join(KINDS)}, and not {', '.join(sorted(unknown))}")
-    if options.seeds or options.against:
+    if options.seeds or options.against or options.last_first:
         here = str(Path(__file__).resolve().parents[1])
         others = [(here, seed) for seed in range(1, options.seeds or 0)]
         others += [(os.path.abspath(options.against), 0)] if options.against else []
@@ -205,9 +208,17 @@ def main() -> int:
         found = [
             differences(ours, by_another(options, *other), f"{other[0]}, hash seed {other[1]}") for other in others
         ]
+        if options.last_first:
+            found.append(differences(ours, by_another(options, here, 0, "--backwards"), "the last first"))
         return 1 if any(found) else 0
-    for line in all_answers([*programs(options.paths)], Wanted(tuple(options.only), options.words), options.jobs):
-        print(line)
+    asked = [*programs(options.paths)]
+    wanted = Wanted(tuple(options.only), options.words)
+    if options.backwards:
+        answered: Iterable[list[str]] = reversed([*all_answers(asked[::-1], wanted, options.jobs)])
+    else:
+        answered = all_answers(asked, wanted, options.jobs)
+    for lines in answered:
+        print("\n".join(lines), end="\n" if lines else "")
     return 0
 
 

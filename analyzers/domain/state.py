@@ -5,7 +5,7 @@ A state is cheap to fork: its maps are persistent, so a fork shares everything a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from immutables import Map
@@ -26,19 +26,19 @@ Log: TypeAlias = "tuple[Any, ...]"
 ROOT: Log = (0, 0, None)
 
 
-def touched(a: State, b: State) -> set[int]:
-    """The ids that either state has written since they were one."""
-    ids: set[int] = set()
+def touched(a: State, b: State) -> Collection[int]:
+    """The ids that either state has written since they were one, the last written first."""
+    ids: dict[int, None] = {}
     x: Log | None = a.log
     y: Log | None = b.log
     while x is not y:
         if x is not None and (y is None or x[0] >= y[0]):
-            ids.add(x[1])
+            ids[x[1]] = None
             x = x[2]
         elif y is not None:
-            ids.add(y[1])
+            ids[y[1]] = None
             y = y[2]
-    return ids
+    return ids.keys()
 
 
 def written_since(log: Log, then: Log | None) -> set[int] | None:
@@ -149,9 +149,21 @@ class State:
     def since(self, then: Log | None) -> list[tuple[int, HeapObject]]:
         """The objects written since a moment of this state's past, all if there was none."""
         ids = written_since(self.log, then)
-        if ids is None:
-            return list(self.heap.items())
-        return [(ident, self.heap[ident]) for ident in sorted(ids)]
+        return [(ident, self.heap[ident]) for ident in self.in_order(self.heap if ids is None else ids)]
+
+    def made(self, kind: type[T]) -> list[tuple[int, T]]:
+        """The objects of one kind that this run made or wrote, in order."""
+        found = {ident: value for ident, value in self.heap.items() if isinstance(value, kind)}
+        return [(ident, found[ident]) for ident in self.in_order(found)]
+
+    def in_order(self, ids: Iterable[int]) -> list[int]:
+        """The ids in the order in which their objects were made, those of imported modules first.
+
+        The order of ids themselves, or of the heap, depends on what else was analyzed before.
+        """
+        ranks = {block: rank for rank, block in enumerate(self.frozen)}
+        own = len(ranks)
+        return sorted(ids, key=lambda ident: (ranks.get(ident >> BLOCK_BITS, own), ident))
 
     def update(self, ident: int, kind: type[T], change: Callable[[T], HeapObject]) -> None:
         """Replace the object at `ident` by what `change` makes of it, if it is of `kind`."""

@@ -54,7 +54,7 @@ def changes_between(
     Of tensors that are counted as torch does, the versions are told.
     """
     found = _Difference(before, after, is_counted)
-    for ident in sorted(touched(before, after)):
+    for ident in after.in_order(touched(before, after)):
         old, new = before.find(ident), after.find(ident)
         if old is not None and new is not None and old is not new:
             found.add(ident, old, new)

@@ -177,7 +177,7 @@ def test_the_assembly_imports_every_file() -> None:
 
 def test_a_name_is_answered_for_once() -> None:
     name = next(iter(ANSWERS))
-    with pytest.raises(ValueError, match="two answer"):
+    with pytest.raises(ValueError, match="registered twice"):
         answers(name)(ANSWERS[name])
     for path in files():
         for node in ast.walk(ast.parse(path.read_bytes())):

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from immutables import Map
-
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import HeapObject
 from analyzers.domain.state import State
@@ -94,4 +92,4 @@ class ModuleRun:
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
     unresolved: Unresolved = field(default_factory=Unresolved)
-    effects: Map[int, HeapObject] | None = None
+    effects: dict[int, HeapObject] | None = None

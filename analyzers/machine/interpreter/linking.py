@@ -51,10 +51,13 @@ def attach(m: Machine, run: ModuleRun) -> None:
             m.record.deferred[path] = None
 
 
-def effects(run: ModuleRun) -> Map[int, HeapObject]:
-    """The objects of other runs, as this run left them."""
+def effects(run: ModuleRun) -> dict[int, HeapObject]:
+    """The objects of other runs, as this run left them, in order."""
     if run.effects is None:
-        run.effects = Map({i: found for i, found in run.state.heap.items() if i >> BLOCK_BITS != run.block})
+        run.effects = {
+            ident: run.state.heap[ident]
+            for ident in run.state.in_order(ident for ident in run.state.heap if ident >> BLOCK_BITS != run.block)
+        }
     return run.effects
 
 

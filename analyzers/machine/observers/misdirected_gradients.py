@@ -97,10 +97,9 @@ def _note_cut_leaves(m: Machine, leaves: Iterable[int]) -> None:
 def _leaves_by_trail(m: Machine) -> dict[Lineage, list[int]]:
     """The leaves that require grad, by their trails."""
     found: dict[Lineage, list[int]] = {}
-    for ident, tensor in m.st.heap.items():
-        if isinstance(tensor, Tensor) and tensor.requires_grad is True and tensor.edge is None:
-            if tensor.lineage is not None:
-                found.setdefault(tensor.lineage, []).append(ident)
+    for ident, tensor in m.st.made(Tensor):
+        if tensor.requires_grad is True and tensor.edge is None and tensor.lineage is not None:
+            found.setdefault(tensor.lineage, []).append(ident)
     return found
 
 

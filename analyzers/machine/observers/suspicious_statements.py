@@ -117,9 +117,7 @@ def _inside(loc: Loc | None, within: Loc) -> bool:
 
 
 def _holding(m: Machine, trail: Lineage) -> Iterator[tuple[int, Tensor]]:
-    for ident, found in m.st.heap.items():
-        if isinstance(found, Tensor) and found.lineage is trail:
-            yield ident, found
+    yield from ((ident, found) for ident, found in m.st.made(Tensor) if found.lineage is trail)
 
 
 def _behind(m: Machine, receiver: Ref) -> frozenset[int]:

@@ -45,7 +45,7 @@ def look(m: Machine, optimizer: Ref) -> None:
         return
     trained = set(parameters_of(m, optimizer))
     _note_unreached(m, optimizer, trained)
-    instances = [(ident, found) for ident, found in m.st.heap.items() if isinstance(found, Instance)]
+    instances = m.st.made(Instance)
     modules = {ident: found for ident, found in instances if _is_module(found)}
     others = [Ref(ident) for ident, found in instances if "param_groups" in found.attrs]
     if not all(all_known(m, other) for other in others):
