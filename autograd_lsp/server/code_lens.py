@@ -53,7 +53,7 @@ def register(server: AutogradServer) -> None:
 
         nothing: list[str] = []
         known = await server.ask_about(uri, answer, nothing)
-        message = "\n".join(known) or "it is not known what this reaches"
+        message = "\n".join(known) or "what this reaches is unknown"
         server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"autograd-lsp: {message}"))
 
 

@@ -54,7 +54,7 @@ class Progress:
         try:
             await progress.create_async(token)
         except Exception:
-            logger.exception("the client does not show progress")
+            logger.exception("the client cannot show progress")
             return
         progress.begin(token, types.WorkDoneProgressBegin("autograd-lsp", message=self._message()))
         try:
