@@ -1,4 +1,4 @@
-"""What each command can be told. The commands themselves are loaded when one is given: see `process/loading.py`."""
+"""The arguments of each command. A command itself is only loaded when it is used: see `process/loading.py`."""
 
 from __future__ import annotations
 
