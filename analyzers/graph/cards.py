@@ -1,4 +1,4 @@
-"""What there is to say of a spot in a recorded run: of the tensor or module there, or of what a call did."""
+"""What is known about a spot in a recorded run: the tensor or module there, or what a call did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has saved a tensor for backward, and whether it was written since."""
+"""Which operators saved a tensor for backward, and whether it was modified since."""
 
 from __future__ import annotations
 

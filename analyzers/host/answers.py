@@ -1,4 +1,4 @@
-"""What runs tell: findings, where a file shows them, facts and graphs."""
+"""The answers drawn from runs: findings, the file that shows each of them, facts and graphs."""
 
 from __future__ import annotations
 

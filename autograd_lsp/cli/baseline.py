@@ -1,4 +1,4 @@
-"""A baseline: the findings that there were once, recorded in a file, so that only new ones are reported.
+"""A baseline: existing findings, recorded in a file so that only new ones are reported.
 
     {"version": 1,
      "files": {"train.py": [{"code": "AG104", "name": "saved-tensor-modified",

@@ -1,4 +1,4 @@
-"""`check --executor dask`: the workers of a cluster that runs already make the reports.
+"""`check --executor dask`: the workers of a running cluster produce the reports.
 
 A task is a few files, whose reports are made as in a process of this machine. All tasks depend on one *order*, what
 they have in common: dask takes it to whoever needs it and drops it at the end, and each worker keeps on its copy what

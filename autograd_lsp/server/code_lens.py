@@ -1,4 +1,4 @@
-"""A lens over each backward: how many of the parameters it gives gradients to, and which it does not.
+"""A lens above each backward: how many of the parameters get gradients from it, and which ones do not.
 
 Its command shows the list: as places to go to, where the client has a command for that, else as a message.
 """

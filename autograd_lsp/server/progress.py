@@ -1,4 +1,4 @@
-"""Says that the analyzer is at work, once that takes long enough for somebody to wonder."""
+"""Reports that the analyzer is at work, once that takes long enough to notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safe fixes made until none is left: first in memory, then on the disk, in all files at once.
+"""Applies safe fixes until none is left: first in memory, then on disk, in all files at once.
 
 Each round checks the texts as they are by now, and makes all fixes that go together. What is written is what the last
 round has nothing more to mend in; a killed process leaves files as they were, or finished.
