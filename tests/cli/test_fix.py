@@ -146,7 +146,7 @@ def test_what_is_not_fixed_is_said(project: Path) -> None:
     done = run("check", "--fix", cwd=project)
     assert done.returncode == 1
     assert {*done.stderr.splitlines()} == {
-        "autograd-lsp: book.ipynb is left unchanged: notebooks are not fixed",
+        "autograd-lsp: book.ipynb is left unchanged: notebooks cannot be fixed",
         "autograd-lsp: broken.py is left unchanged: it does not parse",
         "autograd-lsp: train.py is left unchanged: it is write-protected",
     }
@@ -229,7 +229,7 @@ def test_fixes_that_go_round_in_circles_are_not_made(tmp_path: Path) -> None:
     a, b = written(tmp_path, a="one = 1\n", b="three = 1\n")
     fixed = Marks({"one": "two", "two": "one", "three": "four"}, a, b).fix()
     assert (a.read_text(), b.read_text()) == ("one = 1\n", "four = 1\n")
-    assert fixed.complaints == ("a.py is left unchanged: its fixes lead to new ones, 20 times over",)
+    assert fixed.complaints == ("a.py is left unchanged: its fixes kept leading to new ones, 20 times in a row",)
 
 
 class Both(Marks):
