@@ -1,4 +1,4 @@
-"""All that the analyzer says of some programs, as text: findings with their fixes, facts, lens, cards and graphs.
+"""Everything that the analyzer says about some programs, as text: findings with fixes, facts, lens, cards and graphs.
 
 Two checkouts, or two processes, that say the same are the same to whoever asks. So this is what a change of the machine
 that is to change nothing is held against:

@@ -1,4 +1,4 @@
-"""Write `docs/autograd-lsp.1`, the manual page, from what the command line says of itself.
+"""Write `docs/autograd-lsp.1`, the manual page, from the help of the command line.
 
 python tools/generate_man_page.py            # writes the page
 python tools/generate_man_page.py --check    # fails if the committed page is stale

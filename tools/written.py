@@ -1,4 +1,4 @@
-"""Files of a folder that are written by a tool: which of them are stale, and writing them anew."""
+"""Generated files in a folder: which of them are stale, and how to rewrite them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two states become one that stands for both.
+"""Joins two states into one that covers both.
 
 Objects that both states know by the same id stay themselves; what differs inside them is joined. An object that only
 one state knows stays as it is. Where a name holds one object here and another there, the join makes a third one that

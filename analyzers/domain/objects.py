@@ -1,4 +1,4 @@
-"""What lies on the heap. Objects are never changed: a write puts another object at the same id.
+"""The objects on the heap. They are never changed: a write puts another object at the same id.
 
 Torch's own words: a *leaf* has no `grad_fn`; a *version counter* is shared by a tensor, its views and its `detach()`;
 a *saved tensor* is what a graph node keeps for its backward, together with the version it had then.

@@ -1,4 +1,4 @@
-"""The machine's memory at one moment: a heap, the grad mode, and what was assumed on the way.
+"""The machine's memory at one moment: a heap, the grad mode, and the assumptions made so far.
 
 A state is cheap to fork: its maps are persistent, so a fork shares everything and a write copies a path, not the heap.
 """

@@ -1,5 +1,5 @@
-"""What rules draft findings with: places in the user's code, words for what happened there, and edits.
+"""The tools that rules use to draft findings: places in the user's code, words for what happened there, and edits.
 
-Of the facts of a run (`base`) a rule finds places (`places`), says what is wrong there (`words`) and mends it
-(`edits`), each of which knows those before it. What becomes of the drafts of all rules is for `judging` to say.
+From the facts of a run (`base`), a rule finds places (`places`), says what is wrong there (`words`) and fixes it
+(`edits`); each of these may use the ones before it. `judging` decides what becomes of the drafts of all rules.
 """

@@ -1,7 +1,7 @@
-"""What a rule is, and what it reads.
+"""Defines what a rule is and what it reads.
 
-A rule reads the events that the machine left behind and words findings; it never reaches the machine. A *draft* is a
-finding as a rule words it; `judge` turns the drafts of a run into judgements, and joins what several visits or several
+A rule reads the events that the machine recorded and writes findings; it never touches the machine. A *draft* is a
+finding as the rule wrote it; `judge` turns the drafts of a run into judgements, and merges what several visits or
 callers found at one place.
 """
 
@@ -36,7 +36,7 @@ class Places(Protocol):
         """The chunks of the statements of a file, in their order."""
 
     def source(self, module: str) -> bytes:
-        """The text of a file; whoever asks is asked anew after every edit of it."""
+        """The text of a file; a query that reads it is rerun after every edit of that file."""
 
 
 class Run(Protocol):
@@ -60,7 +60,7 @@ class Run(Protocol):
 class Moved:
     """What the file has at a place, comments and all; further lines that begin with `was` begin with `now`.
 
-    Where it stands and is replaced, the comment behind it goes with it.
+    If it is replaced at its old place, its trailing comment goes with it.
     """
 
     loc: Loc
@@ -70,14 +70,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Indented:
-    """What stands there: further lines that begin with `was` begin with `now`."""
+    """The existing text, except that further lines that begin with `was` begin with `now`."""
 
     was: str
     now: str
 
 
 Change: TypeAlias = tuple[Loc, str | Indented | tuple[Moved | str, ...]]
-"""A place, and what stands there instead."""
+"""A place, and what replaces the text there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Facts:
                 yield event, event.cause
 
     def saying(self, *starts: str) -> Iterator[tuple[Raised, Lineage | None]]:
-        """The exceptions whose message starts so, with the trail of the tensor at fault where there is one."""
+        """The exceptions whose message starts with one of these, with the trail of the tensor at fault, if any."""
         for event in self.of(Raised):
             if event.message.startswith(starts):
                 yield event, getattr(event.cause, "lineage", None)
@@ -170,7 +170,7 @@ class Facts:
 
     @property
     def saw_the_end(self) -> bool:
-        """Whether what did not happen in the run does not happen at all: nothing stopped it half-way."""
+        """Whether the run reached the program's end, so that what it did not see does not happen at all."""
         return not self.run.out_of_fuel and not any(not event.caught for event in self.of(Raised))
 
     def text(self, loc: Loc) -> str:

@@ -1,7 +1,7 @@
-"""Drafts become judgements, and these become findings: how grave each is, and which of them are one fault.
+"""Turns drafts into judgements and judgements into findings: their severity, and which ones are the same fault.
 
-A statement that raises on every way through it is an error, one that raises on some is a warning. What several visits
-or several callers found at one place is one finding, the gravest of them.
+A statement that raises on every path is an error; one that raises on some paths is a warning. What several visits or
+callers found at one place becomes one finding, with the highest severity among them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, .
 
 
 def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:
-    """Each place and rule once, the gravest first where runs differ.
+    """Each place and rule once; where runs differ, the most severe judgement wins.
 
     What `presumed` runs find counts where the others found nothing.
     """
@@ -51,7 +51,7 @@ def _gravest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
 
 
 def _only_possible(event: Raised, facts: Facts) -> bool:
-    """An exception of the library's own checks, on a path that nothing says is taken."""
+    """An exception from the library's own checks, on a path that may never be taken."""
     return isinstance(event.cause, Plain) and event.cause.note == "library" and not facts.is_certain(event)
 
 

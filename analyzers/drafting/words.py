@@ -1,4 +1,4 @@
-"""The words of a finding: why a graph ends, who called, what a step is called in the user's own words."""
+"""The words of a finding: why a graph ends, which calls led there, and steps quoted from the user's source."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def callers(via: Iterable[Loc]) -> list[Note]:
 
 
 def origin(lineage: Lineage | None, text: str) -> list[Note]:
-    """Where a value was made, and who called that."""
+    """Where a value was made, and the calls that led there."""
     if lineage is None or lineage.loc is None:
         return []
     return [(lineage.loc, text), *callers(lineage.via)]

@@ -1,4 +1,4 @@
-"""From a tensor in the machine's memory to its graph as data."""
+"""Builds the graph of a tensor in the machine's memory, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to say of a spot in a recorded run: of the tensor or module there, or of what a call did."""
+"""What is known about a spot in a recorded run: the tensor or module there, or what a call did."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class _Reader:
         if isinstance(found, Instance) and "param_groups" in found.attrs:
             known = [(self.names.get(ident, "?"), Ref(ident)) for ident in parameters_of(self.m, value)]
             held = tuple(replace(one, optimizer=None, settled=False) for one in self.held(known))
-            remarks = () if all_known(self.m, value) else (Remark("it may hold others, which are not known"),)
+            remarks = () if all_known(self.m, value) else (Remark("it may hold others that are unknown"),)
             return replace(card, kind="optimizer", held=held, remarks=remarks)
         return None
 
@@ -170,7 +170,7 @@ class _Reader:
         at_version = self.recording.is_counted(tensor)
         yield from keepers(self.m, value.id, tensor, self.names, self.places, at_version=at_version)
         freed = {node.freed_at for node in graph.nodes if node.freed and node.freed_at} if graph is not None else ()
-        yield from (Remark("a part of its graph was freed here", place) for place in sorted(freed))
+        yield from (Remark("part of its graph was freed here", place) for place in sorted(freed))
 
     def shared(self, value: Ref, tensor: Tensor) -> Iterator[Remark]:
         if tensor.base is not None and tensor.base in self.names:
@@ -179,7 +179,7 @@ class _Reader:
         for ident, name in self.names.items():
             other = self.m.st.find(ident)
             if ident != value.id and isinstance(other, Tensor) and other.storage == tensor.storage:
-                counted = "" if other.counter == tensor.counter else ", and each counts its own writes alone"
+                counted = "" if other.counter == tensor.counter else ", but each counts only its own writes"
                 yield Remark(f"shares its memory with `{name}`{counted}")
                 return
 
@@ -220,7 +220,7 @@ class _Reader:
         if nameless:
             yield Remark(f"reaches leaves that no variable here leads to: {nameless}")
         if backward.unknown:
-            yield Remark("goes through what is not known, and may reach and free more")
+            yield Remark("goes through unknown code, and may reach and free more")
 
     def differentiated(self) -> Iterator[Remark]:
         """What `torch.autograd.grad` gives, which adds to no `.grad`."""

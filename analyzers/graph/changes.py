@@ -1,4 +1,4 @@
-"""What a call or a statement did: the difference between the state before it and the one after.
+"""What a call or a statement did: the difference between the states before and after it.
 
 Nothing here knows what a backward or an optimizer is; gradients that came, versions that went up, flags that were set
 and nodes that were freed are all there is to see, whoever did it.

@@ -1,4 +1,4 @@
-"""Who has saved a tensor for backward, and whether it was written since."""
+"""Which operators saved a tensor for backward, and whether it was modified since."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def keepers(
             found += 1
             same = versions_equal(saved.version, now)
             label = " | ".join(node.names) or node.what
-            since = "" if same else ": written since, so its backward raises" if same is False else ""
+            since = "" if same else ": modified since, so its backward raises" if same is False else ""
             is_known = at_version and saved.version is not None and saved.version < VERSION_BASE
             at = f" at version {saved.version}" if is_known else ""
             yield Remark(f"`{label}` saved it as `{saved.name}`{at}{since}", place_of(places, node.loc))

@@ -1,4 +1,4 @@
-"""One run with a recorder beside it: what every name, attribute, call and statement of a file came to.
+"""Records one run: the value of every name, attribute, call and statement of a file.
 
 States are persistent, so a *moment* costs no more than what was written since the one before. Of each spot in the text
 two things are kept: what is known of its tensor over all visits, and one moment to look into when somebody asks, the

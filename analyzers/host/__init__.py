@@ -1,4 +1,4 @@
-"""The one door: apply a change, take a snapshot, ask for findings, facts and graphs. Says what is memoised.
+"""The one entry point: apply a change, take a snapshot, ask for findings, facts and graphs. Says what is memoised.
 
 Whoever asks, an editor or the command line, asks here; no other module knows that results are kept. From an edit to a
 finding:

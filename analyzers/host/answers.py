@@ -1,4 +1,4 @@
-"""What runs tell: findings, where a file shows them, facts and graphs."""
+"""The answers drawn from runs: findings, the file that shows each of them, facts and graphs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
 def findings(db: Database, path: str) -> tuple[Finding, ...]:
     """What is left of the findings once comments and choices have spoken."""
     if is_too_large(db, path):
-        what = f"this file is larger than {MOST_TEXT // 1_000_000} MB: it is not analysed, and what it gives is unknown"
+        what = (
+            f"this file is larger than {MOST_TEXT // 1_000_000} MB: it is not analysed, and what it defines is unknown"
+        )
         return (Finding("AG004", "file-too-large", "info", what, Place(path, 0, 0)),)
     loud = [finding for finding in found(db, path) if not is_silenced(db, finding)]
     chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))

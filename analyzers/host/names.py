@@ -1,4 +1,4 @@
-"""What chunks say of themselves by their names, before anything runs: which use autograd, and which variables."""
+"""What the names in chunks reveal before anything runs: which chunks use autograd, and which variables they use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of modules and of functions that nobody called, and those that are recorded for whoever points at a name."""
+"""Runs of modules and of functions that are never called, and the recorded runs that answer questions about a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes in from outside: open buffers and files, what is chosen for them, and what lies around them."""
+"""Inputs from outside: open buffers and files, their settings, and their surroundings."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Modules of the workspace and of the prelude: which file an import means, and what a file is made of."""
+"""Modules of the workspace and of the prelude: which file an import refers to, and which chunks a file has."""

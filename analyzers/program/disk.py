@@ -1,4 +1,4 @@
-"""Files as they lie on the disk, and the text that their bytes stand for.
+"""Files on the disk, and the text that their bytes encode.
 
 Everything that counts bytes of a program counts those of its text in UTF-8, whatever the file is encoded in.
 """

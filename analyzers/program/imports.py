@@ -1,4 +1,4 @@
-"""Which file of the workspace an import means.
+"""Which file of the workspace an import refers to.
 
 A script sees the modules beside it, as Python does; a file of a package sees what lies beside the package's top.
 """

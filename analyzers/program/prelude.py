@@ -1,4 +1,4 @@
-"""The prelude: torch's Python layer, written anew in the Python that the machine runs.
+"""The prelude: torch's Python layer, rewritten in the subset of Python that the machine runs.
 
 A folder of the prelude is named after the module that it models; every top-level name of its files is a name of that
 module. Two folders model no module, and have names that none can have: `aten-composites` holds operators that torch's

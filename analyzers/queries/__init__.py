@@ -1,1 +1,1 @@
-"""An incremental engine: inputs, memoised queries over them, and no more work after an edit than the edit calls for."""
+"""An incremental engine: inputs, memoised queries over them, and after an edit only the work that it requires."""

@@ -1,4 +1,4 @@
-"""Saying, from any thread, that work in progress is no longer wanted."""
+"""Cancels work in progress, from any thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Former values of queries, with the values of what they were made of: for whoever takes a change back.
+"""Former values of queries, with the values they were computed from, for when a change is undone.
 
 Values that have *rested*, which is to hold for longer than one revision, are kept rather than those that each key
 pressed replaces: while a word is typed, the value from before it rests and those of its beginnings do not.

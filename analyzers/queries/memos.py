@@ -1,4 +1,4 @@
-"""What is known of queries' values: memos, who read what, and which memos may hold no more.
+"""Memos of queries' values, which query read what, and which memos may be out of date.
 
 A change of a cell makes the memos *stale* that read it, and those that read these. An eager query's readers wait: it is
 *unsettled*, and marks them when it has run and its value is another one.

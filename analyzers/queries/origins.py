@@ -1,4 +1,4 @@
-"""Which inputs, or other cells of some kinds, a query's value came of, through all the queries in between."""
+"""Which inputs, or other kinds of cells, a query's value came from, through all the queries in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments that silence findings.
+"""Comments that suppress findings.
 
     y.add_(1)  # autograd: ignore[AG104, AG101]    these findings on this line, by code or by name
     y.add_(1)  # autograd: ignore                  every finding on this line

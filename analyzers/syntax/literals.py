@@ -1,4 +1,4 @@
-"""What a literal's text is worth: numbers and strings, escapes included.
+"""The value of a literal's text: numbers and strings, including escapes.
 
 Every function raises ValueError for text that Python would refuse.
 """

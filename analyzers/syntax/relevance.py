@@ -1,4 +1,4 @@
-"""Which functions are worth running on arguments of which nothing is known.
+"""Which functions are worth running on unknown arguments.
 
 On unknown arguments a rule can only find something where the code itself brings up a gradient, a parameter, an
 optimizer, or another word of autograd's; of most of a program's functions, such as those that read files or parse

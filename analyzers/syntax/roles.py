@@ -1,4 +1,4 @@
-"""What the code around a name says that it holds: a model, an optimizer, a loss.
+"""What a name holds according to the code around it: a model, an optimizer, a loss.
 
 Training code gets its model from a factory and its optimizer as an argument; no value tells what they are, but their
 uses do. `model(x)` next to `model.parameters()` is a module; what has both `zero_grad()` and `step()` is an optimizer;

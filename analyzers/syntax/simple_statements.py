@@ -1,4 +1,4 @@
-"""Statements in which there are no others: assignments, imports, `return` and the like."""
+"""Statements that contain no other statements: assignments, imports, `return` and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text under way while it is lowered, and the names that it binds.
+"""The text being lowered, and the names that it binds.
 
 `base` is what to take from an offset in the text to get an offset in the chunk, or one in the statement of the module
 around `span` where the chunk is not all of one piece; `scope` collects the names that the function or class around

@@ -1,4 +1,4 @@
-"""Names that nothing binds: a word that stands once in a file, and is read there, is half typed or misspelt.
+"""Unbound names: a word that occurs once in a file, and is only read, is half typed or misspelt.
 
 The statement that reads it can do nothing but raise a NameError. What is asked of the whole file is only how often a
 word stands in it, comments and strings included: that is known again after an edit from the lines that changed. Where

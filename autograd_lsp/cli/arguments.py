@@ -1,4 +1,4 @@
-"""What each command can be told. The commands themselves are loaded when one is given: see `process/loading.py`."""
+"""The arguments of each command. A command itself is only loaded when it is used: see `process/loading.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograd_lsp import __version__
 from autograd_lsp.cli.formats import FORMATS
 from autograd_lsp.reports.levels import LEVELS
 
-_SCRIPT = "a script for a shell, which then completes commands, options, rules and paths."
+_SCRIPT = "print a script that makes a shell complete commands, options, rules and paths."
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -40,40 +40,52 @@ def build_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="the form of the report")
-    parser.add_argument("--output-file", metavar="FILE", help="write there, not to standard output")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format")
     parser.add_argument(
-        "--select", metavar="RULE,...", type=_names, help="report only these: names, codes, beginnings of codes, or ALL"
+        "--output-file", metavar="FILE", help="write the report to this file instead of standard output"
     )
-    parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="leave these rules out")
-    parser.add_argument("--config", metavar="FILE", help="read this configuration file, and no other")
-    parser.add_argument("--no-config", action="store_true", help="read no configuration file")
-    parser.add_argument("--no-respect-gitignore", action="store_true", help="look at what git ignores, too")
-    parser.add_argument("--fix", action="store_true", help="make the safe fixes, and report what remains")
-    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
+    parser.add_argument(
+        "--select", metavar="RULE,...", type=_names, help="report only these rules: names, codes, code prefixes, or ALL"
+    )
+    parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="skip these rules")
+    parser.add_argument("--config", metavar="FILE", help="use this configuration file and no other")
+    parser.add_argument("--no-config", action="store_true", help="ignore all configuration files")
+    parser.add_argument("--no-respect-gitignore", action="store_true", help="also check files that git ignores")
+    parser.add_argument("--fix", action="store_true", help="apply the safe fixes and report what remains")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would change, without changing anything")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
-    parser.add_argument("--baseline", metavar="FILE", help="report nothing that is recorded there")
-    parser.add_argument("--write-baseline", metavar="FILE", help="record there all that is found")
-    parser.add_argument("--fail-on", choices=tuple(LEVELS), default="warning", help="exit 1 from this severity on")
-    parser.add_argument("--stdin-filename", metavar="NAME", help="the path that standard input stands for")
-    parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
-    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier checks")
+    parser.add_argument("--baseline", metavar="FILE", help="do not report findings recorded in this file")
+    parser.add_argument("--write-baseline", metavar="FILE", help="record all current findings in this file")
+    parser.add_argument(
+        "--fail-on",
+        choices=tuple(LEVELS),
+        default="warning",
+        help="exit with 1 if a finding has at least this severity",
+    )
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the path to assume for standard input")
+    parser.add_argument("--statistics", action="store_true", help="show the number of findings for each rule")
+    parser.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
     parser.add_argument(
-        "--executor", choices=("process", "dask"), default="process", help="processes here, or a dask cluster's workers"
+        "--executor",
+        choices=("process", "dask"),
+        default="process",
+        help="run in local processes or on the workers of a dask cluster",
     )
-    parser.add_argument("--dask-scheduler", metavar="ADDRESS", help="the cluster's scheduler, such as tcp://host:8786")
+    parser.add_argument(
+        "--dask-scheduler", metavar="ADDRESS", help="the address of the cluster's scheduler, such as tcp://host:8786"
+    )
 
 
 def _facts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, or FILE:LINE for one line")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="the form of the answer")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="the output format")
 
 
 def _graph(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("location", metavar="FILE:LINE[:NAME]", help="the line, and which of its tensors")
+    parser.add_argument("location", metavar="FILE:LINE[:NAME]", help="the line, and optionally a tensor on it")
     parser.add_argument(
-        "--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text", help="the form of the graph"
+        "--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text", help="the output format"
     )
 
 
@@ -83,31 +95,35 @@ def _why(parser: argparse.ArgumentParser) -> None:
         "traceback",
         nargs="?",
         metavar="TRACEBACK",
-        help="a file with it, or a log; standard input if none",
+        help="a file or log that contains it; default: standard input",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="the form of the answer")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="the output format")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("--all", action="store_true", help="explain each traceback, not only the last of autograd's")
-    parser.add_argument("--program", metavar="FILE", help="the script or the notebook that was run")
+    parser.add_argument(
+        "--all", action="store_true", help="explain every traceback, not only the last one from autograd"
+    )
+    parser.add_argument("--program", metavar="FILE", help="the script or notebook that was run")
     parser.add_argument(
         "--path-map", metavar="FROM=TO", type=_mapping, action="append", default=[],
-        help="paths of the traceback that begin with FROM lie here below TO; may be given several times",
+        help="replace the prefix FROM of paths in the traceback with TO; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep findings of earlier runs")
+    parser.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
 
 
 def _rule(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", nargs="?", metavar="NAME|CODE", help="the rule; without it, all are listed")
+    parser.add_argument("rule", nargs="?", metavar="NAME|CODE", help="the rule; default: list all rules")
 
 
 def _server(parser: argparse.ArgumentParser) -> None:
     transport = parser.add_mutually_exclusive_group()
-    transport.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
-    transport.add_argument("--tcp", metavar="HOST:PORT", type=_address, help="wait there for one editor")
+    transport.add_argument(
+        "--stdio", action="store_true", help="communicate over standard input and output (the default)"
+    )
+    transport.add_argument("--tcp", metavar="HOST:PORT", type=_address, help="listen there for one editor")
 
 
 def _completions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell that the script is for")
+    parser.add_argument("shell", choices=SHELLS, help="the shell to print the script for")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -116,7 +132,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
     return int(text)
 
 
@@ -135,15 +151,17 @@ def _address(text: str) -> tuple[str, int]:
 
 
 COMMANDS = {
-    "check": Command("report autograd faults", "the findings of files and folders.", _check),
-    "facts": Command("what is known of every tensor", "what is known of every tensor bound on every line.", _facts),
-    "graph": Command("the autograd graph at a line", "the autograd graph of a tensor at one line.", _graph),
-    "why": Command("explain a traceback of torch's", "a traceback of torch's in, the cause and the fix out.", _why),
-    "rule": Command("explain a rule", "a rule's page, or the list of all rules.", _rule),
-    "server": Command("run the language server", "the language server.", _server),
+    "check": Command("report autograd faults", "report autograd faults in files and folders.", _check),
+    "facts": Command(
+        "show what is known about every tensor", "show what is known about every tensor bound on each line.", _facts
+    ),
+    "graph": Command("show the autograd graph at a line", "show the autograd graph of a tensor at one line.", _graph),
+    "why": Command("explain a torch traceback", "read a torch traceback and show the cause and the fix.", _why),
+    "rule": Command("explain a rule", "show a rule's page, or list all rules.", _rule),
+    "server": Command("run the language server", "run the language server.", _server),
     "completions": Command(
-        "print a shell's completions",
-        "a script for a shell, which then completes commands, options, rules and paths.",
+        "print a shell completion script",
+        "print a script that makes a shell complete commands, options, rules and paths.",
         _completions,
     ),
 }

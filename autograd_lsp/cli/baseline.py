@@ -1,4 +1,4 @@
-"""A baseline: the findings that there were once, recorded in a file, so that only new ones are reported.
+"""A baseline: existing findings, recorded in a file so that only new ones are reported.
 
     {"version": 1,
      "files": {"train.py": [{"code": "AG104", "name": "saved-tensor-modified",
@@ -59,7 +59,7 @@ class Baseline:
             return left, ()
         verb = "is" if gone == 1 else "are"
         said = f"{plural(gone, 'finding')} recorded in {self.shown} {verb} no longer found"
-        return left, (f"{said}; `--write-baseline {self.shown}` records what is found now.",)
+        return left, (f"{said}; `--write-baseline {self.shown}` records the current findings.",)
 
     def _is_there(self, path: str) -> bool:
         return os.path.exists(os.path.join(self.folder, path))
@@ -71,7 +71,7 @@ def read_baseline(shown: str) -> Baseline:
             document = json.loads(file.read().decode("utf-8-sig"))
         files = _files(document)
     except FileNotFoundError as error:
-        raise UsageError(f"{shown}: there is no such baseline; `--write-baseline {shown}` writes it") from error
+        raise UsageError(f"{shown}: no such baseline; `--write-baseline {shown}` creates it") from error
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {reason(error)}") from error
     except (ValueError, RecursionError) as error:

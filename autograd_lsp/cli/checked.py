@@ -1,4 +1,4 @@
-"""What a check comes to: the findings of all files, each once and under the file that it points into."""
+"""The result of a check: the findings of all files, each once and under the file that it points to."""
 
 from __future__ import annotations
 

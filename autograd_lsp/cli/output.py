@@ -1,4 +1,4 @@
-"""Where a report goes: to standard output, or into a file, which has either its old text or all of the new one."""
+"""Where a report goes: to standard output, or to a file that is replaced as a whole or not at all."""
 
 from __future__ import annotations
 

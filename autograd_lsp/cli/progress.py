@@ -1,4 +1,4 @@
-"""How far a long check is: on standard error, and only where that is a terminal."""
+"""Shows the progress of a long check on standard error, if that is a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check --watch`: check again whenever a file that the last check rests on is another one, until somebody stops it.
+"""`check --watch`: check again whenever a file that the last check depends on has changed, until interrupted.
 
 Files are looked at from time to time, as this works on every system and for files on other machines.
 """

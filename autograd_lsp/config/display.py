@@ -25,11 +25,11 @@ class Display:
 
 
 KEYS = {
-    ("inlayHints", "requiresGrad"): ("requires_grad", "Behind a name that is bound, whether the tensor requires grad."),
-    ("inlayHints", "gradFn"): ("grad_fn", "Behind a name that is bound, what made the tensor."),
-    ("inlayHints", "shape"): ("shape", "Behind a name that is bound, the tensor's sizes."),
-    ("codeLens", "reach"): ("reach", "Over a backward, which parameters it reaches."),
-    ("diagnostics", "workspace"): ("workspace", "Report findings of files that are not open, too."),
+    ("inlayHints", "requiresGrad"): ("requires_grad", "After a bound name, show whether the tensor requires grad."),
+    ("inlayHints", "gradFn"): ("grad_fn", "After a bound name, show the operator that made the tensor."),
+    ("inlayHints", "shape"): ("shape", "After a bound name, show the tensor's shape."),
+    ("codeLens", "reach"): ("reach", "Above a backward, show which parameters it reaches."),
+    ("diagnostics", "workspace"): ("workspace", "Also report findings in files that are not open."),
 }
 """By group and key, the field and what it is for."""
 

@@ -75,7 +75,7 @@ def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool 
             if value is not None or strict:
                 values[name.replace("-", "_")] = KEYS[name].read(value, f"{where}{key}")
         elif strict:
-            raise ConfigError(f"{where}{key}: there is no such key; the keys are {', '.join(sorted(KEYS))}")
+            raise ConfigError(f"{where}{key}: unknown key; the keys are {', '.join(sorted(KEYS))}")
     return Layer(root=root, **values)
 
 
@@ -124,14 +124,15 @@ class Key:
 
 
 KEYS: dict[str, Key] = {
-    "select": Key(read_selectors, "Report these rules alone."),
-    "ignore": Key(read_selectors, "Leave these rules out."),
-    "exclude": Key(read_patterns, "Look at none of these files: patterns as in a .gitignore."),
+    "select": Key(read_selectors, "Report only these rules."),
+    "ignore": Key(read_selectors, "Skip these rules."),
+    "exclude": Key(read_patterns, "Skip these files: patterns as in a .gitignore."),
     "per-file-ignores": Key(
-        read_selectors_by_pattern, "Leave rules out in some files, by pattern; with `!` in front, in all others."
+        read_selectors_by_pattern,
+        "Skip rules in the files that match a pattern; with a leading `!`, in all other files.",
     ),
-    "severity": Key(read_severities, "What is shown of rules, and with it what fails a check."),
-    "python": Key(read_path, "The environment in which the programs run: an interpreter, or its folder."),
+    "severity": Key(read_severities, "The severity of each rule, which also decides what fails a check."),
+    "python": Key(read_path, "The environment in which your programs run: an interpreter or its folder."),
 }
 CAMEL = {"perFileIgnores": "per-file-ignores"}
 """As editors may spell a key."""

@@ -49,7 +49,7 @@ def settings_schema() -> Schema:
     for (group, key_name), (field, about) in display.KEYS.items():
         inner = properties.setdefault(group, {**_or_null({"type": "object"}), "properties": {}})
         inner["properties"][key_name] = _described(_or_null({"type": "boolean", "default": defaults[field]}), about)
-    return {**_head("settings", "The section autograd-lsp of an editor's settings"), "properties": properties}
+    return {**_head("settings", "The autograd-lsp section of an editor's settings"), "properties": properties}
 
 
 def _head(name: str, title: str) -> Schema:

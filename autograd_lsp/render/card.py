@@ -25,7 +25,7 @@ _TREE_LINES = 16
 _NAMES = 6
 _HELD = 10
 
-_KINDS = {"mode": "what is inside runs with"}
+_KINDS = {"mode": "the code inside runs with"}
 _MODES = {"on": "grad mode on", "off": "grad mode off", "inference": "inference mode"}
 
 _DID = {
@@ -34,14 +34,14 @@ _DID = {
     "cleared": "sets `.grad` of {} to None",
     "gradient-written": "writes `.grad` of {} in place",
     "written": "writes {} in place",
-    "hidden-write": "writes {} past the version counter",
-    "requires-grad": "lets {} require grad",
-    "requires-no-grad": "lets {} require no grad",
+    "hidden-write": "writes {} without changing the version counter",
+    "requires-grad": "makes {} require grad",
+    "requires-no-grad": "makes {} not require grad",
     "attached": "gives {} a place in the graph",
     "freed": "frees what {} saved",
     "unreached": "does not reach {}",
-    "grad-on": "switches gradients on",
-    "grad-off": "switches gradients off",
+    "grad-on": "enables gradients",
+    "grad-off": "disables gradients",
 }
 
 
@@ -82,7 +82,7 @@ def _head(card: Card) -> Iterator[str]:
     yield f"**{_code(card.name)}**: {_KINDS.get(card.kind, card.kind)}"
     words = [_code(word) for word in fact_words(card.fact)] if card.fact is not None else []
     if card.kind not in {"module", "optimizer"}:
-        words += [_MODES[card.mode]] if card.mode is not None else ["grad mode not known"] * (card.kind == "mode")
+        words += [_MODES[card.mode]] if card.mode is not None else ["grad mode unknown"] * (card.kind == "mode")
     if words:
         yield " · ".join(words)
     if card.differs:

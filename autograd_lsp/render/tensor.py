@@ -1,4 +1,4 @@
-"""What is known of one tensor, in words: what is not known is not mentioned."""
+"""What is known about one tensor, in words; unknown properties are not mentioned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the analyzer says of many files: made here or on a cluster, kept for the next time, and told again.
+"""Reports on many files: produced here or on a cluster, cached, and reused.
 
     report.py         what is said of one file
     make.py           files in, reports out

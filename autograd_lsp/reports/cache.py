@@ -1,4 +1,4 @@
-"""The findings of earlier checks, kept on the disk: whoever finds all as it was need not run anything.
+"""The findings of earlier checks, cached on disk: if nothing has changed, nothing has to run.
 
 An entry holds the findings of one file and a digest of all that they rest on: every file that was read or looked for on
 the way, what the configuration says of those that findings point into, the environment if a library was looked up, this

@@ -1,4 +1,4 @@
-"""`check --executor dask`: the workers of a cluster that runs already make the reports.
+"""`check --executor dask`: the workers of a running cluster produce the reports.
 
 A task is a few files, whose reports are made as in a process of this machine. All tasks depend on one *order*, what
 they have in common: dask takes it to whoever needs it and drops it at the end, and each worker keeps on its copy what
@@ -46,7 +46,9 @@ def make_on_cluster(address: str | None, sources: Sequence[Source], task: Task) 
 def _connected(address: str | None) -> Client:
     address = address or dask.config.get("scheduler-address", None)
     if address is None:
-        raise UsageError("--executor dask needs --dask-scheduler ADDRESS or the variable DASK_SCHEDULER_ADDRESS")
+        raise UsageError(
+            "--executor dask needs --dask-scheduler ADDRESS or the environment variable DASK_SCHEDULER_ADDRESS"
+        )
     logging.disable(logging.CRITICAL)  # what becomes of the connection is told by whoever waits for an answer
     try:
         get_address_host_port(address)
@@ -104,7 +106,7 @@ def _told(client: Client) -> Iterator[None]:
     try:
         yield
     except (CancelledError, OSError) as error:
-        raise UsageError(f"the connection to the dask scheduler at {address} is lost") from error
+        raise UsageError(f"the connection to the dask scheduler at {address} was lost") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         raise UsageError(f"the dask cluster at {address} cannot check: {said}") from error
@@ -127,7 +129,7 @@ def _check_disk(report: Report | None) -> None:
     except UnreadableError:
         return
     raise UsageError(
-        f"a worker cannot read {source.path}: dask's workers need the same files at the same paths, as on a shared disk"
+        f"a worker cannot read {source.path}: dask workers need the same files at the same paths, as on a shared disk"
     )
 
 

@@ -1,4 +1,4 @@
-"""What tells a finding again when the lines around it have moved: a hash with no line number in it.
+"""Recognizes a finding after the lines around it have moved: a hash without line numbers.
 
 It is made of the file's path, the rule's code and the text of the lines that the finding covers, without their white
 space. Findings that are equal in all of these are numbered from the top of the file.

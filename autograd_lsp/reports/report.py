@@ -1,4 +1,4 @@
-"""What is said of one file, and where in it."""
+"""The results for one file, and their places in it."""
 
 from __future__ import annotations
 

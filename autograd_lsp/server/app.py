@@ -1,4 +1,4 @@
-"""What the features share: the host, the open documents, and the one way to ask the analyzer something."""
+"""What the features share: the host, the open documents, and the single way to query the analyzer."""
 
 from __future__ import annotations
 

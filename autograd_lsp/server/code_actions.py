@@ -100,7 +100,7 @@ class _Actions:
     def fix_all(self, findings: Sequence[Finding]) -> Iterable[types.CodeAction]:
         _, edits = compatible(fix for finding in findings if (fix := safe_fix(finding)) is not None)
         if edits:
-            yield types.CodeAction(title="Apply every safe autograd fix", kind=FIX_ALL, edit=self.workspace_edit(edits))
+            yield types.CodeAction(title="Apply all safe autograd fixes", kind=FIX_ALL, edit=self.workspace_edit(edits))
 
     def workspace_edit(self, edits: Sequence[Edit]) -> types.WorkspaceEdit:
         """Tied to the version that it was made for, where the client can check that."""

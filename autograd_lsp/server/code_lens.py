@@ -1,4 +1,4 @@
-"""A lens over each backward: how many of the parameters it gives gradients to, and which it does not.
+"""A lens above each backward: how many of the parameters get gradients from it, and which ones do not.
 
 Its command shows the list: as places to go to, where the client has a command for that, else as a message.
 """
@@ -53,7 +53,7 @@ def register(server: AutogradServer) -> None:
 
         nothing: list[str] = []
         known = await server.ask_about(uri, answer, nothing)
-        message = "\n".join(known) or "it is not known what this reaches"
+        message = "\n".join(known) or "what this reaches is unknown"
         server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"autograd-lsp: {message}"))
 
 

@@ -1,4 +1,4 @@
-"""Hover: what is known of the tensor, module or call under the cursor, and of the faults on its line."""
+"""Hover: what is known about the tensor, module or call under the cursor, and the faults on its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints behind the names that are bound: by what a tensor was made, whether it requires grad, and its shape.
+"""Hints after bound names: the operator that made a tensor, whether it requires grad, and its shape.
 
     x = torch.ones(3, requires_grad=True)       no hint: the line says it
     y: ExpBackward0 = x.exp()

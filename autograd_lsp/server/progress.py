@@ -1,4 +1,4 @@
-"""Says that the analyzer is at work, once that takes long enough for somebody to wonder."""
+"""Reports that the analyzer is at work, once that takes long enough to notice."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Progress:
         try:
             await progress.create_async(token)
         except Exception:
-            logger.exception("the client does not show progress")
+            logger.exception("the client cannot show progress")
             return
         progress.begin(token, types.WorkDoneProgressBegin("autograd-lsp", message=self._message()))
         try:

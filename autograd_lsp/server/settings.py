@@ -47,7 +47,7 @@ def register(server: AutogradServer, refresh: Callable[[], None]) -> Callable[[]
         try:
             answer = await server.workspace_configuration_async(wanted)
         except Exception:
-            logger.exception("the client does not tell its settings")
+            logger.exception("the client does not provide its settings")
             return
         by_folder = {folders[uri]: inner for uri, inner in zip(scopes[1:], answer[1:], strict=False) if uri is not None}
         use(answer[0] if answer else None, by_folder)

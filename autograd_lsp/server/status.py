@@ -60,7 +60,7 @@ def _status(server: AutogradServer, environment: Environment | None) -> dict[str
 
 def status_words(status: dict[str, Any]) -> str:
     opened, analysed, answers = status["open"], status["analysed"], status["answers"]
-    python = status["environment"]["python"] or ("being looked for" if status["environment"]["isAsking"] else "none")
+    python = status["environment"]["python"] or ("searching" if status["environment"]["isAsking"] else "none")
     lines = [
         f"autograd-lsp {status['version']} on Python {status['runsOn']['python']}",
         f"the programs' Python: {python}",

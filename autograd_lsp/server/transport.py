@@ -68,7 +68,7 @@ async def _serve_one(server: AutogradServer, host: str, port: int) -> None:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal occupied
         if occupied:
-            logger.warning("there is an editor already; a second connection is refused")
+            logger.warning("an editor is already connected; refusing a second connection")
             writer.close()
             return
         occupied = True

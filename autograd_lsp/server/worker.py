@@ -1,4 +1,4 @@
-"""One thread of our own, on which every analysis runs.
+"""The one thread on which every analysis runs.
 
 pygls reads its input on its thread pool, so work must not go there: busy handlers would stop all reading, cancellations
 included. The thread is a daemon: an analysis that is still running does not hold up the exit.

@@ -1,6 +1,6 @@
-"""Tracebacks in, explanations out: what `autograd-lsp why` knows beside the analyzer.
+"""Explains torch tracebacks for `autograd-lsp why`.
 
-`log` reads tracebacks out of any text, `messages` knows torch's words, `program` finds the files that a traceback
-names, `match` holds findings against what was raised, and `around` looks at the graph and the text where no finding
-says it. `answer` puts them in order; none of them prints.
+`log` extracts tracebacks from any text, `messages` interprets torch's messages, `program` finds the files that a
+traceback names, `match` compares findings with what was raised, and `around` inspects the graph and the text if no
+finding explains it. `answer` combines them; none of them prints.
 """

@@ -1,4 +1,4 @@
-"""The way from a log to answers: what was raised, what it means, and what in the program is to blame."""
+"""From a log to answers: what was raised, what it means, and what in the program caused it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograd_lsp.why.messages import Reading, find_message, read_message
 from autograd_lsp.why.program import Finder, Located, entry_of, is_library
 
 _MOST_FILES = 4
-"""Files of one traceback whose runs are looked into."""
+"""How many files of one traceback are analysed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +43,22 @@ class Answer:
     code: str
     reading: Reading | None
     at: Located | None
-    """The innermost line of the user's own, if it is here."""
+    """The innermost line in the user's own files, if it was found."""
     missing: tuple[str, ...]
-    """The files of the user's that are not here."""
+    """The user's files that were not found."""
     causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An exception of the log with what can be said of it before any file is read."""
+    """An exception from the log, with what is known about it before any file is read."""
 
     raised: Raised
     reading: Reading | None
 
 
 def told_in(text: str) -> list[Told]:
-    """Every exception, and words of autograd's that stand there without a traceback."""
+    """Every exception, or an autograd message that appears without a traceback."""
     told = [Told(raised, _read(raised)) for raised in read_log(text)]
     if not any(item.reading for item in told) and (message := find_message(text)) is not None:
         reading = read_message(message)
@@ -70,7 +70,7 @@ def told_in(text: str) -> list[Told]:
 def answers(
     told: Sequence[Told], finder: Finder, configuration: Configuration, *, every: bool, cached: bool
 ) -> Iterator[Answer]:
-    """The last exception that is autograd's; or each, in the order of the log."""
+    """The last autograd exception, or all of them in the order of the log."""
     found = (_answer(item, finder, configuration, cached=cached) for item in (told if every else reversed(told)))
     explained = (answer for answer in found if answer is not None)
     yield from explained if every else islice(explained, 1)
@@ -103,7 +103,7 @@ def _answer(item: Told, finder: Finder, configuration: Configuration, *, cached:
 
 
 def _may_be_ours(raised: Raised) -> bool:
-    """Words that are anybody's, of which a finding may know better."""
+    """Whether the exception is a general one that a finding may still explain."""
     return raised.exception in ("AttributeError", "TypeError", "RuntimeError", "ValueError", "AssertionError")
 
 
@@ -131,7 +131,7 @@ def _ranked(
 
 
 def _sources(raised: Raised, way: Sequence[Located], finder: Finder) -> list[Source]:
-    """The script that was run, then the files of the traceback from the inside out."""
+    """The script that was run, then the traceback's files, innermost first."""
     entry = entry_of(raised, finder)
     files = [*([entry] if entry is not None else []), *reversed(way)]
     return list({located.source.path: located.source for located in files}.values())[:_MOST_FILES]
@@ -146,7 +146,7 @@ def _cause(match: Match) -> Cause:
 
 
 def _is_explained(ranked: Sequence[Match]) -> bool:
-    """Whether a finding says more than that this line raises this."""
+    """Whether a finding says more than that this line raises."""
     if not ranked or ranked[0].grade >= LEADS_THERE:
         return False
     finding = ranked[0].finding

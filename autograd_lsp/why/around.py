@@ -1,9 +1,8 @@
-"""Where no finding says what happened: places in the program that the message may come from, likeliest first.
+"""Finds likely causes for messages that no finding explains, likeliest first.
 
-The graph of what the failing line speaks of is asked first, where the machine knows it: it has the place where the
-graph was cut, what was freed, and what was written since it was saved. What the text says comes after: a `detach()` on
-the way to the loss, a write in place, a tensor made before the loop. Of other messages the failing line itself is the
-place.
+If the machine knows the graph of a tensor on the failing line, it is asked first: it shows where the graph was cut,
+what was freed, and which saved tensors were modified. The text comes second: a `detach()` on the way to the loss, an
+in-place write, a tensor made before the loop. For other messages the failing line itself is reported.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from autograd_lsp.why.program import Located
 _MOST = 4
 _MOST_WORDS = 6
 _CUTS = {
-    "detach": "cuts the graph", "item": "takes a number out of torch", "tolist": "takes numbers out of torch",
-    "numpy": "takes numbers out of torch", "argmax": "has no derivative", "tensor": "makes a copy without the graph",
+    "detach": "cuts the graph", "item": "returns a plain number", "tolist": "returns plain numbers",
+    "numpy": "returns plain numbers", "argmax": "has no derivative", "tensor": "makes a copy without the graph",
     "as_tensor": "may lose the graph", "from_numpy": "has no graph", "long": "makes integers, which have no gradient",
     "int": "makes integers, which have no gradient", "detach_": "cuts the graph",
 }  # fmt: skip
@@ -69,20 +68,20 @@ class _File:
 
 
 def look(reading: Reading, way: Sequence[Located], forward: Sequence[Located], *, line_itself: bool) -> list[Found]:
-    """`line_itself`: without any suspect, the failing line stands for them."""
+    """`line_itself`: report the failing line if there is no suspect."""
     inner = way[-1]
     file = _open(inner.source)
     if file is None:
         return []
     seen = dict.fromkeys(_suspects(reading, file, inner, forward))
-    found = [Found(file.report, place, f"{message}, which may be the cause") for place, message in seen]
+    found = [Found(file.report, place, f"{message}; this may be the cause") for place, message in seen]
     distinct = {item.place: item for item in reversed(found)}
     ranked = [item for item in found if distinct[item.place] is item][:_MOST]
     page = page_of(reading.code)
     if not ranked and line_itself and page is not None:
         here = file.line(inner.line)
         ranked = [
-            Found(file.report, here, f"`{_cut(_said(file, here))}` is the line that torch refuses: {page.summary}")
+            Found(file.report, here, f"`{_cut(_said(file, here))}` is the line where torch raises: {page.summary}")
         ]
     steps = [Related(file.line(at.line), "the forward call whose gradient failed") for at in forward[-1:]
              if at.source.path == file.source.path]  # fmt: skip
@@ -126,7 +125,7 @@ def _suspects(reading: Reading, file: _File, inner: Located, forward: Sequence[L
 
 
 def _in_graphs(reading: Reading, file: _File, line: int) -> Iterator[tuple[Place, str]]:
-    """What the machine knows of the tensors on the failing line."""
+    """What the machine knows about the tensors on the failing line."""
     if is_notebook(file.source):
         return
     snapshot = host_class()().snapshot()
@@ -147,10 +146,10 @@ def _in_graph(graph: Graph, reading: Reading, file: _File) -> Iterator[tuple[Pla
         if reading.code == "AG101" and node.kind == "cut":
             yield node.place, f"{said} is where the graph of `{graph.name}` ends"
         elif reading.code == "AG102" and node.freed:
-            yield node.place, f"{said} is a part of `{graph.name}` that a backward has freed"
+            yield node.place, f"{said} is part of the graph of `{graph.name}`, and a backward freed it"
         elif reading.code == "AG104" and any("modified since" in saved for saved in node.saved):
             if wanted is None or node.label.startswith(wanted):
-                yield node.place, f"{said} saved what has been written since"
+                yield node.place, f"{said} saved a tensor that has been modified since"
 
 
 def _cuts(flow: Flow, steps: Sequence[Step], file: _File) -> Iterator[tuple[Place, str]]:
@@ -161,7 +160,7 @@ def _cuts(flow: Flow, steps: Sequence[Step], file: _File) -> Iterator[tuple[Plac
             )  # fmt: skip
             for switch in switches:
                 if dotted(switch).rpartition(".")[2] in _SWITCHES:
-                    yield file.place(switch), f"`{ast.unparse(switch)}` switches gradients off"
+                    yield file.place(switch), f"`{ast.unparse(switch)}` disables gradients"
         for node in own_nodes(step.statement):
             name = dotted(node).rpartition(".")[2] if isinstance(node, ast.Call) else ""
             given = isinstance(node, ast.Call) and (name not in ("tensor", "as_tensor") or not _is_data(node))
@@ -172,7 +171,7 @@ def _cuts(flow: Flow, steps: Sequence[Step], file: _File) -> Iterator[tuple[Plac
 
 
 def _is_data(call: ast.Call) -> bool:
-    """Whether a tensor is made of numbers that stand there."""
+    """Whether a tensor is made from literal numbers."""
     return bool(call.args) and not any(isinstance(node, ast.Name) for node in ast.walk(call.args[0]))
 
 
@@ -195,7 +194,7 @@ def _shared(flow: Flow, steps: Sequence[Step], file: _File, here: ast.stmt) -> I
         if inside and bound & read:
             yield file.place(statement), f"{said} carries its graph from one iteration to the next"
         elif loops and not inside and not _makes_a_leaf(statement):
-            yield file.place(statement), f"{said} is computed once, outside of the loop"
+            yield file.place(statement), f"{said} is computed once, outside the loop"
     for statement in (other for others in flow.statements.values() for other in others):
         for node in own_nodes(statement):
             if isinstance(node, ast.Call) and dotted(node.func).endswith(".backward") and statement is not here:
@@ -211,7 +210,7 @@ def _makes_a_leaf(statement: ast.stmt) -> bool:
 def _writes(
     steps: Sequence[Step], file: _File, reading: Reading, forward: Sequence[Located]
 ) -> Iterator[tuple[Place, str]]:
-    """Those of what the forward call in question made come first."""
+    """Writes to what the forward call in question made come first."""
     node = node_of(reading.message)
     known = {at.line for at in forward if at.source.path == file.source.path}
     found: list[tuple[bool, Place, str]] = []

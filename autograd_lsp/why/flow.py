@@ -1,4 +1,4 @@
-"""What may have come into a line, by names alone: for a program that the machine does not see through.
+"""Traces what may have influenced a line, by names alone, for programs that the machine cannot follow.
 
 The names that a line reads lead to the statements that bind them, in the same function or in the module; those lead on,
 into functions of the file that they call and to the arguments that callers give. Nothing here is certain: it ranks

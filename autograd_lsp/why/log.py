@@ -1,8 +1,8 @@
-"""Tracebacks out of any text: a log, the output of a notebook, of pytest or of a cluster.
+"""Extracts tracebacks from any text: a log, or the output of a notebook, of pytest or of a cluster.
 
-A traceback is a run of *frames* and the line of its exception. What stands before `  File "train.py", line 3` on a line
-is its *prefix* - a time, a rank, the frame of an exception group - and is taken off the lines below, in which digits
-may differ. Four kinds are read: Python's own, IPython's, rich's and pytest's; what is between them is skipped.
+A traceback is a sequence of *frames* and the line of its exception. Whatever precedes `  File "train.py", line 3` on a
+line is its *prefix* - a time, a rank, the border of an exception group - and is removed from the lines below, where its
+digits may differ. Four kinds are read: Python's own, IPython's, rich's and pytest's; anything in between is skipped.
 
     [rank0]: Traceback (most recent call last):
     [rank0]:   File "train.py", line 9, in main        Frame("train.py", 9, "main", "loss.backward()")
@@ -10,8 +10,7 @@ may differ. Four kinds are read: Python's own, IPython's, rich's and pytest's; w
     [rank0]:     ~~~~~~~~~~~~~^^
     [rank0]: RuntimeError: element 0 of tensors ...    Raised("RuntimeError", "element 0 of tensors ...", ...)
 
-Any text is read in time that grows with its length: a line is cut where it is longer than any line of a traceback, and
-no pattern looks further than its line.
+Reading takes time linear in the length of the text: overlong lines are cut, and no pattern looks beyond its line.
 """
 
 from __future__ import annotations

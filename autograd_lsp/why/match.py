@@ -1,8 +1,8 @@
-"""What the analyzer foresaw, held against what torch raised.
+"""Compares the analyzer's findings with what torch raised.
 
-A finding *matches* by its grade: it says this message at this line; the same message at another line of the traceback;
-or anywhere in the program; or, last, it is of a rule whose harm may end in that message. Among equals, the one whose
-places the traceback goes through comes first, and with anomaly mode the one that knows the forward call.
+A finding *matches* with a grade: it predicts this message at this line; the same message at another line of the
+traceback; the message anywhere in the program; or, last, its rule's harm may lead to that message. Among equals, the
+one whose places are on the traceback comes first, and with anomaly mode the one that knows the forward call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Torch's words: which rule a message belongs to, what the numbers in it say, and what torch's own advice is worth.
+"""Interprets torch's messages: the rule a message belongs to, its numbers, and what torch's own advice is worth.
 
-How such a fault comes about is on the rule's page, and not here.
+How such a fault arises is explained on the rule's page, not here.
 """
 
 from __future__ import annotations
@@ -95,14 +95,14 @@ def _modified(message: str) -> Iterator[str]:
     what = f"The tensor is a `{found['type']}`{shape}"
     node = found["node"]
     if node is None:
-        yield f"{what} without a place in the graph: a parameter, a buffer or data, and no operator's result."
+        yield f"{what} that is not in the graph: a parameter, a buffer or data, not the result of an operator."
     elif _operator(node) == "AsStrided":
-        yield f"{what}, a view that torch gave a new place in the graph (`{node}`) because its base was written."
+        yield f"{what}, a view whose place in the graph torch replaced (`{node}`) because its base was modified."
     else:
         yield f"{what}, output {found['output']} of `{_operator(node)}`."
     then, now = int(found["then"]), int(found["now"])
     if now > then:
-        yield f"It was saved at version {then} and is at version {now}: written in place {_times(now - then)} since."
+        yield f"It was saved at version {then} and is now at version {now}: modified {_times(now - then)} in place."
 
 
 _INDEX = re.compile(r"(?:index|element) (\d{1,9})")
@@ -110,12 +110,12 @@ _INDEX = re.compile(r"(?:index|element) (\d{1,9})")
 
 def _element(message: str) -> Iterator[str]:
     if (found := _INDEX.search(message)) is not None and found[1] != "0":
-        yield f"It is the tensor number {int(found[1]) + 1} of those that backward was called on, counted from 1."
+        yield f"It is tensor number {int(found[1]) + 1} of those that backward was called on, counting from 1."
 
 
 def _unused(message: str) -> Iterator[str]:
     if (found := _INDEX.search(message)) is not None:
-        yield f"It is the tensor number {int(found[1]) + 1} of the inputs, counted from 1."
+        yield f"It is input number {int(found[1]) + 1}, counting from 1."
 
 
 _VIEW = re.compile(r"Output (\d{1,9}) of (\w{1,200}) is a view")
@@ -123,16 +123,16 @@ _VIEW = re.compile(r"Output (\d{1,9}) of (\w{1,200}) is a view")
 
 def _view(message: str) -> Iterator[str]:
     if (found := _VIEW.search(message)) is not None:
-        yield f"The view is output {found[1]} of `{_operator(found[2])}`, counted from 0."
+        yield f"The view is output {found[1]} of `{_operator(found[2])}`, counting from 0."
     if "its base or another view of its base" in message:
-        yield "Not this view was written, but the tensor that it shows or another view of that; this line only uses it."
+        yield "The write was not to this view but to its base or to another view of the base; this line only uses it."
     if "returns multiple views" in message:
-        yield "It was made with others by one call, such as `unbind`, `split`, `chunk` or a loop over a tensor."
+        yield "It is one of several views made by one call, such as `unbind`, `split`, `chunk` or a loop over a tensor."
     if "inside a custom Function" in message:
-        yield "A custom function made it, or returned its input as it was: return a copy, such as `x.clone()`."
+        yield "A custom function made it, or returned its input unchanged: return a copy, such as `x.clone()`."
     for mode in ("no_grad", "inference"):
         if f"created in {mode}" in message or f"created in {mode} mode" in message:
-            yield f"It was made where gradients are switched off (`{mode}`), and is written or used where they are on."
+            yield f"It was created where gradients are disabled (`{mode}`), and is modified or used where they are on."
             return
 
 
@@ -142,7 +142,7 @@ _SHAPES = re.compile(rf"grad_output\[(\d{{1,9}})\] {_SIZE} and output\[\d{{1,9}}
 
 def _shapes(message: str) -> Iterator[str]:
     if (found := _SHAPES.search(message)) is not None:
-        yield f"The gradient that is given has the shape [{found[2]}], the tensor [{found[3]}]."
+        yield f"The given gradient has shape [{found[2]}], and the tensor has shape [{found[3]}]."
 
 
 _COUNTS = re.compile(r"expected (\d{1,9}), got (\d{1,9})")
@@ -153,23 +153,23 @@ _INVALID = re.compile(
 
 def _contract(message: str) -> Iterator[str]:
     if (found := _COUNTS.search(message)) is not None:
-        yield f"`forward` takes {found[1]} arguments beside `ctx`, and `backward` returned {found[2]} gradients."
+        yield f"`forward` takes {found[1]} arguments besides `ctx`, but `backward` returned {found[2]} gradients."
     if (invalid := _INVALID.search(message)) is not None:
         yield (
-            f"Gradient {int(invalid[1]) + 1} of those that `backward` returns has the shape [{invalid[2]}], its input "
-            f"[{invalid[3]}]."
+            f"Gradient {int(invalid[1]) + 1} of those that `backward` returns has shape [{invalid[2]}], but its input "
+            f"has shape [{invalid[3]}]."
         )
 
 
 def _assigned(message: str) -> Iterator[str]:
     found = re.search(r"cannot assign '([\w.]{1,80})' as parameter '(\w{1,80})'", message)
     if found is not None:
-        yield f"The parameter is `{found[2]}`, and what it is assigned a `{found[1]}`."
+        yield f"The parameter is `{found[2]}`, and the value assigned to it is a `{found[1]}`."
 
 
 def _complex(message: str) -> Iterator[str]:
     if "but got torch.complex" in message:
-        yield "It is a complex number: take its real part, or its absolute value, before backward."
+        yield "It is a complex number: take its real part or its absolute value before backward."
 
 
 def _operator(node: str) -> str:
@@ -184,40 +184,40 @@ def _times(count: int) -> str:
 _TWICE = (
     (
         "Specify retain_graph=True",
-        "Torch advises `retain_graph=True`. That is right only where both passes are meant to go through the same "
-        "graph. In a loop it keeps the graphs of all iterations before, and fails once an optimizer has changed what "
-        "they saved.",
+        "Torch advises `retain_graph=True`. That is right only if both passes are meant to go through the same graph. "
+        "In a loop it keeps the graphs of all earlier iterations, and fails once an optimizer has changed what they "
+        "saved.",
     ),
 )
 _MODIFIED_SINCE = (
     (
         "enable anomaly detection",
-        "Torch advises anomaly detection, which shows the operator that saved the tensor. The fault is a write after "
-        "that, which it does not show.",
+        "Torch advises anomaly detection, which shows the operator that saved the tensor. The fault is a later write, "
+        "which it does not show.",
     ),
     (
         "backtrace further above",
-        "What anomaly mode shows above is the operator that saved the tensor. The fault is a write after that.",
+        "What anomaly mode shows above is the operator that saved the tensor. The fault is a later write.",
     ),
 )
 _NUMPY = (
     (
         "Use tensor.detach().numpy()",
-        "`detach().numpy()` is right for numbers that are only looked at: of what is computed from them, no gradient "
-        "comes back.",
+        "`detach().numpy()` is right for values that are only inspected: no gradient flows back from anything computed "
+        "from them.",
     ),
 )
 _UNUSED = (
-    ("allow_unused=True", "`allow_unused=True` makes the gradient None. It does not bring the tensor into the graph."),
+    ("allow_unused=True", "`allow_unused=True` makes the gradient None. It does not add the tensor to the graph."),
 )
 _COPY = (
     (
         "weight_norm",
-        "Where no `weight_norm` is used, the remark on it does not matter: some attribute holds a result of operators.",
+        "If `weight_norm` is not used, ignore the remark about it: some attribute holds a computed tensor.",
     ),
 )
 _DETACH = (
-    ("DistributedDataParallel", "The remark on DistributedDataParallel is about `detach_()` of gradients only."),
+    ("DistributedDataParallel", "The remark about DistributedDataParallel only concerns `detach_()` on gradients."),
 )
 
 SAYINGS: tuple[Saying, ...] = (

@@ -1,4 +1,4 @@
-"""A rule's page in parts: what it says first, its first program, and the headings of the other ways it comes about."""
+"""Splits a rule's page into its opening, its first program, and the headings of its other cases."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The files that a traceback names, found on this machine: as they are named, by a mapping, by the end of their path.
+"""Finds the files that a traceback names on this machine: as named, by a mapping, or by the end of their path.
 
-A line is held against the text that the traceback tells of it. Where the file has changed since, the nearest line with
-that text counts; where no line has it, the file is another one unless it was named in full.
+Each line is compared with its text in the traceback. If the file has changed since, the nearest line with that text is
+used; if no line has it, the file is taken to be a different one, unless it was named in full.
 """
 
 from __future__ import annotations

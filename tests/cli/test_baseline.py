@@ -15,7 +15,7 @@ from autograd_lsp.process.exits import UsageError
 from autograd_lsp.reports.report import Report
 from tests.cli.command import BROKEN, FIXED, check_json, run
 
-GONE = "recorded in known.json {} no longer found; `--write-baseline known.json` records what is found now.\n"
+GONE = "recorded in known.json {} no longer found; `--write-baseline known.json` records the current findings.\n"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_read_is_nothing_to_get_used_to(project: Path) -> 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (None, "there is no such baseline; `--write-baseline known.json` writes it"),
+        (None, "no such baseline; `--write-baseline known.json` creates it"),
         ("{", "not valid JSON"),
         ("[" * 100_000, "not valid JSON"),
         ("[]", "not a baseline of version 1"),

@@ -266,7 +266,7 @@ def test_a_scheduler_that_dies_ends_the_check(tmp_path: Path, scheduler: tuple[s
             assert check.poll() is None, "the check was over before the scheduler was killed"
             time.sleep(0.05)
         process.kill()
-        assert said(check) == (2, f"autograd-lsp: the connection to the dask scheduler at {address} is lost\n")
+        assert said(check) == (2, f"autograd-lsp: the connection to the dask scheduler at {address} was lost\n")
 
 
 def test_nobody_waits_for_workers_that_do_not_come(

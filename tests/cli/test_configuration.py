@@ -158,7 +158,7 @@ def test_windows_files_are_read(project: Path, encoding: str) -> None:
         ("select = ['AG1', 3]", ["select", "list of rules"]),
         ("select = ['AG9']", ["select", "no rule `AG9`"]),
         ("select = ['A']", ["select", "no rule `A`"]),
-        ("selct = []", ["selct", "no such key", "select"]),
+        ("selct = []", ["selct", "unknown key", "select"]),
         ("exclude = ['!']", ["exclude", "'!'", "pattern"]),
         ("exclude = true", ["exclude", "list of patterns"]),
         ("per-file-ignores = []", ["per-file-ignores", "table"]),

@@ -146,9 +146,9 @@ def test_what_is_not_fixed_is_said(project: Path) -> None:
     done = run("check", "--fix", cwd=project)
     assert done.returncode == 1
     assert {*done.stderr.splitlines()} == {
-        "autograd-lsp: book.ipynb is left as it is: notebooks are not fixed",
-        "autograd-lsp: broken.py is left as it is: it does not parse",
-        "autograd-lsp: train.py is left as it is: it is write-protected",
+        "autograd-lsp: book.ipynb is left unchanged: notebooks cannot be fixed",
+        "autograd-lsp: broken.py is left unchanged: it does not parse",
+        "autograd-lsp: train.py is left unchanged: it is write-protected",
     }
     assert done.stdout.count("error[AG104]") == 3
     assert (project / "book.ipynb").read_text() == notebook
@@ -213,8 +213,8 @@ def test_a_fix_that_would_break_the_file_is_dropped_and_said(tmp_path: Path) -> 
     assert a.read_text() == "uno = 1\ntwo = 2\ntre = 3\n"
     assert b.read_text() == "two = 2\n"
     assert fixed.complaints == (
-        "a.py:2: Replace two: not done, as the file would no longer parse",
-        "b.py:1: Replace two: not done, as the file would no longer parse",
+        "a.py:2: Replace two: skipped because the file would no longer parse",
+        "b.py:1: Replace two: skipped because the file would no longer parse",
     )
     assert fixed.count == 2
 
@@ -229,7 +229,7 @@ def test_fixes_that_go_round_in_circles_are_not_made(tmp_path: Path) -> None:
     a, b = written(tmp_path, a="one = 1\n", b="three = 1\n")
     fixed = Marks({"one": "two", "two": "one", "three": "four"}, a, b).fix()
     assert (a.read_text(), b.read_text()) == ("one = 1\n", "four = 1\n")
-    assert fixed.complaints == ("a.py is left as it is: its fixes lead to new ones, 20 times over",)
+    assert fixed.complaints == ("a.py is left unchanged: its fixes kept leading to new ones, 20 times in a row",)
 
 
 class Both(Marks):
@@ -266,7 +266,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
 
     fixed = Meddled({"one": "two"}, a, b).fix()
     assert (a.read_text(), b.read_text()) == ("one = 'mine'\n", "two = 1\n")
-    assert fixed.complaints == (f"a.py is left as it is: {rewrite.CHANGED}",)
+    assert fixed.complaints == (f"a.py is left unchanged: {rewrite.CHANGED}",)
     assert [len(report.findings) for report in fixed.checked.reports] == [1, 0]
 
 
@@ -281,7 +281,7 @@ def test_what_is_reported_of_a_file_that_has_changed_is_what_it_is_now(tmp_path:
             return checked
 
     fixed = Meddled({"one": "two"}, a).fix()
-    assert fixed.complaints == (f"a.py is left as it is: {rewrite.CHANGED}",)
+    assert fixed.complaints == (f"a.py is left unchanged: {rewrite.CHANGED}",)
     assert [report.findings for report in fixed.checked.reports] == [()]
 
 
@@ -298,7 +298,7 @@ def test_a_file_that_was_not_the_same_to_all_is_left_alone(tmp_path: Path) -> No
             return Report(source, report.findings, texts={source.path: "\n" + report.texts[source.path]})
 
     for check in (Unsteady, Outdated):
-        assert check({"one": "two"}, a).fix().complaints == (f"a.py is left as it is: {rewrite.CHANGED}",)
+        assert check({"one": "two"}, a).fix().complaints == (f"a.py is left unchanged: {rewrite.CHANGED}",)
         assert a.read_text() == "one = 1\n"
 
 
@@ -349,7 +349,7 @@ def test_a_disk_that_refuses_leaves_the_old_file(
     fail(monkeypatch)
     fixed = Marks({"one": "two"}, a, b).fix()
     assert (a.read_text(), b.read_text()) == ("two = 1\n", "one = 1\n")
-    assert fixed.complaints == ("b.py is left as it is: told to fail",)
+    assert fixed.complaints == ("b.py is left unchanged: told to fail",)
     assert sorted(os.listdir(a.parent)) == ["a.py", "b.py"]
 
 

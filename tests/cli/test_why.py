@@ -273,7 +273,7 @@ def test_the_text_shows_the_cause_and_the_fix(project: Path) -> None:
     assert "train.py:4:1: certain[AG104]" in shown
     assert "- y.add_(1)" in shown
     assert "+ y = y.add(1)" in shown
-    assert "at version 0 and is at version 1" in shown
+    assert "at version 0 and is now at version 1" in shown
 
 
 def test_anomaly_mode_tells_of_the_forward_call() -> None:

@@ -30,7 +30,7 @@ y.add_(1)
 y.sum()
 ^
 """)
-    assert "- ExpBackward0 saved it as result at version 0: written since, so its backward raises (line 4)" in lines
+    assert "- ExpBackward0 saved it as result at version 0: modified since, so its backward raises (line 4)" in lines
 
 
 def test_the_line_that_freed_a_part_of_the_graph() -> None:
@@ -42,7 +42,7 @@ y.sum().backward()
 z = y * 2
 ^
 """)
-    assert "- a part of its graph was freed here (line 5)" in lines
+    assert "- part of its graph was freed here (line 5)" in lines
     assert "   └─ ExpBackward0 [line 4]  saves result, freed by line 5" in lines
 
 

@@ -76,7 +76,7 @@ async def test_a_lens_says_what_a_backward_does_not_reach() -> None:
         editor.edit(URI, 3, (9, 0), (9, 13), "model = unknown()")
         assert await titles(editor, URI) == []
         await editor.workspace_execute_command_async(command)
-        assert "not known" in editor.messages[-1].message
+        assert "unknown" in editor.messages[-1].message
 
 
 async def test_a_client_that_can_go_to_places_is_given_them() -> None:

@@ -30,4 +30,4 @@ def test_every_command_has_its_part() -> None:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="needs groff")
 def test_roff_understands_it() -> None:
     done = subprocess.run(["groff", "-man", "-Tascii", "-ww", str(PAGE)], capture_output=True, text=True, check=True)
-    assert done.stderr == "" and "explain each traceback" in done.stdout
+    assert done.stderr == "" and "explain every traceback" in done.stdout

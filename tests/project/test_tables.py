@@ -11,7 +11,7 @@ from tests.project.tables import DOCS, PICTURE, TABLES, parts, picture
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_has_the_table(name: str) -> None:
-    assert parts((DOCS / name).read_text(encoding="utf-8"))[1] == TABLES[name](), "`make update` writes it"
+    assert parts((DOCS / name).read_text(encoding="utf-8"))[1] == TABLES[name](), "`make update` creates it"
 
 
 def test_the_picture_is_the_one_that_is_drawn_now() -> None:

@@ -188,7 +188,7 @@ export class GraphPanel implements vscode.Disposable {
     } else if (this.server.status.kind === "starting") {
       return; // it says when it is there
     } else if (client === undefined || !client.isRunning()) {
-      this.show(null, "The server is not running. The command “autograd-lsp: Show Output” says why.");
+      this.show(null, "The server is not running. Run “autograd-lsp: Show Output” to see why.");
     } else {
       const { document, selection } = editor;
       const place = `${vscode.workspace.asRelativePath(document.uri)}:${selection.active.line + 1}`;

@@ -1,1 +1,1 @@
-"""Making edits: what fixes are made of, and how they are laid out in a file."""
+"""Makes edits: the building blocks of fixes, and their layout in a file."""

@@ -1,4 +1,4 @@
-"""Detaching what a loop takes from one round into the next, at the top of the round.
+"""Detaches what a loop carries from one iteration into the next, at the top of the loop.
 
 for x in data:                  for x in data:
     h = cell(x, h)                  h = h.detach()
@@ -20,7 +20,7 @@ from analyzers.syntax import nodes as n
 
 
 def detach_carried(facts: Facts, made: Loc, via: Sequence[Loc], again: Site) -> Iterator[FixDraft]:
-    """For the names whose value in an earlier round a later round's backward meets; `made` is in that value's trail."""
+    """For names whose value from an earlier iteration a later backward reaches; `made` is in that value's trail."""
     for place in (again.loc, *reversed(again.via)):
         loop = next((node for node in reversed(path_to(facts, place)) if isinstance(node, n.For | n.While)), None)
         if loop is None:
@@ -37,7 +37,7 @@ def detach_carried(facts: Facts, made: Loc, via: Sequence[Loc], again: Site) -> 
 
 
 def _root_name(facts: Facts, backward: Loc) -> str | None:
-    """The name of what a backward starts from: a loss that is carried itself may be meant to grow."""
+    """The name that a backward starts from: a loss that is carried over itself may be meant to grow."""
     match node_at(facts, backward):
         case n.Call(func=n.Attribute(value=n.Name(id=name))):
             return name
@@ -45,7 +45,7 @@ def _root_name(facts: Facts, backward: Loc) -> str | None:
 
 
 def _detach_parts(facts: Facts, place: Loc, loop: n.For | n.While, made: Sequence[Loc]) -> Iterator[FixDraft]:
-    """`state = tuple(part.detach() for part in state)` at the end of the round; before the first there is none."""
+    """`state = tuple(part.detach() for part in state)` at the end of the loop: the first iteration has none."""
     last = loop.body[-1]
     for statement in loop.body:
         match statement:

@@ -1,4 +1,4 @@
-"""Lists that nobody empties, so that what one iteration put in is there in the next.
+"""Finds lists that are never emptied, so that what one iteration adds is still there in the next.
 
 losses = []                                 losses = []
 for x in data:                              for x in data:

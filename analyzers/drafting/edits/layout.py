@@ -1,8 +1,8 @@
-"""Changes as edits of a file: with its comments and line endings, no line left empty, no statement torn from its line.
+"""Turns changes into edits of a file, preserving its comments and line endings and leaving no empty lines behind.
 
-A rule writes changes against chunks. There a statement seems to have its line to itself, no comments stand between
-statements, and lines end in `\\n`. Here the file is at hand: `x = 1; y.add_(1)` has two statements on one line, of
-which neither can be given lines of its own.
+A rule writes changes against chunks, where a statement seems to have its line to itself, there are no comments between
+statements, and lines end in `\\n`. The file itself may differ: `x = 1; y.add_(1)` has two statements on one line, and
+neither can get lines of its own.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _text_of(moved: Moved, places: Places) -> str:
 
 
 def _with_comment(place: Place, text: bytes) -> Place:
-    """A place and the comment behind it on its line."""
+    """A place and the comment after it on its line."""
     rest = text[place.end :].partition(b"\n")[0].rstrip()
     return replace(place, end=place.end + len(rest)) if rest.lstrip().startswith(b"#") else place
 
@@ -76,7 +76,7 @@ def _reindented(place: Place, text: bytes, how: Indented) -> Iterator[Edit]:
 
 
 def _line(edit: Edit, text: bytes) -> tuple[bytes, bytes]:
-    """What stands on the lines of an edit, before it and behind it."""
+    """The text on the lines of an edit, before it and after it."""
     start, end = edit.place.start, edit.place.end
     before = text[max(text.rfind(b"\n", 0, start), text.rfind(b"\r", 0, start)) + 1 : start]
     ends = [at for at in (text.find(b"\n", end), text.find(b"\r", end)) if at >= 0]

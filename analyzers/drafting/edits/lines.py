@@ -1,4 +1,4 @@
-"""Moving statements, as lines of a block, elsewhere; indenting them and bringing them back."""
+"""Moves statements, as lines of a block, and indents or dedents them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _unit(facts: Facts, loc: Loc, indent: str) -> str:
 
 
 def brought_out(facts: Facts, scope: Spot, first: int) -> tuple[Change, ...] | None:
-    """The last statements of a `with`, from the one at `first` on, behind it; all of them, instead of it."""
+    """Moves the last statements of a `with`, from `first` on, after it; if that is all of them, they replace it."""
     loc, around = scope
     assert isinstance(around, n.With)
     outer, body = indentation(facts, loc, around), around.body

@@ -1,4 +1,4 @@
-"""A write in place as one that makes a new tensor, and whether any other name would have seen it."""
+"""Rewrites an in-place write to create a new tensor, and tells whether any other name would have seen the write."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _clone(facts: Facts, loc: Loc, owner: n.Node, statement: n.Node) -> FixDraft
 def owns(facts: Facts, loc: Loc, name: str) -> bool:
     """Whether the tensor that `name` holds at `loc` is held by no other name, and shown by no view.
 
-    Told from the bindings of the run: those of `name` before `loc`, against all others with the same trail.
+    Decided from the bindings of the run: those of `name` before `loc`, compared with all others with the same trail.
     """
     around = path_to(facts, loc)
     if not name.isidentifier() or any(isinstance(node, n.For | n.While) for node in around):

@@ -1,4 +1,4 @@
-"""Small edits that fixes are made of: an argument more or less, a line before, two statements exchanged."""
+"""The small edits that fixes consist of: adding or dropping an argument, inserting a line, swapping statements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_argument(facts: Facts, loc: Loc, call: n.Call, text: str) -> Change:
 
 
 def drop_keyword(loc: Loc, call: n.Call, keyword: n.Keyword) -> Change:
-    """Take a keyword argument out of a call, with the comma before it or behind it."""
+    """Take a keyword argument out of a call, with the comma before or after it."""
     given = sorted((*call.args, *call.keywords), key=lambda argument: argument.start)
     index = given.index(keyword)
     if index:
@@ -54,7 +54,7 @@ def insert_before(facts: Facts, loc: Loc, statement: n.Node, text: str) -> Chang
 
 
 def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
-    """Exchange the statements at two places that stand one after the other, comments aside."""
+    """Swap the statements at two places that directly follow each other, ignoring comments."""
     first, second = statement_at(facts, one), statement_at(facts, other)
     if (one.module, one.chunk) != (other.module, other.chunk) or first is None or second is None:
         return
@@ -66,7 +66,7 @@ def swap(facts: Facts, one: Loc, other: Loc, title: str) -> Iterator[FixDraft]:
 
 
 def float_literals(loc: Loc, facts: Facts, node: n.Node) -> tuple[Change, ...] | None:
-    """The integers of a literal list as floats; None where anything else stands in it."""
+    """The integers of a literal list as floats; None if it contains anything else."""
     changes: list[Change] = []
     for part in walk(node):
         match part:

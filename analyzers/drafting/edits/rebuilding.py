@@ -1,12 +1,12 @@
-"""Moving the statements that build a graph to where it is needed: into the loop, or behind the step; and a write that
-comes between behind the backward.
+"""Moves the statements that build a graph to where it is needed, into the loop or after the step, and moves a write
+that comes too early after the backward.
 
     scale = w.exp()             for x in data:
     for x in data:                  scale = w.exp()
         (scale * x).backward()      (scale * x).backward()
 
-What moves are the assignments of one block in which the backward's graph was built. They move past other statements
-only if those neither read what is moved nor bind what it reads, and never with a leaf, which would be made anew.
+It moves the assignments of one block that built the backward's graph. They move past other statements only if those
+neither read what is moved nor bind what it reads. A leaf never moves, because it would be created again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DRAWS = frozenset({"rand", "randn", "randint", "rand_like", "randn_like", "bern
 
 
 def compute_in_loop(facts: Facts, made: Loc, via: Sequence[Loc], again: Site) -> FixDraft | None:
-    """What was built once goes to where each round's backward is: a loop, or a function that rounds call."""
+    """Moves what was built once to each iteration's backward: into a loop, or a function called in one."""
     root = root_of(facts, again)
     for place in (made, *reversed(via)):
         around = block_around(facts, place)
@@ -59,7 +59,7 @@ def compute_in_loop(facts: Facts, made: Loc, via: Sequence[Loc], again: Site) ->
 def compute_after(
     facts: Facts, saved: Sequence[Loc], writes: Iterable[tuple[Loc, Sequence[Loc]]], again: Site
 ) -> FixDraft | None:
-    """What a step made outdated goes behind the step, before its own backward; `saved` leads to what kept it."""
+    """Moves what a step made outdated after the step, before its own backward; `saved` leads to what saved it."""
     root, around = root_of(facts, again), block_around(facts, again.loc)
     if root is None or around is None:
         return None
@@ -78,7 +78,7 @@ def compute_after(
 
 
 def write_after(facts: Facts, writes: Sequence[tuple[Loc, Sequence[Loc]]], again: Site) -> FixDraft | None:
-    """A write that came between goes behind the backward, if nothing on the way has to do with what it names."""
+    """Moves an early write after the backward, if no statement in between shares a name with it."""
     root, around = root_of(facts, again), block_around(facts, again.loc)
     if root is None or around is None:
         return None
@@ -114,7 +114,7 @@ def _clears(node: n.Node) -> bool:
 
 
 def root_of(facts: Facts, site: Site) -> Lineage | None:
-    """What a backward starts from, as far as its own runs or its name's bindings tell."""
+    """What a backward starts from, if its runs or the bindings of its name show that."""
     for call in facts.of(BackwardCall):
         if call.site.loc == site.loc and call.lineage is not None:
             return call.lineage
@@ -201,7 +201,7 @@ def _target(facts: Facts, goal: Spot, names: set[str], again: Site) -> Spot | No
 
 
 def _draws(root: Lineage, block: Sequence[Spot], moved: Sequence[int]) -> bool:
-    """Whether random numbers are drawn in what moves: drawn in each round they are others."""
+    """Whether the moved statements draw random numbers, which would then differ in each iteration."""
     return any(
         step.what.removeprefix("torch.") in _DRAWS and any(contains(block[i], place) for i in moved)
         for step in root.walk()

@@ -1,8 +1,8 @@
-"""Giving a tensor its graph back: taking out what cuts it, and making leaves where they last.
+"""Gives a tensor its graph back: removes what cuts it, and makes the result the leaf.
 
-A cut is taken out where it is a call or an attribute of its own, where the statement under `no_grad` can come out of
-the scope, or where a function is decorated. A leaf lasts when it is made of the result: `torch.randn(3,
-requires_grad=True) * 0.1` is none, `(torch.randn(3) * 0.1).requires_grad_()` is one.
+A cut can be removed if it is a call or attribute of its own, if the statement can move out of the `no_grad` scope, or
+if it is a decorator. The leaf must be the result: `torch.randn(3, requires_grad=True) * 0.1` is not a leaf, but
+`(torch.randn(3) * 0.1).requires_grad_()` is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BEFORE_CREATE = 4
 
 
 def attach(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] | None:
-    """How to take a cut out: a title, whether the cut stood for nothing else, and the changes."""
+    """How to remove a cut: a title, whether the cut had no other purpose, and the changes."""
     assert step.loc is not None
     loc = step.loc
     match node_at(facts, loc):
@@ -44,7 +44,7 @@ def attach(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] 
 
 
 def _recorded(facts: Facts, loc: Loc, call: n.Call) -> tuple[str, bool, tuple[Change, ...]]:
-    """`torch.autograd.grad(loss, w)` whose result is to have a graph."""
+    """`torch.autograd.grad(loss, w)` whose result should have a graph."""
     asked = next((at(loc, keyword.value) for keyword in call.keywords if keyword.arg == "create_graph"), None)
     change = (asked, "True") if asked is not None else add_argument(facts, loc, call, "create_graph=True")
     return "Record the gradient's graph: `create_graph=True`", True, (change,)
@@ -106,7 +106,7 @@ def leaf_of_result(facts: Facts, made: Loc) -> FixDraft | None:
     whole = node_at(facts, made)
     if whole is None or isinstance(whole, n.Stmt):
         return None
-    # The outermost expression around it that is still a value computed of it alone.
+    # The outermost expression around it that is still computed from it alone.
     leaves = [(c, k) for c in walk(whole) if isinstance(c, n.Call) for k in c.keywords if _asks(k)]
     if len(leaves) != 1 or leaves[0][0] is whole:
         return None

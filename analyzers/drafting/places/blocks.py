@@ -1,4 +1,4 @@
-"""Statements as lines of a block: those beside them, the names in them, and whether their lines are theirs alone.
+"""Statements as lines of a block: their neighbours, the names in them, and whether they have their lines to themselves.
 
 A *spot* is a statement and its place. Statements of the module are chunks of their own, so a block of the module has
 spots in many chunks; any other block lies in one.
@@ -61,7 +61,7 @@ def names_in(node: n.Node) -> set[str]:
 
 
 def names_of(facts: Facts, spot: Spot) -> set[str]:
-    """Every name in a statement, the methods of a class among it."""
+    """Every name in a statement, including the methods of a class."""
     loc, statement = spot
     found = names_in(statement)
     for inner in walk(statement):
@@ -133,7 +133,7 @@ def has_long_string(facts: Facts, spot: Spot) -> bool:
 
 
 def is_alone_on_lines(facts: Facts, spot: Spot) -> bool:
-    """Whether nothing but a comment stands behind a statement on its last line, and nothing before it."""
+    """Whether a statement has its lines to itself, except for a comment at the end."""
     loc, statement = spot
     rest = facts.places.chunk(loc).text[statement.end :].partition(b"\n")[0].strip()
     return indentation(facts, loc, statement) is not None and (not rest or rest.startswith(b"#"))

@@ -1,4 +1,4 @@
-"""Where a graph was cut or begins, by the trail of a value, and what switched gradients off there."""
+"""Where a graph was cut or begins, according to the trail of a value, and what disabled gradients there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FACTORIES = {
 
 
 def cuts(lineage: Lineage | None, limit: int = 4000) -> list[Lineage]:
-    """Where the graph was cut, nearest first; what lies behind a cut is not looked at."""
+    """Where the graph was cut, nearest first; nothing beyond a cut is examined."""
     if lineage is None:
         return []
     found: dict[tuple[Loc | None, str | None], Lineage] = {}
@@ -42,7 +42,7 @@ def _of_tensors(step: Lineage) -> bool:
 
 
 def leaves(lineage: Lineage | None) -> list[Lineage]:
-    """The tensors that a value was made of in the end, nearest first."""
+    """The original tensors that a value was made from, nearest first."""
     found: dict[Loc, Lineage] = {}
     for step in lineage.walk() if lineage is not None else ():
         if not step.parents and step.loc is not None and step.what.removeprefix("torch.") in FACTORIES:
@@ -51,7 +51,7 @@ def leaves(lineage: Lineage | None) -> list[Lineage]:
 
 
 def attached(lineage: Lineage, source: Lineage, limit: int = 4000) -> bool:
-    """Whether a value was computed of `source` by a way along which its graph goes on."""
+    """Whether a value was computed from `source` along a path with an unbroken graph."""
     seen: set[int] = set()
     queue = [lineage]
     for step in queue:
@@ -65,7 +65,7 @@ def attached(lineage: Lineage, source: Lineage, limit: int = 4000) -> bool:
 
 
 def differentiation(facts: Facts, loc: Loc) -> n.Call | None:
-    """The call at a place, where it is one of `torch.autograd.grad` or of a tensor's `backward`."""
+    """The call at a place, if it calls `torch.autograd.grad` or a tensor's `backward`."""
     match node_at(facts, loc):
         case n.Call(func=n.Attribute(attr="grad" | "backward") | n.Name(id="grad")) as call:
             return call

@@ -1,4 +1,4 @@
-"""Who is trained: which leaves a step changes, what a gradient of others means, and which steps find none."""
+"""What is trained: which leaves a step changes, what a gradient in other leaves means, and which steps find none."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def trained_names(facts: Facts, module: str) -> set[str]:
 
 
 def effect_on(leaves: Iterable[int], trained: frozenset[int]) -> Effect:
-    """What a gradient does that should not come: it adds up in leaves that nobody trains, or is wrong in others."""
+    """The harm of an unwanted gradient: it accumulates in leaves that are never trained, or is wrong in others."""
     reached = set(leaves)
     return "grad-accumulates" if trained and reached and not reached & trained else "wrong-gradient"
 

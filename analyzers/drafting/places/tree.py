@@ -1,4 +1,4 @@
-"""Places and nodes: the node at a place, what is around it and in it, and the place of another."""
+"""Places and nodes: the node at a place, the nodes around and inside it, and the place of another node."""
 
 from __future__ import annotations
 
@@ -68,25 +68,25 @@ def between(loc: Loc, start: int, end: int) -> Loc:
 
 
 def before_dot(facts: Facts, loc: Loc, attribute: n.Attribute) -> Loc:
-    """The empty place behind the owner of an attribute, and behind its parentheses."""
+    """The empty place after the owner of an attribute and its parentheses."""
     text = facts.places.chunk(loc).text[: attribute.attr_start].rstrip().removesuffix(b".").rstrip()
     return between(loc, len(text), len(text))
 
 
 def is_bare(node: n.Node) -> bool:
-    """Whether `.method()` behind an expression is called on all of it."""
+    """Whether `.method()` appended to an expression applies to all of it."""
     return isinstance(node, n.Name | n.Attribute | n.Call | n.Subscript | n.ListExpr)
 
 
 def indentation(facts: Facts, loc: Loc, statement: n.Node) -> str | None:
-    """The white space before a statement; None where something else stands before it on its line."""
+    """The white space before a statement; None if anything else precedes it on its line."""
     text = facts.places.chunk(loc).text[: statement.start].decode("utf-8", "replace")
     line = text.rpartition("\n")[2]
     return line if not line.strip() else None
 
 
 def is_variable(node: n.Node) -> bool:
-    """A name, an attribute, or what a dict has under a key: what an assignment gives another value."""
+    """A name, an attribute, or a string key of a dict: something that an assignment can rebind."""
     match node:
         case n.Subscript(value=owner, index=n.Constant(value=str())):
             return is_variable(owner)

@@ -1,1 +1,1 @@
-"""One module for each command, whose `run` gives the exit code."""
+"""One module for each command, whose `run` returns the exit code."""

@@ -164,13 +164,15 @@ def _configuration(options: argparse.Namespace) -> Configuration:
         if getattr(options, one) and getattr(options, other):
             raise UsageError(f"--{one} and --{other.replace('_', '-')} contradict each other")
     if options.executor == "dask" and options.jobs is not None:
-        raise UsageError("--jobs and --executor dask contradict each other: a cluster has the workers that it has")
+        raise UsageError(
+            "--jobs and --executor dask contradict each other: the cluster determines the number of workers"
+        )
     if options.executor != "dask" and options.dask_scheduler is not None:
         raise UsageError("--dask-scheduler needs --executor dask")
     if options.watch and STDIN in options.paths:
         raise UsageError("standard input cannot be watched")
     if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
-        raise UsageError("standard input is fixed alone, without other paths")
+        raise UsageError("standard input can only be fixed on its own, without other paths")
     for word in (*(options.select or ()), *options.ignore):
         if not matching(word):
             raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
@@ -188,7 +190,7 @@ def _watched(reports: Iterator[Report], count: int) -> Iterator[Report]:
 def _stdin_source(options: argparse.Namespace) -> Source | None:
     if STDIN not in options.paths:
         if options.stdin_filename is not None:
-            raise UsageError("--stdin-filename stands for standard input: name no paths, or `-` among them")
+            raise UsageError("--stdin-filename is for standard input: give no paths, or include `-`")
         return None
     shown = options.stdin_filename or "<stdin>"
     try:

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         for report, facts in rows:
             for spot, fact in facts:
-                words = "  ".join(fact_words(fact)) or "nothing known"
+                words = "  ".join(fact_words(fact)) or "nothing is known"
                 where = f"cell {spot.cell}:{spot.begins.line}" if spot.cell is not None else spot.begins.line
                 print(f"{report.source.shown}:{where}: {fact.name}  {words}")
     return USAGE if failed else CLEAN

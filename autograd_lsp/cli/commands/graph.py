@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"`{options.location}` is not FILE:LINE[:NAME]")
     path = os.path.abspath(location.file)
     if is_notebook(Source(location.file, path)):
-        raise UsageError(f"{location.file}: the lines of a notebook are those of its cells; no graph is shown of them")
+        raise UsageError(f"{location.file}: graphs are not available for notebooks, whose lines belong to cells")
     try:
         read_text(path)
     except UnreadableError as error:
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     graph = _find(snapshot, path, location)
     if graph is None:
         subject = f"`{location.name}`" if location.name else "a tensor"
-        print(f"autograd-lsp: nothing is known of {subject} at {location.file}:{location.line}", file=sys.stderr)
+        print(f"autograd-lsp: nothing is known about {subject} at {location.file}:{location.line}", file=sys.stderr)
         return FOUND
     print(_render(graph, options.format, snapshot, Source(location.file, path)))
     return CLEAN

@@ -17,14 +17,14 @@ from autograd_lsp.why.program import Finder, Mapping
 def run(options: argparse.Namespace) -> int:
     log = STDIN if options.traceback is None else options.traceback
     if options.program is not None and not os.path.isfile(options.program):
-        raise UsageError(f"{options.program}: there is no such file")
+        raise UsageError(f"{options.program}: no such file")
     told = told_in(_log(log))
     finder = Finder([Mapping(*names) for names in options.path_map], options.program)
     configuration = Configuration(isolated=True)
     found = list(answers(told, finder, configuration, every=options.all, cached=not options.no_cache))
     load(f"autograd_lsp.cli.explanations.{options.format}").write(sys.stdout, found)
     if not found:
-        what = "no exception is autograd's" if told else "there is no traceback"
+        what = "no autograd exception" if told else "no traceback"
         print(f"autograd-lsp: {what} in {_name(log)}", file=sys.stderr)
     return CLEAN if found else FOUND
 

@@ -60,7 +60,7 @@ def _raised(answer: Answer) -> Text:
         result.append(f"raised at {displayed(spot)}{moved}\n", "dim")
     elif answer.missing:
         result.append(
-            f"raised in {displayed(answer.missing[-1])}, which is not here: --path-map or --program tell where\n", "dim"
+            f"raised in {displayed(answer.missing[-1])}, which was not found here: use --path-map or --program\n", "dim"
         )
     return result.append("\n")
 
@@ -121,12 +121,12 @@ def _page(answer: Answer) -> Text:
     result.append(f"{page.code} {page.name}", "bold").append(f": {page.summary}\n")
     for paragraph in explanation(answer):
         result.append(f"\n{paragraph}\n")
-    result.append("\nFor instance:\n", "bold").append_text(_program(page.program))
+    result.append("\nExample:\n", "bold").append_text(_program(page.program))
     if page.fixed:
-        result.append("\nWhat is right:\n", "bold").append_text(_program(page.fixed))
+        result.append("\nThe fixed program:\n", "bold").append_text(_program(page.fixed))
     for title in page.ways:
-        result.append(f"\nAnother way to it: {title}" if title == page.ways[0] else f"; {title}")
-    return result.append(f"\n`autograd-lsp rule {page.code}` has the whole page.\n", "dim")
+        result.append(f"\nAnother cause: {title}" if title == page.ways[0] else f"; {title}")
+    return result.append(f"\n`autograd-lsp rule {page.code}` shows the full page.\n", "dim")
 
 
 def _program(text: str) -> Text:

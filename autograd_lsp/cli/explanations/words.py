@@ -68,19 +68,19 @@ def first_sentence(answer: Answer) -> str:
 
 
 _WEIGHT_NORM = (
-    "The tensor is a weight that `torch.nn.utils.weight_norm` has computed. A module that uses "
+    "The tensor is a weight computed by `torch.nn.utils.weight_norm`. A module that uses "
     "`torch.nn.utils.parametrizations.weight_norm` instead can be copied."
 )
 _ADVICE = {
     "AG102": (
         "Torch advises `retain_graph=True`, which is right if both backward passes are meant to go through the same "
-        "graph. If only one of them should, detach what the other is given; if the losses are one objective, add them "
-        "up and go backward once."
+        "graph. If only one of them should, detach the input of the other; if the losses form one objective, add them "
+        "and run backward once."
     ),
     "AG103": (
-        "Torch advises `retain_graph=True`, which is wrong here: every iteration would go backward through all of "
-        "those before it, in more time and memory each, and an optimizer's step between them changes what they saved. "
-        "Compute the shared part anew in each iteration, detach what is carried over, or empty the list that keeps it."
+        "Torch advises `retain_graph=True`, which is wrong here: each iteration would run backward through all earlier "
+        "ones, taking ever more time and memory, and an optimizer step in between changes what they saved. "
+        "Recompute the shared part in each iteration, detach what is carried over, or empty the list that keeps it."
     ),
 }
 """By the rule of the cause, where more is known than the message says."""

@@ -1,4 +1,4 @@
-"""Safe fixes made until none is left: first in memory, then on the disk, in all files at once.
+"""Applies safe fixes until none is left: first in memory, then on disk, in all files at once.
 
 Each round checks the texts as they are by now, and makes all fixes that go together. What is written is what the last
 round has nothing more to mend in; a killed process leaves files as they were, or finished.
@@ -78,7 +78,7 @@ def make_fixes(
         if not late:
             break
         refused.update(late)
-    complaints = [*(f"{own[path].shown} is left as it is: {why}" for path, why in refused.items()), *work.dropped]
+    complaints = [*(f"{own[path].shown} is left unchanged: {why}" for path, why in refused.items()), *work.dropped]
     now = None
     if stdin is not None:
         now = next((change.new for change in changes.values()), stdin.data)
@@ -132,7 +132,7 @@ class _Work:
             # What was found in a file that is another one by now holds no longer.
             if not changed and CHANGED not in [*self.refused.values()][before:]:
                 return checked
-        self.refused.update(dict.fromkeys(changed, f"its fixes lead to new ones, {_ROUNDS} times over"))
+        self.refused.update(dict.fromkeys(changed, f"its fixes kept leading to new ones, {_ROUNDS} times in a row"))
         return None
 
     def make(self, checked: Checked) -> Collection[str]:
@@ -147,7 +147,7 @@ class _Work:
                     wanted.append((_resolved(fix), f"{report.source.shown}:{spot.begins.line}: {fix.title}"))
         good, bad, texts = self.together([fix for fix, _ in wanted])
         left = dict.fromkeys(said for fix, said in wanted if fix in bad)
-        self.dropped = [f"{said}: not done, as the file would no longer parse" for said in left]
+        self.dropped = [f"{said}: skipped because the file would no longer parse" for said in left]
         new = {path: text for path, text in texts.items() if text != self.text(path)}
         if new:
             self.count += len(good)
@@ -220,14 +220,14 @@ class _Work:
 
 def _open(path: str, source: Source) -> _File:
     if is_notebook(source):
-        raise _RefusedError("notebooks are not fixed")
+        raise _RefusedError("notebooks cannot be fixed")
     try:
         if source.text is None and is_protected(path):
             raise _RefusedError("it is write-protected")
         data = source.data if source.text is not None else _read(path)
         text, encoding = decode(data), encoding_of(data)
         if text.encode(encoding) != data:
-            raise _RefusedError(f"its bytes cannot be had back from {encoding}")
+            raise _RefusedError(f"it cannot be written back unchanged in {encoding}")
     except OSError as error:
         raise _RefusedError(reason(error)) from error
     except (UnicodeError, UnreadableError) as error:

@@ -1,4 +1,4 @@
-"""Files written anew: each is the old one or the new one whole, at any moment and for whoever looks.
+"""Rewrites files atomically: at any moment, any reader sees either the old file or the complete new one.
 
 The new bytes go into a temporary file of the same folder, which takes the old one's name once they are on the disk. A
 process that is killed may leave such a file behind. Its name says whose it is, so that the next one that writes in the
