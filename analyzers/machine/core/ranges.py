@@ -51,7 +51,10 @@ def length_of(m: Machine, value: Value) -> int | None:
         case RangeValue():
             parts = (value.start, value.stop, value.step)
             numbers = [p.value for p in parts if isinstance(p, Const) and isinstance(p.value, int)]
-            return len(range(*numbers)) if len(numbers) == 3 and numbers[2] else None
+            if len(numbers) != 3 or not numbers[2]:
+                return None
+            start, stop, step = numbers  # `len` of a range takes no more than a machine word
+            return max((stop - start + step - (1 if step > 0 else -1)) // step, 0)
         case Ref():
             found = m.obj(value)
             match found:

@@ -17,6 +17,7 @@ from analyzers.machine.interpreter.conditions import refine
 from analyzers.machine.interpreter.dispatch import evaluate, evaluates
 from analyzers.machine.objects.attributes import get_attribute
 from analyzers.machine.objects.comparisons import compare
+from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import binary, unary
 from analyzers.machine.objects.subscripts import get_item, is_key
@@ -103,14 +104,20 @@ def _slice(m: Machine, node: n.Slice) -> Value:
 
 @evaluates(n.JoinedStr)
 def _joined(m: Machine, node: n.JoinedStr) -> Value:
-    text: list[str] | None = []
+    text: str | None = ""
     for part in node.values:
         value = evaluate(m, part)
         if text is not None and isinstance(value, Const) and isinstance(value.value, str):
-            text.append(value.value)
-        else:
-            text = None
-    return Unknown("str") if text is None else Const("".join(text))
+            try:
+                text = fold("+", text, value.value)
+                continue
+            except TooExpensiveError:
+                pass
+        text = None
+    return Unknown("str") if text is None else Const(text)
+
+
+_CONVERSIONS = {"r": "repr", "s": "str", "a": "ascii"}
 
 
 @evaluates(n.FormattedValue)
@@ -121,8 +128,9 @@ def _formatted(m: Machine, node: n.FormattedValue) -> Value:
         if not isinstance(value.value, str | int | float | bool | type(None)):
             return Unknown("str")
         try:
-            return Const(format(repr(value.value) if node.conversion == "r" else value.value, spec.value))
-        except (ValueError, TypeError):
+            shown = value.value if node.conversion is None else fold(_CONVERSIONS[node.conversion], value.value)
+            return Const(fold("format", shown, spec.value))
+        except (ValueError, TypeError, OverflowError, KeyError, TooExpensiveError):
             return Unknown("str")
     return Unknown("str")
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any
-
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
+from analyzers.machine.objects.folding import fold
 from analyzers.machine.objects.operators import method
 from analyzers.machine.objects.subscripts import is_exact_key, is_key
-
-COMPARE: dict[str, Callable[[Any, Any], object]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
 
 COMPARE_DUNDER = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -49,7 +36,7 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
         return result
     if isinstance(left, Const) and isinstance(right, Const):
         try:
-            return _bool(bool(COMPARE[op](left.value, right.value)))
+            return _bool(bool(fold(op, left.value, right.value)))
         except TypeError:
             return Unknown("bool")
     for receiver, other, name in ((left, right, COMPARE_DUNDER[op]), (right, left, COMPARE_DUNDER[SWAPPED[op]])):

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any
-
 from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
@@ -19,23 +15,8 @@ from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
-
-BINARY: dict[str, Callable[[Any, Any], object]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-}
-
 
 DUNDER = {
     "+": "add",
@@ -149,21 +130,22 @@ def _constants(m: Machine, op: str, left: Const, right: Const) -> Value:
     a, b = left.value, right.value
     trail = m.parents([left, right])
     lineage = m.trail(op, trail) if trail else None
-    if op in {"**", "<<"} and isinstance(a, int) and isinstance(b, int) and (abs(a) > 1 and b > 64):
-        return Unknown("int", None, lineage)
-    if op == "*" and (
-        (isinstance(a, str | bytes) and isinstance(b, int) and b * len(a) > 10_000)
-        or (isinstance(b, str | bytes) and isinstance(a, int) and a * len(b) > 10_000)
-    ):
-        return Unknown("str")
     try:
-        return Const(BINARY[op](a, b), lineage)
-    except KeyError:
-        return Unknown()
+        return Const(fold(op, a, b), lineage)
+    except TooExpensiveError:
+        return Unknown(_result_type(op, a, b), None, lineage)
     except ZeroDivisionError:
         raise PyRaise("ZeroDivisionError") from None
-    except (TypeError, ValueError, OverflowError, MemoryError):
+    except (TypeError, ValueError, OverflowError):
         return Unknown()
+
+
+def _result_type(op: str, a: object, b: object) -> str | None:
+    for kind in (str, bytes):
+        if isinstance(a, kind) or isinstance(b, kind):
+            return kind.__name__
+    numbers = isinstance(a, int) and isinstance(b, int)
+    return _arithmetic_type({"int"}, op) if numbers and (op != "**" or b >= 0) else None  # type: ignore[operator]
 
 
 def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:

@@ -15,6 +15,7 @@ from analyzers.machine.core.registries import TUPLES, VALUES, ValueModel, misuse
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.comparisons import equal
+from analyzers.machine.objects.folding import TooExpensiveError, fold
 
 
 def constant_attribute(m: Machine, owner: Const, value: object, name: str) -> Value:
@@ -43,11 +44,14 @@ STRING_PURE = frozenset(name for name in dir(str) if not name.startswith("_"))
 def constant_method(m: Machine, value: object, name: str, args: Args) -> Value:
     if isinstance(value, str | bytes | int | float | complex):
         if all(isinstance(a, Const) for a in args.all()) and not args.open:
+            given = [a.value for a in args.pos if isinstance(a, Const)]
+            named = {name: a.value for name, a in args.kw.items() if isinstance(a, Const)}
             try:
-                result = getattr(value, name)(*(a.value for a in args.pos), **{k: v.value for k, v in args.kw.items()})  # type: ignore[union-attr]
+                return lift(m, fold(f"{type(value).__name__}.{name}", value, *given, **named))
+            except TooExpensiveError:
+                return text_method(m, name) if isinstance(value, str) else Unknown()
             except Exception:
                 return Unknown()
-            return lift(m, result)
         if isinstance(value, str):
             return text_method(m, name)
     return Unknown()

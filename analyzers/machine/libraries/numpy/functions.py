@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from analyzers.domain.objects import Array, ListObj, Tensor
@@ -13,6 +12,7 @@ from analyzers.machine.core.registries import FALLBACKS
 from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.numpy.arrays import array_of, check_convertible, is_solid, stays_solid
 from analyzers.machine.libraries.torch.tensor_methods import array_over
+from analyzers.machine.objects.folding import OPERATIONS, TooExpensiveError, fold
 
 TAKES_LISTS = frozenset({
     "array_equal", "array_equiv", "astype", "block", "bmat", "broadcast_shapes", "can_cast", "common_type",
@@ -74,10 +74,11 @@ def _call_numpy(m: Machine, short: str, args: Args) -> Value:
         return array_of(m, args.pos, solid=_has_items(m, first))
     if len(numbers) == len(args.pos) and all(isinstance(a, Const) for a in args.pos) and len(args.pos) == 1:
         assert isinstance(first, Const)
-        function = getattr(math, short, None)
-        if function is not None and isinstance(first.value, int | float):
+        if f"math.{short}" in OPERATIONS and isinstance(first.value, int | float):
             try:
-                return Const(function(first.value))
+                return Const(fold(f"math.{short}", first.value))
+            except TooExpensiveError:
+                return Unknown()
             except (ValueError, TypeError, OverflowError):
                 return Unknown("float")
     if short in {"mean", "sum", "max", "min", "std", "var", "prod", "median", "dot", "linalg.norm"}:

@@ -24,6 +24,7 @@ from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.containers import update
+from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import binary
 from analyzers.machine.objects.ordering import extreme_item, sort_value
@@ -232,7 +233,7 @@ def _extreme(m: Machine, args: Args, *, largest: bool) -> Value:
 def _abs(m: Machine, args: Args) -> Value:
     value = args.get(0, "x")
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
-        return Const(abs(value.value), value.lineage)
+        return Const(fold("abs", value.value), value.lineage)
     if m.tensor(value) is not None:
         return call_torch(m, "Tensor.abs", [value], {})
     return Unknown(value.type if isinstance(value, Unknown) else None, None, m.lineage(value))
@@ -243,8 +244,8 @@ def _arithmetic(m: Machine, args: Args) -> Value:
     name, number = _called(args), args.get(0, "x")
     if args.pos and all(isinstance(a, Const) for a in args.pos):
         try:
-            return lift(m, getattr(python, name)(*(a.value for a in args.pos)))  # type: ignore[union-attr]
-        except Exception:
+            return lift(m, fold(name, *(a.value for a in args.pos if isinstance(a, Const))))
+        except (TooExpensiveError, TypeError, ValueError, ArithmeticError):
             return Unknown()
     if name == "pow" and len(args.pos) == 2:
         return binary(m, "**", args.pos[0], args.pos[1])
@@ -262,8 +263,8 @@ def _numbers(m: Machine, args: Args) -> Value:
         return Unknown("bool", symbol) if known is None else Const(known)
     if isinstance(value, Const):
         try:
-            return Const(getattr(python, name)(*(a.value for a in args.pos)), value.lineage)  # type: ignore[union-attr]
-        except Exception:
+            return Const(fold(name, *(a.value for a in args.pos if isinstance(a, Const))), value.lineage)
+        except (TooExpensiveError, TypeError, ValueError, ArithmeticError):
             return Unknown(name)
     if m.tensor(value) is not None:
         number = number_from(m, value, name)
@@ -277,7 +278,12 @@ def _numbers(m: Machine, args: Args) -> Value:
 def _text(m: Machine, args: Args) -> Value:
     value = args.get(0, "x", Const(""))
     if _called(args) == "str" and isinstance(value, Const) and isinstance(value.value, str | int | float):
-        return Const(str(value.value)) if len(args.pos) == 1 else Unknown("str")
+        if len(args.pos) == 1:
+            try:
+                return Const(fold("str", value.value))
+            except (TooExpensiveError, ValueError):
+                pass
+        return Unknown("str")
     if isinstance(value, Builtin) and value.name.removeprefix("torch.") in DTYPE_NAMES:
         return Const(value.name)
     return Unknown("str")

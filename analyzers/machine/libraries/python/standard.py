@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
 
 from immutables import Map
@@ -17,12 +16,14 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ranges import SHOWN
 from analyzers.machine.core.registries import FALLBACKS, answers
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.decorators import decorate_class
 from analyzers.machine.libraries.python.builtin_functions import call_builtin
 from analyzers.machine.objects.attributes import call_method, get_attribute
 from analyzers.machine.objects.comparisons import compare
+from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import augmented, binary, unary
 from analyzers.machine.objects.strings import lift
@@ -31,14 +32,15 @@ from analyzers.machine.objects.subscripts import get_item, set_item
 
 def _call_math(m: Machine, rest: str, args: Args) -> Value:
     values = [a.value if isinstance(a, Const) else None for a in args.pos]
-    function = getattr(math, rest, None)
-    if function is not None and values and None not in values:
+    if values and None not in values:
         try:
-            return lift(m, function(*values))
+            return lift(m, fold(f"math.{rest}", *values))
+        except TooExpensiveError:
+            pass
         except (TypeError, ValueError, OverflowError):
             return Unknown("float")
     trail = m.parents(args.pos)
-    kind = "int" if rest in {"ceil", "floor", "trunc", "gcd", "comb", "factorial", "isqrt"} else "float"
+    kind = "int" if rest in {"ceil", "floor", "trunc", "gcd", "lcm", "comb", "perm", "factorial", "isqrt"} else "float"
     if rest.startswith("is"):
         kind = "bool"
     cut: Cut | None = None
@@ -229,15 +231,17 @@ def _itertools(m: Machine, args: Args) -> Value:
     if (name == "product" and not args.kw) or name in {"pairwise", "combinations", "permutations"}:
         sources = [stream_of(m, a).drained(m) for a in (args.pos if name == "product" else args.pos[:1])]
         if all(s.rest is None for s in sources):
-            extra = (
-                [a.value for a in args.pos[1:] if isinstance(a, Const)]
-                if name in {"combinations", "permutations"}
-                else []
-            )
-            if name == "combinations" and not extra:
-                return Unknown(None, None, None, reach_of(*args.pos))
+            extra: list[int] = []
+            if name in {"combinations", "permutations"}:
+                length = m.int_of(
+                    args.get(1, "r", Const(len(sources[0].items)) if name == "permutations" else Unknown())
+                )
+                if length is None or length < 0:
+                    return Unknown(None, None, None, reach_of(*args.pos))
+                extra = [min(length, len(sources[0].items) + 1)]
             made = getattr(itertools, name)(*(s.items for s in sources), *extra)
-            return m.new(Iterator(NONE, 0, tuple(Tup(t) for t in itertools.islice(made, 64)), None))
+            first = tuple(Tup(t) for t in itertools.islice(made, SHOWN + 1))
+            return m.new(Iterator(NONE, 0, first[:SHOWN], one_of(*first[SHOWN:]) if len(first) > SHOWN else None))
     if name == "islice" and args.pos:
         source = stream_of(m, args.pos[0]).drained(m)
         if len(args.pos) == 2 and isinstance(args.pos[1], Const) and isinstance(args.pos[1].value, int):
