@@ -319,7 +319,7 @@ class Join:
         maybe = x.maybe or y.maybe
         if x.node is not None and y.node is not None and x.output == y.output:
             node = self.maybe_pair(x.node, y.node)
-            return Edge(node, x.output, maybe=maybe)
+            return Edge(node, x.output, maybe=maybe, onward=x.onward or y.onward)
         if x.leaf is not None and y.leaf is not None:
             leaf = self.maybe_pair(x.leaf, y.leaf)
             return Edge(leaf=leaf, maybe=maybe)

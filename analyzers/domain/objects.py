@@ -29,13 +29,15 @@ NO_ATTRS: Map[str, Value] = Map()
 class Edge:
     """To a graph node's output, or to the gradient accumulator of the leaf `leaf`; both None: not known where to.
 
-    `maybe`: the edge is there only if a tensor, of which that is not known, requires grad.
+    `maybe`: the edge is there only if a tensor, of which that is not known, requires grad. `onward`: to one of the
+    outputs from `output` on, not known which.
     """
 
     node: int | None = None
     output: int = 0
     leaf: int | None = None
     maybe: bool = False
+    onward: bool = False
 
 
 @dataclass(slots=True, eq=True)

@@ -21,13 +21,16 @@ from analyzers.ops import (
     infer_view,
 )
 from analyzers.ops.infer_core import (
+    ANY,
     BROADCASTING,
     LIST_RULES,
+    MOST_PIECES,
     NUMBERS,
     RULES,
     UNKNOWN,
     Call,
     OpenList,
+    Pieces,
     Rule,
     Shape,
     ShapeError,
@@ -41,8 +44,8 @@ from analyzers.ops.infer_core import (
 from analyzers.ops.infer_index import index_shape
 
 __all__ = [
-    "NUMBERS", "UNKNOWN", "OpenList", "Shape", "ShapeError", "TensorType", "broadcast", "index_shape", "infer",
-    "infer_list", "modelled", "numel", "promote",
+    "ANY", "MOST_PIECES", "NUMBERS", "UNKNOWN", "OpenList", "Pieces", "Shape", "ShapeError", "TensorType", "broadcast",
+    "index_shape", "infer", "infer_list", "modelled", "numel", "promote",
 ]  # fmt: skip
 RULE_MODULES = (
     infer_factory, infer_index, infer_join, infer_linalg, infer_matmul, infer_nn, infer_pointwise, infer_pool,
@@ -66,9 +69,7 @@ def infer(base: str, args: Mapping[str, object], *, default_dtype: str = "float3
     return (result,) if isinstance(result, TensorType) else result
 
 
-def infer_list(
-    base: str, args: Mapping[str, object], *, default_dtype: str = "float32"
-) -> tuple[TensorType, ...] | None:
+def infer_list(base: str, args: Mapping[str, object], *, default_dtype: str = "float32") -> Pieces | None:
     """The pieces of an operator that returns a list; None when there is no rule or their count is not known."""
     found = LIST_RULES.get(base)
     return None if found is None else found(Call(args, default_dtype))

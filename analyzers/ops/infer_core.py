@@ -47,6 +47,35 @@ class TensorType:
 
 
 ANY: Final = TensorType(None, None)
+
+MOST_PIECES: Final = 64
+"""How many of the tensors in a long list are told apart: `torch.zeros(10**7).unbind()` has as many as it likes."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The tensors of a list: the first ones, and what all that follow are like, if any do."""
+
+    first: tuple[TensorType, ...]
+    rest: TensorType | None = None
+
+    @classmethod
+    def of(cls, count: int, at: Callable[[int], TensorType]) -> Pieces:
+        """`count` pieces, whose sizes never grow from one to the next."""
+        first = tuple(map(at, range(min(count, MOST_PIECES))))
+        if count <= MOST_PIECES:
+            return cls(first)
+        longest, shortest = at(MOST_PIECES), at(count - 1)
+        if longest.shape is None or shortest.shape is None:
+            return cls(first, longest)
+        sizes = zip(longest.shape, shortest.shape, strict=True)
+        return cls(first, TensorType(tuple(x if x == y else None for x, y in sizes), longest.dtype))
+
+    def limited(self, count: int | None) -> Pieces:
+        """The first `count` pieces, if that many are known."""
+        return self if count is None or count > len(self.first) else Pieces(self.first[:count])
+
+
 _BOOL: Final = TensorType((), "bool", True)
 _INT: Final = TensorType((), "int64", True)
 _FLOAT: Final = TensorType((), "float64", True)
@@ -131,7 +160,7 @@ class Call:
 
 Result: TypeAlias = "TensorType | tuple[TensorType, ...] | None"
 Rule: TypeAlias = "Callable[[Call], Result]"
-ListRule: TypeAlias = "Callable[[Call], tuple[TensorType, ...] | None]"
+ListRule: TypeAlias = "Callable[[Call], Pieces | None]"
 RULES: dict[str, Rule] = {}
 LIST_RULES: dict[str, ListRule] = {}
 BROADCASTING: set[str] = set()  # their in-place form must not need to grow `self`

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from analyzers.ops.infer_core import (
     Call,
+    Pieces,
     Result,
     Shape,
     ShapeError,
@@ -266,14 +267,20 @@ def _repeat_interleave(call: Call) -> Result:
     return TensorType((*shape[:dim], numel((shape[dim], times)), *shape[dim + 1 :]), operand.dtype)
 
 
-def _pieces(operand: TensorType, dim: int, sizes: Sequence[int | None]) -> tuple[TensorType, ...]:
+def _listed_pieces(operand: TensorType, dim: int, sizes: Sequence[int | None]) -> Pieces:
+    """`operand` cut along `dim` into pieces of these sizes."""
     shape = operand.shape
     if shape is None:
-        return tuple(TensorType(None, operand.dtype) for _ in sizes)
+        return Pieces((TensorType(None, operand.dtype),) * len(sizes))
     if not shape:
         raise ShapeError("split expects at least a 1-dimensional tensor")
-    dim = wrap_dim(dim, len(shape))
-    return tuple(TensorType((*shape[:dim], size, *shape[dim + 1 :]), operand.dtype) for size in sizes)
+    at = wrap_dim(dim, len(shape))
+    return Pieces(tuple(TensorType((*shape[:at], size, *shape[at + 1 :]), operand.dtype) for size in sizes))
+
+
+def _pieces(operand: TensorType, dim: int, count: int, size: Callable[[int], int | None]) -> Pieces:
+    """The same for any number of pieces, whose sizes never grow from one to the next."""
+    return Pieces.of(count, lambda i: _listed_pieces(operand, dim, [size(i)]).first[0])
 
 
 def _extent(operand: TensorType, dim: int | None) -> int | None:
@@ -285,7 +292,7 @@ def _extent(operand: TensorType, dim: int | None) -> int | None:
 
 
 @list_rule("split unsafe_split split_with_sizes unsafe_split_with_sizes split_copy split_with_sizes_copy")
-def _split(call: Call) -> tuple[TensorType, ...] | None:
+def _split(call: Call) -> Pieces | None:
     operand, dim = call.tensor("self"), call.number("dim", 0)
     sizes = call.args.get("split_sizes", call.args.get("split_size"))
     extent = _extent(operand, dim)
@@ -294,49 +301,51 @@ def _split(call: Call) -> tuple[TensorType, ...] | None:
     if not isinstance(sizes, int) or extent is None or dim is None:
         return None
     if sizes <= 0:
-        return _pieces(operand, dim, (0,)) if extent == 0 and sizes == 0 else None
-    starts = range(0, extent, sizes) if extent else range(1)
-    return _pieces(operand, dim, [min(sizes, extent - start) for start in starts])
+        return _pieces(operand, dim, 1, lambda i: 0) if extent == 0 and sizes == 0 else None
+    return _even_pieces(operand, dim, extent, sizes)
 
 
-def _split_sizes(
-    operand: TensorType, dim: int | None, extent: int | None, sizes: Sequence[object]
-) -> tuple[TensorType, ...]:
+def _even_pieces(operand: TensorType, dim: int, extent: int, size: int) -> Pieces:
+    """Pieces `size` long, the last of which may be shorter. There is one even of nothing."""
+    return _pieces(operand, dim, max(-(-extent // size), 1), lambda i: min(size, extent - i * size))
+
+
+def _split_sizes(operand: TensorType, dim: int | None, extent: int | None, sizes: Sequence[object]) -> Pieces:
     known = [size if isinstance(size, int) else None for size in sizes]
     if dim is None:
-        return tuple(TensorType(unknown_sizes(operand.shape), operand.dtype) for _ in known)
+        return Pieces((TensorType(unknown_sizes(operand.shape), operand.dtype),) * len(known))
     total = sum(size for size in known if size is not None)
     if extent is not None and None not in known and total != extent:
         raise ShapeError(
             f"split_with_sizes expects split_sizes to sum exactly to {extent} (input tensor's size at dimension "
             f"{dim}), but got split_sizes={known}"
         )
-    return _pieces(operand, dim, known)
+    return _listed_pieces(operand, dim, known)
 
 
 @list_rule("chunk unsafe_chunk")
-def _chunk(call: Call) -> tuple[TensorType, ...] | None:
+def _chunk(call: Call) -> Pieces | None:
     operand, chunks, dim = call.tensor("self"), call.number("chunks"), call.number("dim", 0)
     extent = _extent(operand, dim)
     if extent is None or dim is None or chunks is None or chunks < 1:
         return None
     if not extent:
-        return _pieces(operand, dim, (0,) * chunks)
-    size = -(-extent // chunks)
-    return _pieces(operand, dim, [min(size, extent - start) for start in range(0, extent, size)])
+        return _pieces(operand, dim, chunks, lambda i: 0)
+    return _even_pieces(operand, dim, extent, -(-extent // chunks))
 
 
 @list_rule("unbind unbind_copy")
-def _unbind(call: Call) -> tuple[TensorType, ...] | None:
+def _unbind(call: Call) -> Pieces | None:
     operand, dim = call.tensor("self"), call.number("dim", 0)
     extent = _extent(operand, dim)
     if extent is None or dim is None or operand.shape is None:
         return None
     dim = wrap_dim(dim, len(operand.shape))
-    return (TensorType(operand.shape[:dim] + operand.shape[dim + 1 :], operand.dtype),) * extent
+    piece = TensorType(operand.shape[:dim] + operand.shape[dim + 1 :], operand.dtype)
+    return Pieces.of(extent, lambda i: piece)
 
 
-def _tensor_split_at(call: Call, dim: int | None) -> tuple[TensorType, ...] | None:
+def _tensor_split_at(call: Call, dim: int | None) -> Pieces | None:
     operand = call.tensor("self")
     where = next(
         (call.args[name] for name in ("indices", "sections", "tensor_indices_or_sections") if name in call.args), None
@@ -346,48 +355,49 @@ def _tensor_split_at(call: Call, dim: int | None) -> tuple[TensorType, ...] | No
         return None
     if isinstance(where, (list, tuple)):
         if extent is None or not all(isinstance(cut, int) for cut in where):
-            return _pieces(operand, dim, [None] * (len(where) + 1))
+            return _listed_pieces(operand, dim, [None] * (len(where) + 1))
         cuts = [0, *where, None]
-        return _pieces(operand, dim, [len(range(extent)[a:b]) for a, b in pairwise(cuts)])
+        return _listed_pieces(operand, dim, [len(range(extent)[a:b]) for a, b in pairwise(cuts)])
     if not isinstance(where, int) or where < 1:
         return None
     if extent is None:
-        return _pieces(operand, dim, [None] * where)
-    return _pieces(operand, dim, [extent // where + (i < extent % where) for i in range(where)])
+        return _pieces(operand, dim, where, lambda i: None)
+    size, longer = divmod(extent, where)
+    return _pieces(operand, dim, where, lambda i: size + (i < longer))
 
 
 @list_rule("tensor_split")
-def _tensor_split(call: Call) -> tuple[TensorType, ...] | None:
+def _tensor_split(call: Call) -> Pieces | None:
     return _tensor_split_at(call, call.number("dim", 0))
 
 
 @list_rule("vsplit")
-def _vsplit(call: Call) -> tuple[TensorType, ...] | None:
+def _vsplit(call: Call) -> Pieces | None:
     return _tensor_split_at(call, 0)
 
 
 @list_rule("dsplit")
-def _dsplit(call: Call) -> tuple[TensorType, ...] | None:
+def _dsplit(call: Call) -> Pieces | None:
     return _tensor_split_at(call, 2)
 
 
 @list_rule("hsplit")
-def _hsplit(call: Call) -> tuple[TensorType, ...] | None:
+def _hsplit(call: Call) -> Pieces | None:
     shape = call.tensor("self").shape
     return None if shape is None else _tensor_split_at(call, 0 if len(shape) == 1 else 1)
 
 
 @list_rule("broadcast_tensors")
-def _broadcast_tensors(call: Call) -> tuple[TensorType, ...] | None:
+def _broadcast_tensors(call: Call) -> Pieces | None:
     tensors = call.tensors("tensors")
     if tensors is None:
         return None
     shape = broadcast(*(t.shape for t in tensors))
-    return tuple(TensorType(shape, t.dtype) for t in tensors)
+    return Pieces(tuple(TensorType(shape, t.dtype) for t in tensors))
 
 
 @list_rule("meshgrid")
-def _meshgrid(call: Call) -> tuple[TensorType, ...] | None:
+def _meshgrid(call: Call) -> Pieces | None:
     tensors, indexing = call.tensors("tensors"), call.args.get("indexing", "ij")
     if tensors is None:
         return None
@@ -395,4 +405,4 @@ def _meshgrid(call: Call) -> tuple[TensorType, ...] | None:
     if len(sizes) > 1 and indexing == "xy":
         sizes[0], sizes[1] = sizes[1], sizes[0]
     shape = tuple(sizes) if indexing in ("ij", "xy") else (None,) * len(sizes)
-    return tuple(TensorType(shape, t.dtype) for t in tensors)
+    return Pieces(tuple(TensorType(shape, t.dtype) for t in tensors))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from analyzers.ops.infer_core import (
     Call,
+    Pieces,
     Result,
     Shape,
     ShapeError,
@@ -260,12 +261,12 @@ def _histogram_by_edges(call: Call) -> Result:
 
 
 @list_rule("_histogramdd_bin_edges")
-def _bin_edges(call: Call) -> tuple[TensorType, ...] | None:
+def _bin_edges(call: Call) -> Pieces | None:
     bins = call.ints("bins")
     if bins is None:
         return None
     dtype = call.tensor("self").dtype
-    return tuple(TensorType((None if size is None else size + 1,), dtype) for size in bins)
+    return Pieces(tuple(TensorType((None if size is None else size + 1,), dtype) for size in bins))
 
 
 @rule("hash_tensor")

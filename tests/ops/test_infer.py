@@ -22,6 +22,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from analyzers.ops.infer import (
+    MOST_PIECES,
     NUMBERS,
     UNKNOWN,
     OpenList,
@@ -152,7 +153,10 @@ def record() -> tuple[list[Recorded], list[Recorded]]:
 
 
 def claims(call: Recorded, args: Mapping[str, object]) -> tuple[TensorType, ...] | None:
-    return infer_list(call.base, args) if call.is_list else infer(call.base, args)
+    if not call.is_list:
+        return infer(call.base, args)
+    listed = infer_list(call.base, args)
+    return None if listed is None else listed.first
 
 
 def agrees(claim: TensorType, truth: TensorType) -> bool:
@@ -494,3 +498,16 @@ def test_python_indexing(shape: list[int], items: list[Any], seed: int) -> None:
 def test_an_unknown_operator_has_no_answer() -> None:
     assert infer("no_such_operator", {"self": t(2)}) is None
     assert infer_list("no_such_operator", {"self": t(2)}) is None
+
+
+def test_a_list_as_long_as_it_likes_is_its_first_pieces_and_a_rest() -> None:
+    rows = infer_list("unbind", {"self": t(10**12, 3)})
+    assert rows is not None
+    assert (len(rows.first), rows.rest) == (MOST_PIECES, t(3))
+    halves = infer_list("split", {"self": t(10**12 + 1), "split_size": 2})
+    assert halves is not None
+    assert (set(halves.first), halves.rest) == ({t(2)}, t(None))
+    assert halves.limited(1).first == (t(2),)
+    short = infer_list("tensor_split", {"self": t(5), "sections": 2})
+    assert short is not None
+    assert (short.first, short.rest) == ((t(3), t(2)), None)

@@ -57,14 +57,17 @@ def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool) -> PyRa
         if node is None:
             message = f"A view was created in {mode} and {modified}"
         else:
-            output = tensor.edge.output if tensor.edge is not None else 0
-            made = f"Output {output} of {_spoken(node)} is a view of a view which was created in"
-            message = f"{made} {mode} and {modified}"
+            message = _of_output(tensor, node, f"is a view of a view which was created in {mode} and {modified}")
     else:
-        output = tensor.edge.output if tensor.edge is not None else 0
-        message = f"Output {output} of {_spoken(node)} is a view and {modified}"
+        message = _of_output(tensor, node, f"is a view and {modified}")
     cause = ViewWritten(subject_name(m), what, tensor.creation, tensor.view_op, tensor.lineage)
     return m.throw("RuntimeError", message, cause)
+
+
+def _of_output(tensor: Tensor, node: Node, rest: str) -> str:
+    """Torch's message about a view that is some output of a node, as far as it is known."""
+    edge = tensor.edge if tensor.edge is not None else Edge()
+    return "Output " if edge.onward else f"Output {edge.output} of {_spoken(node)} {rest}"
 
 
 def _spoken(node: Node) -> str:
@@ -81,18 +84,19 @@ def new_view(
     node: int | None,
     output: int = 0,
     *,
+    onward: bool = False,
     multi: bool = False,
     dtype: str | None = None,
     contiguous: truth.Truth = None,
     cut: Cut | None = None,
 ) -> Ref:
-    """A result that shares the memory and the version counter of `of`."""
+    """A result that shares the memory and the version counter of `of`; `onward` as for an `Edge`."""
     source = refreshed(m, of)
     base = source.base if source.base is not None else of
     requires: truth.Truth
     if node is not None:
         requires = source.requires_grad
-        edge: Edge | None = Edge(node, output)
+        edge: Edge | None = Edge(node, output, onward=onward)
     else:
         requires = source.requires_grad if m.st.grad is False else False
         if m.st.grad is None:

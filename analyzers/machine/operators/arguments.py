@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, Instance, ListObj, Shape, Tensor
@@ -10,7 +10,7 @@ from analyzers.domain.values import Builtin, Const, RangeValue, Ref, Tup, Unknow
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import length_of, range_items
 from analyzers.ops import infer as shapes
-from analyzers.ops.infer import OpenList, TensorType
+from analyzers.ops.infer import ANY, OpenList, Pieces, TensorType
 from analyzers.ops.table import Row
 
 Bound = dict[str, Value]
@@ -208,12 +208,28 @@ def infer(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType,
         return None
 
 
-def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType, ...] | None:
+def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> Pieces | None:
     try:
         return shapes.infer_list(row.base, types_of(m, bound))
     except shapes.ShapeError as refused:
         refuse(m, refused)
         return None
+
+
+def pieces(m: Machine, row: Row, bound: Mapping[str, Value], count: int | None) -> Pieces:
+    """What a row that returns a list returns; no more than `count` of them are needed."""
+    listed = infer_list(m, row, bound)
+    if listed is not None:
+        return listed.limited(count)
+    return Pieces((), ANY) if count is None else Pieces.of(count, lambda i: ANY)
+
+
+def list_of(m: Machine, wanted: Pieces, make: Callable[[int, TensorType], Ref]) -> Value:
+    """The list that has a tensor for each of some pieces, and one for all the others."""
+    first = tuple(make(i, piece) for i, piece in enumerate(wanted.first))
+    if wanted.rest is None:
+        return Tup(first)
+    return m.new(ListObj(first, make(len(first), wanted.rest)))
 
 
 def refuse(m: Machine, error: shapes.ShapeError) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analyzers.domain import truth
-from analyzers.domain.objects import Edge, ListObj
+from analyzers.domain.objects import Edge
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node
 from analyzers.machine.autograd.reachability import may_lead_on
@@ -14,7 +14,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import Bound, infer, infer_list, tensors_in, unknown_operand
+from analyzers.machine.operators.arguments import Bound, infer, list_of, pieces, tensors_in, unknown_operand
 from analyzers.machine.operators.layouts import note_layouts
 from analyzers.machine.operators.recording import cut_of
 from analyzers.ops.infer import TensorType
@@ -101,22 +101,15 @@ def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
 
 
 def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: int | None) -> Value:
-    listed = infer_list(m, row, bound)
-    number = len(listed) if listed is not None else count
+    wanted = pieces(m, row, bound, count)
     requires = result_requires_grad(m, step, None)
     requires = None if requires else requires
     node = make_node(m, step, ()) if requires is not False else None
-    if number is None:
-        return m.new(ListObj((), new_result(m, step, None, None, node, requires=requires, contiguous=None)))
-    return Tup(
-        tuple(
-            new_result(
-                m, step, listed[i].shape if listed else None, listed[i].dtype if listed else None, node, i,
-                requires=requires, contiguous=None,
-            )
-            for i in range(number)
-        )
-    )  # fmt: skip
+
+    def make(index: int, t: TensorType) -> Ref:
+        return new_result(m, step, t.shape, t.dtype, node, index, requires=requires, contiguous=None)
+
+    return list_of(m, wanted, make)
 
 
 def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:

@@ -88,7 +88,8 @@ def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -
     plain = _plain(row)
     types: Sequence[TensorType] = ()
     if plain is not None and plain.returns[0].type == "Tensor[]":
-        types = infer_list(m, row, given) or ()
+        listed = infer_list(m, row, given)
+        types = listed.first if listed is not None else ()
     elif plain is not None:
         types = infer(m, plain, given) or ()
     for ident, known in zip_longest(written, types[: len(written)]):

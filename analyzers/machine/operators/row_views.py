@@ -6,16 +6,17 @@ from collections.abc import Mapping
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
-from analyzers.domain.objects import ListObj, Shape, Tensor
-from analyzers.domain.values import Const, Tup, Value
+from analyzers.domain.objects import Shape, Tensor
+from analyzers.domain.values import Const, Ref, Value
 from analyzers.machine.autograd.graph import Step, refreshed
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import doubt_overlap, lay_out, new_view
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import infer, infer_list, types_of
+from analyzers.machine.operators.arguments import infer, list_of, pieces, types_of
 from analyzers.machine.operators.layouts import lay_out_pieces, view_layout
 from analyzers.machine.operators.opaque import opaque_result
 from analyzers.machine.operators.recording import record_call, record_node, saved_tensors
+from analyzers.ops.infer import ANY, TensorType
 from analyzers.ops.table import Row
 
 SAME_ORDER = frozenset({"view", "unsqueeze", "squeeze", "detach", "alias", "view_as_real", "_reshape_alias"})
@@ -31,21 +32,20 @@ def run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: i
     source = tensor_at(m, of)
     multi = row.view == "multi"
     if row.returns and row.returns[0].type.startswith("Tensor(") is False and row.returns[0].type == "Tensor[]":
-        listed = infer_list(m, row, bound)
-        number = len(listed) if listed is not None else count
-        if number is None:
-            piece = new_view(m, step, of, None, node, multi=multi, cut=_view_cut(m, of))
+        wanted = pieces(m, row, bound, count)
+        made: list[Ref] = []
+
+        def make(index: int, t: TensorType) -> Ref:
+            shape = _row_shape(row, source) if t is ANY and count is not None else t.shape
+            onward = index == len(wanted.first)
+            made.append(new_view(m, step, of, shape, node, index, onward=onward, multi=multi, cut=_view_cut(m, of)))
+            return made[-1]
+
+        views = list_of(m, wanted, make)
+        lay_out_pieces(m, row.base, of, types_of(m, bound), made[: len(wanted.first)])
+        for piece in made[len(wanted.first) :]:
             doubt_overlap(tensor_at(m, piece.id))
-            return m.new(ListObj((), piece))
-        views = tuple(
-            new_view(
-                m, step, of, listed[i].shape if listed is not None else _row_shape(row, source), node, i,
-                multi=multi, cut=_view_cut(m, of),
-            )
-            for i in range(number)
-        )  # fmt: skip
-        lay_out_pieces(m, row.base, of, types_of(m, bound), views)
-        return Tup(views)
+        return views
     types = infer(m, row, bound)
     shape = types[0].shape if types else None
     dtype = types[0].dtype if types else source.dtype

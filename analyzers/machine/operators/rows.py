@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
-from analyzers.domain.objects import ListObj
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, refreshed
 from analyzers.machine.autograd.results import new_result, result_requires_grad
@@ -14,7 +13,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import check_usable
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import infer, infer_list, types_of, unknown_operand
+from analyzers.machine.operators.arguments import infer, list_of, pieces, types_of, unknown_operand
 from analyzers.machine.operators.layouts import lay_out_results, note_layouts, result_contiguous
 from analyzers.machine.operators.recording import cut_of, record_call, record_node, save_outputs, saved_tensors, step_of
 from analyzers.machine.operators.row_views import run_view
@@ -80,18 +79,14 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     kinds = [r.type for r in row.returns]
     if kinds == ["Tensor[]"]:
-        listed = infer_list(m, row, bound)
-        number = len(listed) if listed is not None else count
+        wanted_pieces = pieces(m, row, bound, count)
         node = record_node(m, step, kept, recorded)
-        if number is None:
-            return m.new(ListObj((), new_result(m, step, None, None, node, requires=recorded, contiguous=None)))
-        outs = []
-        for i in range(number):
-            t = listed[i] if listed is not None else None
-            requires = result_requires_grad(m, step, t.dtype if t else None)
-            shape, dtype = (t.shape, t.dtype) if t else (None, None)
-            outs.append(new_result(m, step, shape, dtype, node, i, requires=requires, contiguous=None))
-        return Tup(tuple(outs))
+
+        def make(index: int, t: TensorType) -> Ref:
+            requires = result_requires_grad(m, step, t.dtype)
+            return new_result(m, step, t.shape, t.dtype, node, index, requires=requires, contiguous=None)
+
+        return list_of(m, wanted_pieces, make)
     results: list[Ref] = []
     tensor_returns = [i for i, k in enumerate(kinds) if k == "Tensor"]
     if not tensor_returns:
