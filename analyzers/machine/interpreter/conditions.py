@@ -9,7 +9,7 @@ from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
-from analyzers.machine.interpreter.flow import Flow, run_choices
+from analyzers.machine.interpreter.flow import Flow, reduce_states, run_choices
 from analyzers.machine.interpreter.names import lookup_env
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
@@ -95,7 +95,8 @@ def _if(m: Machine, s: n.If, state: State) -> Flow:
     # Statements in a branch are visits of their own; the `if` itself has already completed by then.
     for branch, states in ((s.body, yes), (s.orelse, no)):
         if states:
-            step = run_block(m, branch, states)
+            # `elif a and b` is left in two ways: the states would double with each.
+            step = run_block(m, branch, reduce_states(m, states) if len(states) > 1 else states)
             flow.normal += step.normal
             flow.take_exits(step)
     m.frame.statement = s

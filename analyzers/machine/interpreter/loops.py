@@ -167,14 +167,21 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     used again in the third.
 
     A loop inside a later round of another loop has been seen before, and starts in a state that joins all its rounds.
+    Inside later rounds of two others, the round that stands for all will do: loops inside one another would otherwise
+    cost twice as much with each.
     """
     if _is_met_again(m, s):
-        return 1
+        return 1 if _later_rounds(m) == 1 else 0
     return m.extent.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
 
 
 def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
-    return _mark(m, s) in m.indexes.finished and any(index for _, index in m.extent.iterations)
+    return _later_rounds(m) > 0 and _mark(m, s) in m.indexes.finished
+
+
+def _later_rounds(m: Machine) -> int:
+    """In how many loops a round after the first is running."""
+    return sum(index > 0 for _, index in m.extent.iterations)
 
 
 def _giver(value: Value) -> Callable[[], Value]:

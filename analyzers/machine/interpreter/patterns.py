@@ -9,7 +9,7 @@ from analyzers.domain.values import Const, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import is_foreign
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
-from analyzers.machine.interpreter.flow import Flow, run_choices
+from analyzers.machine.interpreter.flow import Flow, reduce_states, run_choices
 from analyzers.machine.interpreter.targets import assign
 from analyzers.machine.objects.attributes import get_attribute
 from analyzers.machine.objects.comparisons import compare
@@ -150,7 +150,8 @@ def _match(m: Machine, s: n.Match, state: State) -> Flow:
                     step = run_block(m, case.body, taken)
                     flow.normal += step.normal
                     flow.take_exits(step)
-            open_states = falling
+            # Each case with a guard is left in two ways: the states would double with each.
+            open_states = reduce_states(m, falling) if len(falling) > 1 else falling
         flow.normal += open_states
     m.frame.statement = s
     return flow
