@@ -120,7 +120,9 @@ class Join:
         self.allocate = allocate
         self.pairs: dict[tuple[int, int], int] = {}
         self.work: list[tuple[int, int, int]] = []
-        self.out = a.fork()
+        # What only one of them has is copied into a fork of the other, the one that has written more.
+        self.base = a if a.log[0] >= b.log[0] else b
+        self.out = self.base.fork()
         self.bases: dict[int, int] = {}
         self.next_base = 1
 
@@ -145,13 +147,15 @@ class Join:
         ids = touched(a, b)
         for ident in ids:
             ours, theirs = a.find(ident), b.find(ident)
-            if ours is theirs or theirs is None:
+            if ours is theirs:
                 continue
-            if ours is None:
-                out.put(ident, theirs)
-            else:
+            if ours is not None and theirs is not None:
                 self.pairs[ident, ident] = ident
                 self.work.append((ident, ident, ident))
+            elif ours is not None and self.base is b:
+                out.put(ident, ours)
+            elif theirs is not None and self.base is a:
+                out.put(ident, theirs)
         while self.work:
             here, there, target = self.work.pop()
             out.put(target, self.objects(a.get(here), b.get(there), here, there, target))

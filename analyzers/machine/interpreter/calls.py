@@ -8,7 +8,6 @@ from immutables import Map
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Env, Generator, Instance, by_name
-from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import OutOfFuel
@@ -24,7 +23,7 @@ from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished
 from analyzers.machine.interpreter.dispatch import evaluate, run_block
-from analyzers.machine.interpreter.flow import Flow, join_all, run_choices
+from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
 from analyzers.syntax import nodes as n
 
 
@@ -182,17 +181,7 @@ def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
     for outcome in outcomes:
         outcome.state = outcome.state.fork()
         outcome.state.put(slot, Env(Map({"r": outcome.value})))
-    kept: list[State] = []
-    for outcome in outcomes:
-        for index, other in enumerate(kept):
-            if m.interchangeable(other, outcome.state):
-                kept[index] = m.join(other, outcome.state)
-                break
-        else:
-            kept.append(outcome.state)
-    while len(kept) > m.apart(m.extent.limits.outcomes):
-        last = kept.pop()
-        kept[-1] = m.join(kept[-1], last)
+    kept = reduce_states(m, [outcome.state for outcome in outcomes], m.apart(m.extent.limits.outcomes))
     out = []
     for state in kept:
         holder = state.get(slot)

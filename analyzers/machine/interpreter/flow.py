@@ -36,8 +36,14 @@ class Flow:
         self.raises += other.raises
 
 
-def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> list[State]:
+CROWD = 12
+"""States that are compared with each other before the last ones are joined: a function with hundreds of `return`s has
+hundreds of them, and comparing all with all would take longer than running them did."""
+
+
+def reduce_states(m: Machine, states: Sequence[State], limit: int | None = None) -> list[State]:
     """Join states that autograd cannot tell apart, then join the last ones until few enough are left."""
+    limit = limit or m.apart(m.extent.limits.states)
     kept: list[State] = []
     for state in states:
         for index, other in enumerate(kept):
@@ -46,11 +52,15 @@ def reduce_states(m: Machine, states: list[State], limit: int | None = None) -> 
                 break
         else:
             kept.append(state)
-    limit = limit or m.apart(m.extent.limits.states)
-    while len(kept) > limit:
-        last = kept.pop()
-        kept[-1] = m.join(kept[-1], last)
+            _join_last(m, kept, max(limit, CROWD))
+    _join_last(m, kept, limit)
     return kept
+
+
+def _join_last(m: Machine, states: list[State], most: int) -> None:
+    while len(states) > most:
+        last = states.pop()
+        states[-1] = m.join(states[-1], last)
 
 
 def join_all(m: Machine, states: Sequence[State]) -> State:

@@ -1,0 +1,71 @@
+"""What a program costs grows with its length, whichever construct it repeats: by count of calls, not by clock."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from types import FrameType
+
+import pytest
+
+from analyzers.host import Host
+from tests.security.programs import EXPRESSIONS, HEAD, LOOPS, STATEMENTS
+
+FLAT = {**STATEMENTS, **EXPRESSIONS}
+
+FREE = 12_000
+"""Calls that a program may cost beyond its share: what is made once, and what is not worth bounding."""
+
+
+SQUARED = {"if else of tensors", "comprehension inside"}
+"""States with other graphs are compared by all that was written since they parted, until that is so much that they are
+joined; and each comprehension over one whose length is not known is taken to be longer by one."""
+
+
+def calls(text: str) -> int:
+    """How many functions are called to find what there is in a program."""
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    host = Host()
+    host.set_text("m.py", text)
+    snapshot = host.snapshot()
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        snapshot.findings("m.py")
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prepared() -> None:
+    """What is made once for all programs is not counted."""
+    calls(HEAD)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_twice_as_many_cost_little_more_than_twice_as_much(name: str) -> None:
+    costs = [calls(FLAT[name](n)) for n in (10, 20, 40, 80)]
+    most = 4.0 if name in SQUARED else 2.7
+    for fewer, more in itertools.pairwise(costs):
+        assert more <= most * fewer + FREE, costs
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_inside_one_another_do_not_double(name: str) -> None:
+    costs = {n: calls(LOOPS[name](n)) for n in (5, 10, 19)}
+    assert costs[10] <= 8 * costs[5], costs
+    assert costs[19] <= 8 * costs[10], costs
+
+
+def test_a_program_that_doubles_is_noticed() -> None:
+    def doubling(n: int) -> str:
+        functions = [f"def h{i}(v):\n    h{i - 1}(v)\n    h{i - 1}(v)\n" for i in range(1, n)]
+        return HEAD + "def h0(v):\n    return f(v)\n" + "".join(functions) + f"h{n - 1}(x)\n"
+
+    assert calls(doubling(8)) > 2.7 * calls(doubling(4)) + FREE
