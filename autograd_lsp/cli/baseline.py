@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice
 from autograd_lsp.cli.fixing.rewrite import reason, write_whole
 from autograd_lsp.cli.formats.wording import plural
@@ -67,8 +68,7 @@ class Baseline:
 
 def read_baseline(shown: str) -> Baseline:
     try:
-        with open(shown, "rb") as file:
-            document = json.loads(file.read().decode("utf-8-sig"))
+        document = json.loads(read_regular_file(shown).decode("utf-8-sig"))
         files = _files(document)
     except FileNotFoundError as error:
         raise UsageError(f"{shown}: no such baseline; `--write-baseline {shown}` creates it") from error

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice
 from autograd_lsp.config.layer import ConfigError, Layer, is_below, read_layer
 from autograd_lsp.config.rules import choose
@@ -119,8 +120,7 @@ class Configuration:
 def read_file(path: str, root: str) -> Layer | None:
     """What a file says; None for a `pyproject.toml` that does not speak of us."""
     try:
-        with open(path, "rb") as file:
-            document = _parse(file.read().decode("utf-8-sig"))
+        document = _parse(read_regular_file(path).decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

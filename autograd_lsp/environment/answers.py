@@ -20,6 +20,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from analyzers.program.disk import read_regular_file
 from autograd_lsp.environment.find import folders_of, pythons
 
 FORMAT = 2
@@ -215,7 +216,7 @@ class Store:
 
     def _read(self) -> dict[str, str]:
         try:
-            data = json.loads(self.path.read_text(encoding="utf-8"))
+            data = json.loads(read_regular_file(self.path))
         except (OSError, ValueError):
             return {}
         sound = isinstance(data, dict) and all(isinstance(kind, str) for kind in data.values())

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from analyzers.program.disk import read_regular_file
+
 NEAR = (".venv", "venv", "env", ".env")
 _LIBRARIES = (("lib*", "python*", "*-packages"), ("Lib", "site-packages"))
 _IN_ENVIRONMENT = ("bin/python", "Scripts/python.exe", "python.exe")
@@ -136,7 +138,6 @@ def _mapping(finder: str) -> dict[str, str]:
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return read_regular_file(path).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from analyzers.program.disk import read_regular_file
+
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
@@ -72,8 +74,7 @@ class GitIgnore:
 def _read(file: str) -> tuple[_Pattern, ...]:
     """The patterns of a file, the last one first. A line that is no pattern says nothing."""
     try:
-        with open(file, encoding="utf-8-sig", errors="surrogateescape") as stream:
-            lines = stream.read().split("\n")
+        lines = read_regular_file(file).decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:
         return ()
     return tuple(pattern for line in reversed(lines) if (pattern := _pattern(line)) is not None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from analyzers.program.disk import encoding_of
+from analyzers.program.disk import encoding_of, read_regular_file
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.folders import files_below
 from autograd_lsp.files.gitignore import GitIgnore
@@ -59,8 +59,7 @@ def discover(
 def read_text(path: str) -> str:
     """The decoded text of a file, by the encoding that it declares; or `UnreadableError`."""
     try:
-        with open(path, "rb") as file:
-            return decode(file.read())
+        return decode(read_regular_file(path))
     except OSError as error:
         raise UnreadableError(error.strerror or str(error)) from error
 
@@ -90,8 +89,7 @@ def notebook_data(source: Source) -> str:
     if source.text is not None:
         return source.text
     try:
-        with open(source.path, "rb") as file:
-            return file.read().decode("utf-8")
+        return read_regular_file(source.path).decode("utf-8")
     except OSError as error:
         raise UnreadableError(error.strerror or str(error)) from error
     except UnicodeDecodeError as error:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import analyzers
 import autograd_lsp
 from analyzers import report
+from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice, Finding
 from autograd_lsp.environment import cache_folder
 
@@ -147,7 +148,7 @@ class Cache:
 
     def _load(self, path: str) -> _Entry | None:
         try:
-            data = self._place(path).read_bytes()
+            data = read_regular_file(self._place(path))
             if hashlib.sha256(data[32:]).digest() != data[:32]:
                 return None
             entry = _Plain(io.BytesIO(zlib.decompress(data[32:]))).load()

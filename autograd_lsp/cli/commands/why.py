@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from analyzers.program.disk import MOST_BYTES
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import STDIN
 from autograd_lsp.process.exits import CLEAN, FOUND, UsageError
@@ -32,12 +33,14 @@ def run(options: argparse.Namespace) -> int:
 def _log(path: str) -> str:
     try:
         if path == STDIN:
-            data = sys.stdin.buffer.read()
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
         else:
             with open(path, "rb") as file:
-                data = file.read()
+                data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{_name(path)}: larger than {MOST_BYTES // 1_000_000} MB")
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     return data.decode(encoding, "replace").removeprefix("\ufeff")
 

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.program.disk import encoding_of
+from analyzers.program.disk import encoding_of, read_regular_file
 from analyzers.report import Edit, Fix
 from autograd_lsp.cli.checked import Checked
 from autograd_lsp.cli.fixing.rewrite import CHANGED, is_protected, reason, replace_all
@@ -224,7 +224,7 @@ def _open(path: str, source: Source) -> _File:
     try:
         if source.text is None and is_protected(path):
             raise _RefusedError("it is write-protected")
-        data = source.data if source.text is not None else _read(path)
+        data = source.data if source.text is not None else read_regular_file(path)
         text, encoding = decode(data), encoding_of(data)
         if text.encode(encoding) != data:
             raise _RefusedError(f"it cannot be written back unchanged in {encoding}")
@@ -236,11 +236,6 @@ def _open(path: str, source: Source) -> _File:
     if standing == _BROKEN:
         raise _RefusedError("it does not parse")
     return _File(data, encoding, text, standing)
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 _BROKEN, _PARSES, _COMPILES = range(3)

@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from analyzers.program.disk import read_regular_file
+
 CHANGED = "it has changed since it was read"
 
 _HOST = hashlib.sha256(platform.node().encode("utf-8", "surrogateescape")).hexdigest()[:8]
@@ -122,8 +124,7 @@ def _take_after(name: str, path: str) -> None:
 
 
 def _holds(path: str, data: bytes) -> bool:
-    with open(path, "rb") as file:
-        return file.read() == data
+    return read_regular_file(path) == data
 
 
 def _make_names_last(folders: Iterable[str]) -> None:
