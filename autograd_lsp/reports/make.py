@@ -7,7 +7,6 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
@@ -19,6 +18,7 @@ from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, not
 from autograd_lsp.notebooks.program import SUFFIX, Notebook
 from autograd_lsp.process.loading import host_class
 from autograd_lsp.process.memory import collect_seldom
+from autograd_lsp.process.workers import pool
 from autograd_lsp.reports.cache import Cache
 from autograd_lsp.reports.report import Report
 
@@ -116,8 +116,8 @@ def _made(sources: Sequence[Source], jobs: int | None, task: Task) -> Iterator[R
         work = Work(task, 1)
         yield from map(work.report, sources)
         return
-    with ProcessPoolExecutor(count, initializer=_start_worker, initargs=(task, count)) as pool:
-        yield from pool.map(_report_in_worker, sources, chunksize=chunk_size(len(sources), count))
+    with pool(count, _start_worker, (task, count)) as workers:
+        yield from workers.map(_report_in_worker, sources, chunksize=chunk_size(len(sources), count))
 
 
 def chunk_size(files: int, processes: int) -> int:

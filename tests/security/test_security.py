@@ -7,12 +7,15 @@ which some tool of Python's runs it, and each such piece leaves a trace.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +34,27 @@ features = nets["body"](torch.ones(1, 2))
 {BROKEN}"""
 LIBRARY = "from torch import nn\ndef resnet() -> nn.Module: ...\n"
 SCRIPT = "#!/bin/sh\necho interpreter >> '{place}'\nexec '{python}' \"$@\"\n"
-NAMES_OF_OURS = (
-    "analyzers",
-    "autograd_lsp",
-    "jedi",
-    "parso",
-    "rich",
-    "pygls",
-    "pathspec",
-    "tree_sitter",
-    "json",
-    "queue",
-)
+STARTER = """\
+import multiprocessing, os, sys
+from autograd_lsp.cli import main
+if __name__ == "__main__":
+    if os.environ.get("START"):
+        multiprocessing.set_start_method(os.environ["START"])
+    sys.exit(main())
+"""
+"""What pip installs as `autograd-lsp`, but that it may be told how to start other processes."""
 RUN_BY_OTHERS = ("sitecustomize", "usercustomize", "conftest", "setup", "backend", "helper", "__init__", "__main__")
+
+
+def importable() -> set[str]:
+    """The top-level names of Python's own library, of what is installed here, and ours; torch is what programs use."""
+    return {*sys.stdlib_module_names, *packages_distributions(), "analyzers", "autograd_lsp"} - {"torch", "__main__"}
+
+
+def imported_by_minus_m() -> set[str]:
+    """What `python -m` itself imports from the working folder, before any code of ours can leave that out."""
+    command = [sys.executable, "-I", "-c", "import runpy, sys; print(*sys.modules)"]
+    return {name.partition(".")[0] for name in subprocess.check_output(command, text=True).split()}
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,8 @@ class Hostile:
     folder: Path
     trace: Path
     log: Path
+    starter: Path
+    start: str = ""
 
     def environment(self) -> dict[str, str]:
         apart = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
@@ -60,6 +73,7 @@ class Hostile:
             **{name: value for name, value in os.environ.items() if name not in apart},
             "PYTHONPATH": os.pathsep.join([str(HERE), str(REPOSITORY)]),
             "AUDIT_LOG": str(self.log),
+            "START": self.start,
             "XDG_CACHE_HOME": str(self.log.parent / "cache"),
         }
 
@@ -76,7 +90,7 @@ def hostile(tmp_path: Path, request: pytest.FixtureRequest) -> Hostile:
     texts = {
         project / "train.py": code + PROGRAM,
         **{project / f"{name}.py": code for name in RUN_BY_OTHERS},
-        **{project / f"{name}.py": code for name in NAMES_OF_OURS if name != "autograd_lsp"},
+        **{project / f"{name}.py": code for name in importable()},
         project / "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
         project / ".jedi" / "project.json": json.dumps([1, {"load_unsafe_extensions": True, "sys_path": ["."]}]),
         project / ".pth": f"import sys; {code}",
@@ -98,10 +112,17 @@ def hostile(tmp_path: Path, request: pytest.FixtureRequest) -> Hostile:
         path.write_text(text)
     (project / ".venv" / "bin" / "python").chmod(0o755)
     (tmp_path / "log").mkdir()
-    return Hostile(project, trace, tmp_path / "log" / "audit")
+    (tmp_path / "bin").mkdir()
+    starter = tmp_path / "bin" / "autograd-lsp"
+    starter.write_text(STARTER)
+    return Hostile(project, trace, tmp_path / "log" / "audit", starter)
 
 
 def run(hostile: Hostile, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return python(hostile, str(hostile.starter), *arguments, stdin=stdin)
+
+
+def python(hostile: Hostile, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, *arguments]
     return subprocess.run(
         command, cwd=hostile.folder, env=hostile.environment(), input=stdin, capture_output=True, check=False
@@ -114,10 +135,18 @@ def hold_to_the_promises(hostile: Hostile) -> None:
     ran = [*hostile.noted("run"), *hostile.noted("load")]
     assert any("autograd_lsp" in path for path in ran)
     assert not [path for path in ran if path.startswith(inside) or "site-packages/native" in path]
-    assert hostile.noted("network") == []
+    # `forkserver` talks with its server by a socket that is a file of its own.
+    own = os.path.join(tempfile.gettempdir(), "pymp-")
+    assert [address for address in hostile.noted("network") if own not in address] == []
     assert [command for command in hostile.noted("start") if not is_ours(command)] == []
     cache = f"{hostile.log.parent}{os.sep}"
-    assert [path for path in hostile.noted("write") if not path.startswith((cache, os.devnull))] == []
+    written = [path for path in hostile.noted("write") if not path.startswith((cache, os.devnull))]
+    assert [path for path in written if not is_probe(path)] == []
+
+
+def is_probe(path: str) -> bool:
+    """A file by which `tempfile` finds out whether it may write into a folder, and which it takes away again."""
+    return os.path.dirname(path) == tempfile.gettempdir() and not os.path.exists(path)
 
 
 def is_ours(command: str) -> bool:
@@ -129,11 +158,30 @@ def is_ours(command: str) -> bool:
 
 @pytest.mark.parametrize("arguments", [(), ("--jobs", "2"), ("--fix", "--diff")])
 def test_check_runs_nothing_of_the_project(hostile: Hostile, arguments: Sequence[str]) -> None:
-    done = run(hostile, "-m", "autograd_lsp", "check", "--format", "json", *arguments)
+    done = run(hostile, "check", "--format", "json", *arguments)
     assert done.returncode == 1, done.stderr
     assert b"saved-tensor-modified" in done.stdout or b"y.add(1)" in done.stdout
     hold_to_the_promises(hostile)
     assert [command for command in hostile.noted("start") if "child.py" in command]
+
+
+@pytest.mark.parametrize("start", multiprocessing.get_all_start_methods())
+def test_neither_does_a_helping_process_however_it_starts(hostile: Hostile, start: str) -> None:
+    for name in range(20):  # so many that each of the processes has some
+        (hostile.folder / f"train{name}.py").write_text(PROGRAM)
+    hostile = replace(hostile, start=start)
+    done = run(hostile, "check", "--no-cache", "--jobs", "2")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.count(b"saved-tensor-modified") == 21
+    hold_to_the_promises(hostile)
+
+
+def test_python_minus_m_runs_nothing_after_its_own_modules(hostile: Hostile) -> None:
+    for name in {*imported_by_minus_m(), "autograd_lsp"}:
+        (hostile.folder / f"{name}.py").unlink(missing_ok=True)
+    done = python(hostile, "-m", "autograd_lsp", "check", "--jobs", "2")
+    assert done.returncode == 1, done.stderr
+    hold_to_the_promises(hostile)
 
 
 @pytest.mark.parametrize("command", ["facts", "graph", "why"])
@@ -144,7 +192,7 @@ def test_neither_do_the_other_commands(hostile: Hostile, command: str) -> None:
     )
     told = f'Traceback (most recent call last):\n  File "train.py", line {line}, in <module>\n    y.sum().backward()\n'
     arguments = {"facts": ["train.py"], "graph": [f"train.py:{line}:y"], "why": []}[command]
-    done = run(hostile, "-m", "autograd_lsp", command, *arguments, stdin=f"{told}{error}\n".encode())
+    done = run(hostile, command, *arguments, stdin=f"{told}{error}\n".encode())
     assert done.returncode in (0, 1), done.stderr
     assert done.stdout
     hold_to_the_promises(hostile)
@@ -152,7 +200,7 @@ def test_neither_do_the_other_commands(hostile: Hostile, command: str) -> None:
 
 def test_neither_does_the_server(hostile: Hostile) -> None:
     uri = (hostile.folder / "train.py").as_uri()
-    command = [sys.executable, "-m", "autograd_lsp", "server"]
+    command = [sys.executable, str(hostile.starter), "server"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, cwd=hostile.folder, env=hostile.environment(), **pipes) as server:  # type: ignore[call-overload]
         send(server, "initialize", {"processId": None, "rootUri": hostile.folder.as_uri(), "capabilities": {}}, 1)
@@ -180,11 +228,15 @@ def test_neither_does_the_server(hostile: Hostile) -> None:
 
 def test_a_breach_would_be_seen(hostile: Hostile) -> None:
     """What the promises are held to does see what Python does when it is started carelessly there."""
-    run(hostile, "-c", "import rich, socket; socket.socket().connect_ex(('127.0.0.1', 9))")
+    python(
+        hostile, "-c", "import rich, sys; del sys.path[0]; import socket; socket.socket().connect_ex(('127.0.0.1', 9))"
+    )
     assert hostile.trace.read_text() == "rich\n"
     assert str(hostile.folder / "rich.py") in hostile.noted("run")
     assert str(hostile.trace) in hostile.noted("write") and hostile.noted("network")
-    run(hostile, "-c", "import subprocess; subprocess.run(['.venv/bin/python', '-c', ''])")
+    python(
+        hostile, "-c", "import sys; del sys.path[0]; import subprocess; subprocess.run(['.venv/bin/python', '-c', ''])"
+    )
     assert "interpreter\n" in hostile.trace.read_text()
     assert not all(is_ours(command) for command in hostile.noted("start"))
 
