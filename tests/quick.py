@@ -8,7 +8,7 @@ from __future__ import annotations
 PATHS = (
     "tests/core", "tests/objects", "tests/interpreter", "tests/autograd", "tests/operators", "tests/observers",
     "tests/mdtest", "tests/rules", "tests/domain", "tests/ops/test_infer.py", "tests/ops/test_resolve.py",
-    "tests/ops/test_layout.py", "tests/ops/test_derivatives.py", "tests/queries", "tests/syntax",
+    "tests/ops/test_layout.py", "tests/ops/test_derivatives.py", "tests/prelude", "tests/queries", "tests/syntax",
     "tests/project/test_rooms.py",
 )  # fmt: skip
 
