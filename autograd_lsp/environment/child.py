@@ -15,6 +15,7 @@ import sysconfig
 from typing import Any
 
 import jedi
+import parso.cache
 from jedi.api.environment import InterpreterEnvironment
 
 PROBES = {
@@ -87,9 +88,16 @@ def _import_nothing() -> None:
     sys.path[:] = _STANDARD
 
 
+def _keep_nothing() -> None:
+    """parso would keep what it reads as pickles, in a cache folder that a checkout may have brought along."""
+    parso.cache._load_from_file_system = lambda *_, **__: None
+    parso.cache._save_to_file_system = lambda *_, **__: None
+
+
 def main() -> None:
     environments: list[Any] = json.loads(sys.argv[1])
     _import_nothing()
+    _keep_nothing()
     chosen = choose([(python, folders) for python, folders in environments])
     installed = sorted({entry for entry in entries(chosen[1]) if entry.endswith(_INSTALLED)}) if chosen else []
     print(json.dumps(chosen and [chosen[0], installed, jedi.__version__]), flush=True)

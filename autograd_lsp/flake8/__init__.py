@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from autograd_lsp import __version__
 from autograd_lsp.process.loading import load
+from autograd_lsp.process.own import own_packages_first
 
 STDIN = "-"
 
@@ -44,5 +46,10 @@ class Plugin:
         cls.stdin = options.stdin_display_name if STDIN in cls.paths else None
 
     def run(self) -> Iterator[Line]:
-        for line, column, text in load("autograd_lsp.flake8.analysis").analysis(self.paths)(self._path, self._text):
+        before = own_packages_first()  # `python -m flake8` looks for packages in the working folder first
+        try:
+            analysis = load("autograd_lsp.flake8.analysis").analysis(self.paths)
+        finally:
+            sys.path[:] = before
+        for line, column, text in analysis(self._path, self._text):
             yield line, column, text, type(self)

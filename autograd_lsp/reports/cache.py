@@ -151,10 +151,21 @@ class Cache:
             data = read_regular_file(self._place(path))
             if hashlib.sha256(data[32:]).digest() != data[:32]:
                 return None
-            entry = _Plain(io.BytesIO(zlib.decompress(data[32:]))).load()
-        except (OSError, zlib.error, pickle.UnpicklingError, EOFError):
+            entry = _Plain(io.BytesIO(zlib.decompressobj().decompress(data[32:], _MOST))).load()
+        except Exception:  # of many kinds, by what the data says; an entry that does not read is none
             return None
         return entry if isinstance(entry, _Entry) else None
+
+
+_MOST = 64_000_000
+"""The bytes that an entry has at most once it is decompressed."""
+
+
+def lies_below(folders: Iterable[str]) -> str | None:
+    """The cache, if it lies below one of the folders that are checked: a checkout may have brought it along."""
+    place = cache_folder()
+    tops = [Path(folder).resolve() for folder in folders if os.path.isdir(folder)]
+    return str(place) if any(place.resolve().is_relative_to(top) for top in tops) else None
 
 
 class _Plain(pickle.Unpickler):

@@ -20,6 +20,7 @@ from autograd_lsp.config.selectors import matching
 from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover
 from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.process.loading import load
+from autograd_lsp.reports.cache import lies_below
 from autograd_lsp.reports.levels import fails
 from autograd_lsp.reports.make import Execute, Task, make_reports
 from autograd_lsp.reports.report import Report
@@ -125,6 +126,9 @@ def _checked(
     """`texts`, by real path, count instead of what the files hold."""
     sources = [with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
+    if cached and (inside := lies_below(options.paths)):
+        print(f"autograd-lsp: the cache {inside} lies inside what is checked, and is not used", file=sys.stderr)
+        cached = False
     made = make_reports(
         sources,
         "findings",
