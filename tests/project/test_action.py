@@ -28,7 +28,8 @@ _SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
 PYTHON = """\
 #!/bin/sh
 "$REAL_PYTHON" "$@" --without-pip
-echo "$PRESENT" > "$("$3/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/present.pth"
+for folder; do :; done
+echo "$PRESENT" > "$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/present.pth"
 """
 """Makes environments that find what is installed here, pip among it, as there may be no package index."""
 
