@@ -6,13 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from autograd_lsp.config.patterns import Pattern, read_pattern
 from autograd_lsp.config.selectors import LEVELS, matching
-from autograd_lsp.process.loading import pattern_class
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 Patterns: TypeAlias = tuple[str, ...]
 """As in a `.gitignore`, relative to the layer's `root`."""
@@ -60,7 +57,20 @@ def matches(patterns: Patterns, root: str, path: str, *, is_folder: bool = False
         return False
     below = os.path.join(root, "")
     relative = path[len(below) :] if path.startswith(below) else os.path.basename(path)
-    return _spec(patterns).match_file(relative.replace(os.sep, "/") + ("/" if is_folder else ""))
+    parts = relative.split(os.sep)
+    # What lies below a folder that matches does, too.
+    above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+    return any(_match(patterns, folder, is_folder=True) for folder in above) or _match(
+        patterns, "/".join(parts), is_folder=is_folder
+    )
+
+
+def _match(patterns: Patterns, path: str, *, is_folder: bool) -> bool:
+    """As the last pattern says that speaks of the path itself."""
+    for pattern in _read(patterns):
+        if pattern.matches(path, is_folder=is_folder):
+            return not pattern.is_taken_back
+    return False
 
 
 def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool = True) -> Layer:
@@ -156,12 +166,11 @@ def _said(value: object) -> str:
 
 
 def _check_pattern(pattern: str, where: str) -> None:
-    try:
-        _spec((pattern,))
-    except ValueError as error:
-        raise ConfigError(f"{where}: {_said(pattern)} is not a pattern") from error
+    if pattern.strip() and not pattern.startswith("#") and read_pattern(pattern) is None:
+        raise ConfigError(f"{where}: {_said(pattern)} is not a pattern")
 
 
 @lru_cache(maxsize=256)
-def _spec(patterns: Patterns) -> GitIgnoreSpec:
-    return pattern_class().from_lines(patterns)
+def _read(patterns: Patterns) -> tuple[Pattern, ...]:
+    """The last one first."""
+    return tuple(found for pattern in reversed(patterns) if (found := read_pattern(pattern)) is not None)

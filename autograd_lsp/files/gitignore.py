@@ -7,18 +7,13 @@ ignored folder is taken back. Outside of a repository nothing is ignored.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from analyzers.program.disk import read_regular_file
+from autograd_lsp.config.patterns import Pattern, read_pattern
 
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    expression: re.Pattern[str]
-    is_taken_back: bool
-    for_folders: bool
+MOST_BYTES = 1_000_000
+"""Of a list of patterns, each of which is held against each path."""
 
 
 class GitIgnore:
@@ -26,7 +21,7 @@ class GitIgnore:
 
     def __init__(self) -> None:
         self._tops: dict[str, str | None] = {}
-        self._patterns: dict[str, tuple[_Pattern, ...]] = {}
+        self._patterns: dict[str, tuple[Pattern, ...]] = {}
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Whether an absolute path is ignored by itself; whoever walks down has asked of the folders above."""
@@ -35,7 +30,7 @@ class GitIgnore:
                 self._patterns[file] = _read(file)
             relative = path[len(os.path.join(folder, "")) :].replace(os.sep, "/")
             for pattern in self._patterns[file]:
-                if (is_folder or not pattern.for_folders) and pattern.expression.fullmatch(relative):
+                if pattern.matches(relative, is_folder=is_folder):
                     return not pattern.is_taken_back
         return False
 
@@ -71,65 +66,10 @@ class GitIgnore:
         return self._tops[folder]
 
 
-def _read(file: str) -> tuple[_Pattern, ...]:
+def _read(file: str) -> tuple[Pattern, ...]:
     """The patterns of a file, the last one first. A line that is no pattern says nothing."""
     try:
-        lines = read_regular_file(file).decode("utf-8-sig", "surrogateescape").split("\n")
+        lines = read_regular_file(file, MOST_BYTES).decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:
         return ()
-    return tuple(pattern for line in reversed(lines) if (pattern := _pattern(line)) is not None)
-
-
-def _pattern(line: str) -> _Pattern | None:
-    text = re.sub(r"(?<!\\) +$", "", line.removesuffix("\r"))
-    if not text or text.startswith("#"):
-        return None
-    is_taken_back = text.startswith("!")
-    text = text[is_taken_back:]
-    for_folders = text.endswith("/")
-    text = text[: len(text) - for_folders]
-    # Without a slash but at its end a pattern speaks of names, wherever they are.
-    begin = "" if "/" in text else "(?:.*/)?"
-    try:
-        return _Pattern(re.compile(begin + _expression(text.removeprefix("/")), re.DOTALL), is_taken_back, for_folders)
-    except (ValueError, re.error):
-        return None
-
-
-_PIECE = re.compile(
-    r"(?P<above>(?:^|(?<=/))\*\*+/)|(?P<below>(?<=/)\*\*+$)|(?P<all>\*+)|(?P<one>\?)"
-    r"|\[(?P<not>[!^]?)(?P<class>\]?(?:\\.|\[:\w+:\]|[^\]\\])*)\]|\\(?P<escaped>.)|(?P<plain>[^*?\[\\])",
-    re.DOTALL,
-)
-_CLASSES = {
-    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": r" \t", "digit": "0-9", "lower": "a-z", "space": r"\s",
-    "upper": "A-Z", "word": r"\w", "xdigit": "0-9a-fA-F",
-}  # fmt: skip
-
-
-def _expression(text: str) -> str:
-    """The regular expression of what a pattern matches; ValueError where it matches nothing."""
-    made: list[str] = []
-    place = 0
-    while place < len(text):
-        piece = _PIECE.match(text, place)
-        if piece is None:
-            raise ValueError(text)
-        place = piece.end()
-        match piece.lastgroup:
-            case "above":
-                made.append("(?:.*/)?")
-            case "below":
-                made.append(".+")
-            case "all":
-                made.append("[^/]*")
-            case "one":
-                made.append("[^/]")
-            case "class":
-                inside = re.sub(r"\[:(\w+):\]", lambda name: _CLASSES.get(name[1], ""), piece["class"])
-                inside = re.sub(r"(?<!\\)[\[&~|]", r"\\\g<0>", inside)
-                inside = re.sub(r"^\]", r"\\]", inside)
-                made.append(f"(?!/)[{'^' if piece['not'] else ''}{inside}]")
-            case _:
-                made.append(re.escape(piece["escaped"] or piece["plain"]))
-    return "".join(made)
+    return tuple(pattern for line in reversed(lines) if (pattern := read_pattern(line)) is not None)

@@ -10,8 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
     from analyzers.drafting.base import Rule
     from analyzers.host import Host, Snapshot
     from analyzers.report import Bound, Reach
@@ -54,12 +52,6 @@ def reaches(snapshot: Snapshot, path: str) -> tuple[Reach, ...]:
     from analyzers import views  # noqa: PLC0415  (the same)
 
     return views.reaches(snapshot, path)
-
-
-def pattern_class() -> type[GitIgnoreSpec]:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415  (the server reads its configuration at once; few have patterns)
-
-    return GitIgnoreSpec
 
 
 def installed_version(package: str) -> str:

@@ -69,7 +69,7 @@ def test_jedi_keeps_and_takes_no_pickles(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*.pkl"))
 
 
-@pytest.mark.parametrize("name", ["analyzers", "rich", "tree_sitter", "pathspec"])
+@pytest.mark.parametrize("name", ["analyzers", "rich", "tree_sitter", "immutables"])
 def test_flake8_takes_our_packages_and_not_the_projects(tmp_path: Path, name: str) -> None:
     pytest.importorskip("flake8")
     trace = tmp_path / "trace"
