@@ -71,6 +71,10 @@ class Pieces:
         sizes = zip(longest.shape, shortest.shape, strict=True)
         return cls(first, TensorType(tuple(x if x == y else None for x, y in sizes), longest.dtype))
 
+    def all(self) -> tuple[TensorType, ...]:
+        """The first pieces, and the one that is like all others."""
+        return self.first if self.rest is None else (*self.first, self.rest)
+
     def limited(self, count: int | None) -> Pieces:
         """The first `count` pieces, if that many are known."""
         return self if count is None or count > len(self.first) else Pieces(self.first[:count])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, Instance, ListObj, Shape, Tensor
@@ -224,12 +224,9 @@ def pieces(m: Machine, row: Row, bound: Mapping[str, Value], count: int | None) 
     return Pieces((), ANY) if count is None else Pieces.of(count, lambda i: ANY)
 
 
-def list_of(m: Machine, wanted: Pieces, make: Callable[[int, TensorType], Ref]) -> Value:
-    """The list that has a tensor for each of some pieces, and one for all the others."""
-    first = tuple(make(i, piece) for i, piece in enumerate(wanted.first))
-    if wanted.rest is None:
-        return Tup(first)
-    return m.new(ListObj(first, make(len(first), wanted.rest)))
+def list_of(m: Machine, wanted: Pieces, made: Sequence[Ref]) -> Value:
+    """The list of the tensors that were made for some pieces, of which one may stand for all that follow."""
+    return Tup(tuple(made)) if wanted.rest is None else m.new(ListObj(tuple(made[:-1]), made[-1]))
 
 
 def refuse(m: Machine, error: shapes.ShapeError) -> None:

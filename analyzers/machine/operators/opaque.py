@@ -106,10 +106,11 @@ def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, coun
     requires = None if requires else requires
     node = make_node(m, step, ()) if requires is not False else None
 
-    def make(index: int, t: TensorType) -> Ref:
-        return new_result(m, step, t.shape, t.dtype, node, index, requires=requires, contiguous=None)
-
-    return list_of(m, wanted, make)
+    made = [
+        new_result(m, step, t.shape, t.dtype, node, index, requires=requires, contiguous=None)
+        for index, t in enumerate(wanted.all())
+    ]
+    return list_of(m, wanted, made)
 
 
 def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:

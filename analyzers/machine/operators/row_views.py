@@ -16,7 +16,7 @@ from analyzers.machine.operators.arguments import infer, list_of, pieces, types_
 from analyzers.machine.operators.layouts import lay_out_pieces, view_layout
 from analyzers.machine.operators.opaque import opaque_result
 from analyzers.machine.operators.recording import record_call, record_node, saved_tensors
-from analyzers.ops.infer import ANY, TensorType
+from analyzers.ops.infer import ANY
 from analyzers.ops.table import Row
 
 SAME_ORDER = frozenset({"view", "unsqueeze", "squeeze", "detach", "alias", "view_as_real", "_reshape_alias"})
@@ -34,18 +34,14 @@ def run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: i
     if row.returns and row.returns[0].type.startswith("Tensor(") is False and row.returns[0].type == "Tensor[]":
         wanted = pieces(m, row, bound, count)
         made: list[Ref] = []
-
-        def make(index: int, t: TensorType) -> Ref:
+        for index, t in enumerate(wanted.all()):
             shape = _row_shape(row, source) if t is ANY and count is not None else t.shape
             onward = index == len(wanted.first)
             made.append(new_view(m, step, of, shape, node, index, onward=onward, multi=multi, cut=_view_cut(m, of)))
-            return made[-1]
-
-        views = list_of(m, wanted, make)
         lay_out_pieces(m, row.base, of, types_of(m, bound), made[: len(wanted.first)])
         for piece in made[len(wanted.first) :]:
             doubt_overlap(tensor_at(m, piece.id))
-        return views
+        return list_of(m, wanted, made)
     types = infer(m, row, bound)
     shape = types[0].shape if types else None
     dtype = types[0].dtype if types else source.dtype

@@ -82,11 +82,13 @@ def _run_plain(m: Machine, row: Row, bound: dict[str, Value], step: Step, count:
         wanted_pieces = pieces(m, row, bound, count)
         node = record_node(m, step, kept, recorded)
 
-        def make(index: int, t: TensorType) -> Ref:
-            requires = result_requires_grad(m, step, t.dtype)
-            return new_result(m, step, t.shape, t.dtype, node, index, requires=requires, contiguous=None)
-
-        return list_of(m, wanted_pieces, make)
+        listed: list[Ref] = []
+        for index, piece in enumerate(wanted_pieces.all()):
+            requires = result_requires_grad(m, step, piece.dtype)
+            listed.append(
+                new_result(m, step, piece.shape, piece.dtype, node, index, requires=requires, contiguous=None)
+            )
+        return list_of(m, wanted_pieces, listed)
     results: list[Ref] = []
     tensor_returns = [i for i, k in enumerate(kinds) if k == "Tensor"]
     if not tensor_returns:
