@@ -193,6 +193,11 @@ def list_rule(names: str) -> Callable[[ListRule], ListRule]:
     return register
 
 
+def range_length(start: int, stop: int, step: int) -> int:
+    """The length of a range whose step is not zero; `len` takes no more than a machine word."""
+    return max(-((start - stop) // step), 0)
+
+
 def as_ints(value: object) -> tuple[int | None, ...] | None:
     if isinstance(value, (list, tuple)):
         return tuple(item if isinstance(item, int) else None for item in value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from analyzers.ops.infer_core import Call, Result, TensorType, as_tensor, broadcast, promote, rule
+from analyzers.ops.infer_core import Call, Result, TensorType, as_tensor, broadcast, promote, range_length, rule
 from analyzers.ops.promote import complex_of, is_integral, real_of
 
 
@@ -66,9 +66,9 @@ def _arange(call: Call) -> Result:
     dtype = None if None in kinds else "int64" if all(is_integral(kind or "") for kind in kinds) else call.default
     if not all(isinstance(value, (int, float)) for value in (start, end, step)):
         return TensorType((None,), call.cast(dtype))
-    if not all(isinstance(value, int) for value in (start, end, step)):
+    if not (isinstance(start, int) and isinstance(end, int) and isinstance(step, int)):
         return TensorType((_float_range(start, end, step),), call.cast(dtype))
-    return TensorType((len(range(start, end, step)) if step else None,), call.cast(dtype))  # type: ignore[call-overload]
+    return TensorType((range_length(start, end, step) if step else None,), call.cast(dtype))
 
 
 def _float_range(start: object, end: object, step: object) -> int | None:

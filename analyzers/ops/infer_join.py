@@ -21,6 +21,7 @@ from analyzers.ops.infer_core import (
     meet_sizes,
     numel,
     promote,
+    range_length,
     rule,
     same_dtype,
     show,
@@ -357,7 +358,7 @@ def _tensor_split_at(call: Call, dim: int | None) -> Pieces | None:
         if extent is None or not all(isinstance(cut, int) for cut in where):
             return _listed_pieces(operand, dim, [None] * (len(where) + 1))
         cuts = [0, *where, None]
-        return _listed_pieces(operand, dim, [len(range(extent)[a:b]) for a, b in pairwise(cuts)])
+        return _listed_pieces(operand, dim, [range_length(*slice(a, b).indices(extent)) for a, b in pairwise(cuts)])
     if not isinstance(where, int) or where < 1:
         return None
     if extent is None:

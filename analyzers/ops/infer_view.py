@@ -16,6 +16,7 @@ from analyzers.ops.infer_core import (
     ShapeError,
     TensorType,
     numel,
+    range_length,
     rule,
     show,
     unknown_sizes,
@@ -254,7 +255,7 @@ def slice_size(size: int | None, start: object, end: object, step: object) -> in
     if size is None:
         return None if not (isinstance(start, int) and isinstance(end, int)) or not 0 <= end <= start else 0
     if (start is None or isinstance(start, int)) and (end is None or isinstance(end, int)):
-        return len(range(*slice(start, end, step).indices(size)))
+        return range_length(*slice(start, end, step).indices(size))
     return 0 if size == 0 else None
 
 

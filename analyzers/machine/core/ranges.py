@@ -54,7 +54,7 @@ def length_of(m: Machine, value: Value) -> int | None:
             if len(numbers) != 3 or not numbers[2]:
                 return None
             start, stop, step = numbers  # `len` of a range takes no more than a machine word
-            return max((stop - start + step - (1 if step > 0 else -1)) // step, 0)
+            return max(-((start - stop) // step), 0)
         case Ref():
             found = m.obj(value)
             match found:

@@ -81,9 +81,10 @@ def _shifted(value: object, by: object) -> float:
 
 
 def _remainder(a: object, b: object) -> float:
-    if isinstance(a, str | bytes):
-        return a.count("%" if isinstance(a, str) else b"%") * _formatted(b) + _written(a)  # type: ignore[arg-type]
-    return _all_sizes(a, b)
+    if not isinstance(a, str | bytes):
+        return _all_sizes(a, b)
+    fields = a.count("%") if isinstance(a, str) else a.count(b"%")
+    return fields * _formatted(b) + _written(a)
 
 
 def _written(spec: object) -> float:

@@ -144,8 +144,9 @@ def _result_type(op: str, a: object, b: object) -> str | None:
     for kind in (str, bytes):
         if isinstance(a, kind) or isinstance(b, kind):
             return kind.__name__
-    numbers = isinstance(a, int) and isinstance(b, int)
-    return _arithmetic_type({"int"}, op) if numbers and (op != "**" or b >= 0) else None  # type: ignore[operator]
+    if isinstance(a, int) and isinstance(b, int) and (op != "**" or b >= 0):
+        return _arithmetic_type({"int"}, op)
+    return None
 
 
 def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:

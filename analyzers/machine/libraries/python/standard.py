@@ -218,8 +218,10 @@ def _count(m: Machine, args: Args) -> Value:
     start = args.get(0, "start", Const(0))
     step = args.get(1, "step", Const(1))
     if isinstance(start, Const) and isinstance(step, Const):
-        first = tuple(Const(start.value + i * step.value) for i in range(4))  # type: ignore[operator]
-        return m.new(Iterator(NONE, 0, first, Unknown("int")))
+        first: list[Value] = [start]
+        for _ in range(3):
+            first.append(binary(m, "+", first[-1], step))
+        return m.new(Iterator(NONE, 0, tuple(first), Unknown("int")))
     return m.new(Iterator(NONE, 0, (), Unknown("int")))
 
 
