@@ -22,7 +22,7 @@ from benchmarks.cases import CASES
 from benchmarks.measure import Effort
 from benchmarks.results import Run, begin, merged
 from benchmarks.run import measure
-from benchmarks.servers import OURS, REPOSITORY, SERVERS, installed
+from benchmarks.servers import OURS, REPOSITORY, SERVERS, installed, of_checkout
 
 _ALL = [server.name for server in SERVERS]
 _QUICK = Effort(keystrokes=15, warm_up=3, starts=2, checks=1, budget=30.0)
@@ -38,13 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = merged([Run.read(path) for path in options.read]) if options.read is not None else _measured(options, told)
     report.show(run, Console())
     _write_page(run, REPOSITORY / "docs" if run.whole else options.out, told)
+    if options.against is not None:
+        print(*report.against(run), sep="\n")
     if options.compare is not None:
         print(*report.compared(run, Run.read(options.compare)), sep="\n")
     return 0
 
 
 def _measured(options: argparse.Namespace, told: Console) -> Run:
-    tools, missing = installed([OURS, *options.servers])
+    others = of_checkout(options.against.resolve()) if options.against is not None else []
+    tools, missing = installed([OURS, *options.servers], others)
     for name in missing:
         told.print(f"{name} is not installed: left out", highlight=False)
     cases = [
@@ -59,7 +62,7 @@ def _measured(options: argparse.Namespace, told: Console) -> Run:
         budget=options.budget or effort.budget,
         push=options.push,
     )
-    whole = effort == Effort() and not options.cases and set(options.servers) >= set(_ALL) - {OURS}
+    whole = effort == Effort() and not others and not options.cases and set(options.servers) >= set(_ALL) - {OURS}
     run = begin(tools, missing, options.push)
     keep = partial(run.write, options.out / "results.json")
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as folder:
@@ -109,6 +112,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--compare", type=Path, metavar="RESULTS", help="show the ratios beside those of an earlier run"
+    )
+    parser.add_argument(
+        "--against", type=Path, metavar="CHECKOUT", help="measure another checkout of ours by turns with this one"
     )
     parser.add_argument("--list", action="store_true", help="list the cases")
     return parser.parse_args(arguments)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results import Result, Run
-from benchmarks.servers import OURS, SERVERS
+from benchmarks.servers import BEFORE, OURS, SERVERS
 
 _TITLES = {
     "typing": "Typing",
@@ -112,6 +112,18 @@ def compared(now: Run, then: Run) -> list[str]:
             if name != OURS and ratio is not None and before is not None:
                 change = f"{_times(before):>7} then, {_times(ratio):>7} now ({ratio / before:.2f})"
                 lines.append(f"{result.case:<24} over {name:<20} {change}")
+    return lines
+
+
+def against(run: Run) -> list[str]:
+    """How long each case takes here, relative to the other checkout in the same run, plain and compiled."""
+    lines = []
+    for result in run.results:
+        for now, then in BEFORE.items():
+            if result.seconds.get(now) and result.seconds.get(then):
+                median = result.median(now) / result.median(then)
+                whole = sum(result.seconds[now]) / sum(result.seconds[then])
+                lines.append(f"{result.case:<24} {now:<14} median {median:.3f}, sum {whole:.3f} of {then}")
     return lines
 
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -141,12 +141,31 @@ class Tool:
         return found
 
 
-def installed(names: Sequence[str]) -> tuple[list[Tool], list[str]]:
-    """The servers of these names that are installed here, and the names of the others."""
+BEFORE = {OURS: "before", "compiled": "before-compiled"}
+"""What another checkout of ours is called, plain and compiled."""
+
+
+def of_checkout(folder: Path) -> list[Server]:
+    """Our server and its compiled form, as another checkout has them."""
+    sources = {OURS: folder, "compiled": folder / COMPILED.relative_to(REPOSITORY)}
+    return [
+        replace(
+            server,
+            name=BEFORE[server.name],
+            checks={BEFORE[server.name]: server.checks[server.name]},
+            sources=sources[server.name],
+        )
+        for server in SERVERS
+        if server.name in BEFORE
+    ]
+
+
+def installed(names: Sequence[str], others: Sequence[Server] = ()) -> tuple[list[Tool], list[str]]:
+    """The servers of these names that are installed here and the others, and the names of what is not installed."""
     tools: list[Tool] = []
     missing: list[str] = []
-    for server in SERVERS:
-        if server.name in names:
+    for server in (*SERVERS, *others):
+        if server.name in names or server in others:
             tool = _tool(server)
             if tool is None:
                 missing.append(server.name)
@@ -164,12 +183,14 @@ def cores() -> int:
 def _tool(server: Server) -> Tool | None:
     environment = _environment(server)
     command = _found(server.version, environment)
-    if server.sources == COMPILED and not any(COMPILED.glob("*.so")):
+    if server.sources and server.sources.name == COMPILED.name and not any(server.sources.glob("*.so")):
         return None
     if command is None or _found(server.start, environment) is None:
         return None
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=server.sources, timeout=120, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return Tool(server, done.stdout.split()[-1], environment, cores())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.client import Client, Document, Failed
-from benchmarks.servers import OURS, Tool, installed
+from benchmarks.servers import OURS, Tool, installed, of_checkout
 
 PROGRAM = """\
 import torch
@@ -68,6 +68,14 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert installed(["pyrefly", "pyright"]) == ([], ["pyrefly", "pyright"])
+
+
+def test_another_checkout_runs_its_own_modules(tmp_path: Path) -> None:
+    (tmp_path / "autograd_lsp").mkdir()
+    (tmp_path / "autograd_lsp" / "__main__.py").write_text("print('autograd-lsp 7.8.9')")
+    [tool], missing = installed([], of_checkout(tmp_path))
+    assert (tool.name, tool.version, missing) == ("before", "7.8.9", ["before-compiled"])
+    assert list(tool.checks()) == ["before"]
 
 
 _ASKS = """

@@ -55,6 +55,13 @@ def test_two_runs_are_compared_by_their_ratios() -> None:
     assert "(1.00)" in second
 
 
+def test_another_checkout_is_held_against_in_the_same_run() -> None:
+    run = made_up()
+    run.results[0].seconds |= {"before": [0.02, 0.02, 0.05], "before-compiled": [0.01]}
+    [line] = report.against(run)
+    assert line == "script-loop              autograd-lsp   median 1.500, sum 1.000 of before"
+
+
 def test_a_case_that_is_measured_again_counts_instead() -> None:
     later = made_up()
     del later.results[1]
