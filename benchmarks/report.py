@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -116,14 +117,19 @@ def compared(now: Run, then: Run) -> list[str]:
 
 
 def against(run: Run) -> list[str]:
-    """How long each case takes here, relative to the other checkout in the same run, plain and compiled."""
+    """How long each case takes here, relative to the other checkout in the same run, plain and compiled.
+
+    What counts is each keystroke relative to the same one there: most cost nothing and some run a program, so that the
+    median of either alone lies now here and now there.
+    """
     lines = []
     for result in run.results:
         for now, then in BEFORE.items():
-            if result.seconds.get(now) and result.seconds.get(then):
-                median = result.median(now) / result.median(then)
-                whole = sum(result.seconds[now]) / sum(result.seconds[then])
-                lines.append(f"{result.case:<24} {now:<14} median {median:.3f}, sum {whole:.3f} of {then}")
+            ours, theirs = result.seconds.get(now, []), result.seconds.get(then, [])
+            if ours and theirs:
+                each = statistics.median(one / other for one, other in zip(ours, theirs, strict=False))
+                every = sum(ours) / sum(theirs)
+                lines.append(f"{result.case:<24} {now:<14} each {each:.3f}, all {every:.3f} of {then}")
     return lines
 
 

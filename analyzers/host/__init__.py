@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar
@@ -72,14 +72,16 @@ class Grounds:
 class Snapshot:
     """The answers at one revision. Asking raises `Cancelled` once a newer change waits."""
 
-    def __init__(self, host: Host, token: CancelToken | None = None) -> None:
+    def __init__(self, host: Host, token: CancelToken | None = None, *, aside: bool = False) -> None:
         self._host = host
         self._token = token
+        self._aside = aside
 
     @contextmanager
     def _held(self) -> Iterator[World]:
-        with self._host.lock, self._host.world.snapshot(self._token):
-            yield self._host.world
+        world = self._host.world
+        with self._host.lock, world.aside() if self._aside else nullcontext(), world.snapshot(self._token):
+            yield world
 
     def ask(self, question: Callable[[World], T]) -> T:
         """What `analyzers.views` makes of the queries here."""
@@ -209,8 +211,10 @@ class Host:
         self.forget_if_large()
         return True
 
-    def snapshot(self, token: CancelToken | None = None) -> Snapshot:
-        return Snapshot(self, token)
+    def snapshot(self, token: CancelToken | None = None, *, aside: bool = False) -> Snapshot:
+        """`aside` is for who asks in the middle of another question, from the `make_way` of its token: `Busy` is raised
+        where one answer needs the other."""
+        return Snapshot(self, token, aside=aside)
 
 
 __all__ = ["CancelToken", "Cancelled", "Choice", "Grounds", "Host", "Snapshot"]

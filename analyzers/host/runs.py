@@ -46,11 +46,11 @@ class Program:
         return body(self.db, path)
 
     def chunk(self, path: str, key: str) -> n.Chunk:
-        self.db.check_cancelled()
+        self.db.make_way()
         return chunk(self.db, path, key)
 
     def head(self, path: str, key: str) -> n.Chunk:
-        self.db.check_cancelled()
+        self.db.make_way()
         return chunk(self.db, path, key) if prelude.is_prelude(path) else head(self.db, path, key)
 
     def captured(self, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -56,7 +56,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Concatenate, Protocol, cast, overload
 
-from analyzers.queries.cancellation import Cancelled, CancelToken
+from analyzers.queries.cancellation import Busy, Cancelled, CancelToken
 from analyzers.queries.cycles import Frame, Open, Stack
 from analyzers.queries.families import ENTRY, Asked, Cell, Input, K, P, Query, V, fallback, query_of
 from analyzers.queries.former import Former, Formers
@@ -108,6 +108,7 @@ class Database(Asked):
         self._former: Formers[Cell] = Formers()
         self._stack = Stack()
         self._frames = self._stack.frames
+        self._beneath: list[Stack] = []
         self._lock = threading.RLock()
         self._tokens: list[CancelToken] = []
         self._reader: int | None = None
@@ -214,6 +215,24 @@ class Database(Asked):
             for token in self._tokens:
                 token.check()
 
+    def make_way(self) -> None:
+        """In the middle of a query that takes long: let those who wait ask what does not need it."""
+        self.check_cancelled()
+        if self._tokens and not self._beneath and (make_way := self._tokens[-1].make_way) is not None:
+            make_way()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Ask in the middle of a query what it has nothing to do with; `Busy` where it has."""
+        self._beneath.append(self._stack)
+        self._stack = Stack()
+        self._frames = self._stack.frames
+        try:
+            yield
+        finally:
+            self._stack = self._beneath.pop()
+            self._frames = self._stack.frames
+
     def fetch(self, wanted: Query[..., object], key: tuple[object, ...]) -> object:
         with self._lock:
             self._settle()
@@ -274,6 +293,7 @@ class Database(Asked):
         for depth, frame in enumerate(self._frames):
             if frame.cell == cell:
                 return self._stack.close_cycle(cell, depth)
+        self._check_is_free(cell)
         if self._stack.leads_back(cell):
             return fallback(cell)
         if memo is None or not self._holds(memo, cell):
@@ -283,6 +303,10 @@ class Database(Asked):
             memo.value = fallback(cell) if memo.on_cycle else self._run(wanted, cell, known=memo.changed_at)
         self._memos.touch(wanted, cell)
         return memo.value
+
+    def _check_is_free(self, cell: Cell) -> None:
+        if any(stack.is_under_way(cell) for stack in self._beneath):
+            raise Busy
 
     def _holds(self, memo: Memo, cell: Cell) -> bool:
         """Whether nothing that the memo read has changed since it was verified.
@@ -314,6 +338,7 @@ class Database(Asked):
             return memo.changed_at
         if self._stack.is_under_way(cell):
             return self._clock + 1
+        self._check_is_free(cell)
         if memo is not None and self._holds(memo, cell):
             return memo.changed_at
         self.check_cancelled()

@@ -2,6 +2,7 @@
 
     arguments.py    what each command can be told
     commands/       what each command does, and its exit code
+    telling.py      what is said on standard error
     checked.py      what a check comes to; beside it what it can do more, such as `--watch`
     fixing/         safe fixes: in memory, on the disk, as a diff
     formats/        the forms of a report
@@ -19,6 +20,7 @@ import traceback
 from collections.abc import Sequence
 
 from autograd_lsp.cli.arguments import COMMANDS, build_parser
+from autograd_lsp.cli.telling import tell
 from autograd_lsp.process.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
 from autograd_lsp.process.loading import load
 
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except UsageError as error:
-        print(f"autograd-lsp: {error}", file=sys.stderr)
+        tell(str(error))
         return USAGE
     except BrokenPipeError:
         # The reader has left (`| head`). Python flushes once more at exit: let that go nowhere.
@@ -47,5 +49,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception:
         # Python's own exit code for this is 1, which here means findings.
-        traceback.print_exc()
+        tell("internal error", traceback.format_exc())
         return USAGE

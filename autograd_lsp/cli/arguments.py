@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from autograd_lsp import __version__
 from autograd_lsp.cli.formats import FORMATS
 from autograd_lsp.reports.levels import LEVELS
+from autograd_lsp.text.sinks import printable
 
 _SCRIPT = "print a script that makes a shell complete commands, options, rules and paths."
 SHELLS = ("bash", "zsh", "fish")
@@ -23,11 +25,16 @@ class Command:
     add: Callable[[argparse.ArgumentParser], None]
 
 
+class _Parser(argparse.ArgumentParser):
+    """Arguments may be names of files, which are shown and not obeyed."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def build_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser of some commands, or of all; of what it parses, `command` is the name."""
-    parser = argparse.ArgumentParser(
-        prog="autograd-lsp", description="Finds PyTorch autograd faults without running the program."
-    )
+    parser = _Parser(prog="autograd-lsp", description="Finds PyTorch autograd faults without running the program.")
     parser.add_argument("--version", action="version", version=f"autograd-lsp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS if names is None else names:
@@ -103,6 +110,9 @@ def _why(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="explain every traceback, not only the last one from autograd"
     )
     parser.add_argument("--program", metavar="FILE", help="the script or notebook that was run")
+    parser.add_argument(
+        "--read-anywhere", action="store_true", help="also read files that lie outside of the working directory"
+    )
     parser.add_argument(
         "--path-map", metavar="FROM=TO", type=_mapping, action="append", default=[],
         help="replace the prefix FROM of paths in the traceback with TO; may be repeated",

@@ -18,8 +18,8 @@ from typing import Any
 
 from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice
-from autograd_lsp.cli.fixing.rewrite import reason, write_whole
 from autograd_lsp.cli.formats.wording import plural
+from autograd_lsp.process.drafts import reason, write_whole
 from autograd_lsp.process.exits import UsageError
 from autograd_lsp.reports.fingerprints import fingerprints, relative_path
 from autograd_lsp.reports.report import Report

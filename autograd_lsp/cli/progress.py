@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import TypeVar
 
+from autograd_lsp.cli.telling import CLEAR_LINE, tell
 from autograd_lsp.reports.report import Report
 
 _MANY = 20
-_CLEAR_LINE = "\r\x1b[K"
 
 T = TypeVar("T")
 
@@ -27,16 +27,9 @@ def with_progress(items: Iterator[T], count: int) -> Iterator[T]:
         _show("")
 
 
-def say(line: str) -> None:
-    """Something on standard error that is there to stay."""
-    if sys.stderr.isatty():
-        _show("")
-    print(line, file=sys.stderr)
-
-
 def warn_of_internal_error(report: Report) -> None:
-    say(f"autograd-lsp: internal error in {report.source.shown}\n{report.traceback}")
+    tell(f"internal error in {report.source.shown}", report.traceback)
 
 
 def _show(text: str) -> None:
-    print(f"{_CLEAR_LINE}{text}", end="", file=sys.stderr, flush=True)
+    print(f"{CLEAR_LINE}{text}", end="", file=sys.stderr, flush=True)

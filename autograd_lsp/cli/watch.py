@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NoReturn, TypeAlias
 
 from autograd_lsp.cli.formats.wording import plural
+from autograd_lsp.cli.telling import tell
 from autograd_lsp.files.sources import shown_path
 from autograd_lsp.process.exits import UsageError
 
@@ -38,7 +39,7 @@ def watch(files: Callable[[], Iterable[str]], check: Callable[[], Collection[str
         except UsageError as error:
             if is_first:
                 raise
-            print(f"autograd-lsp: {error}", file=sys.stderr)
+            tell(str(error))
         sys.stdout.flush()
         is_first = False
         seen = {**_state(others, until=begun - _GRAIN), **before}
@@ -73,4 +74,4 @@ def _tell_of(changed: list[str]) -> None:
     if sys.stdout.isatty():
         print("\x1b[2J\x1b[3J\x1b[H", end="", flush=True)
     said = shown_path(changed[0]) + (f" and {plural(len(changed) - 1, 'other file')}" if changed[1:] else "")
-    print(f"autograd-lsp: {said} changed", file=sys.stderr)
+    tell(f"{said} changed")

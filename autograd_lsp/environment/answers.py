@@ -22,6 +22,7 @@ from typing import Any
 
 from analyzers.program.disk import read_regular_file
 from autograd_lsp.environment.find import folders_of, pythons
+from autograd_lsp.process.drafts import write_whole
 
 FORMAT = 2
 SECONDS = 30.0
@@ -210,9 +211,7 @@ class Store:
         self.kinds[name] = kind
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.path.with_suffix(f".{os.getpid()}")
-            beside.write_text(json.dumps({**self._read(), **self.kinds}), encoding="utf-8")
-            beside.replace(self.path)
+            write_whole(str(self.path), json.dumps({**self._read(), **self.kinds}).encode(), lasting=False)
 
     def _read(self) -> dict[str, str]:
         try:

@@ -30,6 +30,8 @@ class Source:
     """The text that did not come from the disk."""
     data: bytes = b""
     """What that text was decoded from."""
+    folder: str | None = None
+    """In which it was found; none for a file that was named."""
 
 
 class UnreadableError(Exception):
@@ -50,7 +52,7 @@ def discover(
             excluding = None if configuration.excludes(os.path.abspath(path), is_folder=True) else configuration
             ignored = GitIgnore.below(os.path.abspath(path)) if respect_gitignore else None
             for shown in files_below(path, excluding, (".py", SUFFIX), ignored):
-                found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown)))
+                found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown), folder=path))
         else:
             found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))
     return list(found.values())

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from analyzers.report import Card, Change, Finding, Graph, Held, Place
 from autograd_lsp.render.tensor import fact_words, shape_words
 from autograd_lsp.render.tree import render_tree
+from autograd_lsp.text.sinks import fenced, printable, prose
 
 Where = Callable[[Place], str]
 
@@ -54,27 +55,28 @@ class _Text:
 
 
 def card_markdown(card: Card | None, findings: Sequence[Finding], where: Where) -> str:
-    text = _text(card, findings, where)
-    blocks = [*text.paragraphs, *([f"```text\n{text.tree}\n```"] if text.tree else [])]
-    return "\n\n".join(blocks)
+    text = _text(card, findings, where, prose)
+    return "\n\n".join([*text.paragraphs, *([fenced(text.tree)] if text.tree else [])])
 
 
 def card_plaintext(card: Card | None, findings: Sequence[Finding], where: Where) -> str:
-    text = _text(card, findings, where)
+    text = _text(card, findings, where, printable)
     plain = [block.replace("**", "").replace("`", "").replace(" · ", ", ") for block in text.paragraphs]
     return "\n".join([*plain, *([text.tree.replace("`", "")] if text.tree else [])])
 
 
-def _text(card: Card | None, findings: Sequence[Finding], where: Where) -> _Text:
+def _text(card: Card | None, findings: Sequence[Finding], where: Where, said: Callable[[str], str]) -> _Text:
+    """`said` writes sentences, with code between backticks, for the one who shows them."""
     paragraphs: list[str] = []
     if card is not None:
         paragraphs += _head(card)
         changes = [_change(change, where) for change in card.changes]
-        paragraphs += _bullets([*changes, *([] if card.returned else ["does not return"])])
+        paragraphs += _bullets([*changes, *([] if card.returned else ["does not return"])], said)
     for finding in findings:
-        paragraphs += _finding(finding, where, "" if card is None else where(card.place))
+        paragraphs.append(f"**{finding.severity} {finding.code}** {finding.name}: {said(finding.message)}")
+        paragraphs += _bullets(_steps(finding, where, "" if card is None else where(card.place)), said)
     if card is not None:
-        paragraphs += _bullets([*_held(card.held, where), *_remarks(card, where)])
+        paragraphs += _bullets([*_held(card.held, where), *_remarks(card, where)], said)
     return _Text(tuple(paragraphs), _tree(card.graph, where) if card is not None and card.graph is not None else "")
 
 
@@ -98,8 +100,7 @@ def _change(change: Change, where: Where) -> str:
     return words if change.sure else f"perhaps {words}"
 
 
-def _finding(finding: Finding, where: Where, here: str) -> Iterator[str]:
-    yield f"**{finding.severity} {finding.code}** {finding.name}: {finding.message}"
+def _steps(finding: Finding, where: Where, here: str) -> list[str]:
     steps = [f"{where(step.place)}: {step.message}" for step in finding.related]
     raises = finding.raises
     if raises is not None:
@@ -107,7 +108,7 @@ def _finding(finding: Finding, where: Where, here: str) -> Iterator[str]:
         steps.append(f"{where(raises.place)}: torch {verb} {_code(raises.exception)}: {raises.message}")
     if where(finding.place) != here:
         steps.insert(0, f"{where(finding.place)}: the cause")
-    yield from _bullets(steps)
+    return steps
 
 
 def _held(held: Sequence[Held], where: Where) -> Iterator[str]:
@@ -137,12 +138,12 @@ def _remarks(card: Card, where: Where) -> Iterator[str]:
         yield f"{remark.message} ({where(remark.place)})" if remark.place is not None else remark.message
 
 
-def _bullets(lines: Sequence[str]) -> list[str]:
-    return ["\n".join(f"- {line}" for line in lines)] if lines else []
+def _bullets(lines: Sequence[str], said: Callable[[str], str]) -> list[str]:
+    return ["\n".join(f"- {said(line)}" for line in lines)] if lines else []
 
 
 def _tree(graph: Graph, where: Where) -> str:
-    return render_tree(graph, max_lines=_TREE_LINES, where=where)
+    return render_tree(graph, max_lines=_TREE_LINES, where=lambda place: printable(where(place)))
 
 
 def _list(names: Sequence[str]) -> str:
@@ -151,4 +152,4 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _code(text: str) -> str:
-    return "`" + text.replace("`", "'") + "`"
+    return "`" + printable(text).replace("`", "'") + "`"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analyzers.report import Graph, GraphNode
-from autograd_lsp.render.labels import remarks
+from autograd_lsp.render.labels import label_of, remarks
+from autograd_lsp.text.sinks import printable
 
 _STYLES = {
     "tensor": 'shape=box, style="rounded,filled", fillcolor="#dbeafe"',
@@ -16,7 +17,7 @@ _STYLES = {
 
 def render_dot(graph: Graph) -> str:
     lines = [
-        f"digraph {_quoted(graph.name)} {{",
+        f"digraph {_quoted(printable(graph.name))} {{",
         "  rankdir=TB;",
         '  node [fontname="monospace"];',
         *(f"  {_quoted(node.id)} [label={_label(node)}, {_STYLES[node.kind]}];" for node in graph.nodes),
@@ -27,7 +28,7 @@ def render_dot(graph: Graph) -> str:
 
 
 def _label(node: GraphNode) -> str:
-    return '"' + "\\n".join(_escaped(line) for line in (node.label, *remarks(node))) + '"'
+    return '"' + "\\n".join(_escaped(line) for line in (label_of(node), *remarks(node))) + '"'
 
 
 def _quoted(text: str) -> str:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analyzers.report import Graph, GraphNode, Place
+from autograd_lsp.text.sinks import printable
+
+
+def label_of(node: GraphNode) -> str:
+    return printable(node.label)
 
 
 def children_of(graph: Graph) -> dict[str, tuple[GraphNode, ...]]:
@@ -40,7 +45,7 @@ def remarks(node: GraphNode, where: Callable[[Place], str] = nowhere) -> tuple[s
         case "operator":
             pass
     if node.saved:
-        words.append(f"saves {', '.join(node.saved)}")
+        words.append(printable(f"saves {', '.join(node.saved)}"))
     if node.freed is not False and (node.freed or node.freed_at is not None):
         by = where(node.freed_at) if node.freed_at is not None else ""
         words.append(("freed" if node.freed else "perhaps freed") + (f" by {by}" if by else ""))
@@ -50,5 +55,5 @@ def remarks(node: GraphNode, where: Callable[[Place], str] = nowhere) -> tuple[s
 def describe(node: GraphNode, where: Callable[[Place], str] = nowhere) -> str:
     """The label, where the node was made, and the remarks, on one line."""
     here = where(node.place) if node.place is not None else ""
-    label, words = f"{node.label} [{here}]" if here else node.label, remarks(node, where)
+    label, words = f"{label_of(node)} [{here}]" if here else label_of(node), remarks(node, where)
     return f"{label}  {', '.join(words)}" if words else label

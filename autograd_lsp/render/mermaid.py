@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.report import Graph, GraphNode
-from autograd_lsp.render.labels import remarks
+from autograd_lsp.render.labels import label_of, remarks
 
 _SHAPES = {
     "tensor": ("([", "])"),
@@ -27,7 +27,7 @@ def render_mermaid(graph: Graph) -> str:
 
 def _shaped(node: GraphNode) -> str:
     before, after = _SHAPES[node.kind]
-    return f'{before}"{"<br/>".join(_escaped(line) for line in (node.label, *remarks(node)))}"{after}'
+    return f'{before}"{"<br/>".join(_escaped(line) for line in (label_of(node), *remarks(node)))}"{after}'
 
 
 def _escaped(text: str) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from html import escape
 
 from analyzers.report import Graph, GraphNode, Place
-from autograd_lsp.render.labels import nowhere, remarks
+from autograd_lsp.render.labels import label_of, nowhere, remarks
 from autograd_lsp.render.layers import Size, Way, lay_out
+from autograd_lsp.text.sinks import printable
 
 _CHARACTER = 7.3
 _LINE = 16
@@ -55,20 +56,21 @@ def render_svg(graph: Graph, where: Callable[[Place], str] = nowhere) -> str:
     sizes = {node.id: _size(node, lines[node.id]) for node in graph.nodes}
     layout = lay_out(sizes, [(edge.source, edge.target) for edge in graph.edges], _GAP)
     cuts = {node.id for node in graph.nodes if node.kind == "cut"}
-    width = max([layout.size.width, *(_CHARACTER * len(note) for note in graph.notes)]) + 2 * _MARGIN
-    height = layout.size.height + _LINE * len(graph.notes) + 2 * _MARGIN
+    notes = [printable(note) for note in graph.notes]
+    width = max([layout.size.width, *(_CHARACTER * len(note) for note in notes)]) + 2 * _MARGIN
+    height = layout.size.height + _LINE * len(notes) + 2 * _MARGIN
     below = layout.size.height + _LINE
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:g}" height="{height:g}"'
             f' viewBox="{-_MARGIN} {-_MARGIN} {width:g} {height:g}">',
-            f"<title>{escape(f'The autograd graph of {graph.name}')}</title>",
+            f"<title>{escape(f'The autograd graph of {printable(graph.name)}')}</title>",
             f"<style>\n{_STYLE}\n</style>",
             '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"'
             ' orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>',
             *(_edge(way, is_cut=way.target in cuts) for way in layout.ways),
             *(_node(node, lines[node.id], layout.centres[node.id], sizes[node.id]) for node in graph.nodes),
-            *(_text("small", width / 2 - _MARGIN, below + _LINE * n, note) for n, note in enumerate(graph.notes)),
+            *(_text("small", width / 2 - _MARGIN, below + _LINE * n, note) for n, note in enumerate(notes)),
             "</svg>",
         ]
     )
@@ -76,7 +78,7 @@ def render_svg(graph: Graph, where: Callable[[Place], str] = nowhere) -> str:
 
 def _lines(node: GraphNode, where: Callable[[Place], str]) -> tuple[str, ...]:
     here = where(node.place) if node.place is not None else ""
-    return tuple(_short(text) for text in (node.label, *remarks(node, where), *((here,) if here else ())))
+    return tuple(_short(text) for text in (label_of(node), *remarks(node, where), *((here,) if here else ())))
 
 
 def _short(text: str) -> str:
@@ -97,7 +99,7 @@ def _node(node: GraphNode, lines: tuple[str, ...], centre: tuple[float, float], 
     top = y - (len(lines) - 1) * _LINE / 2
     return "".join(
         [
-            f'<g class="{node.kind}{" freed" * bool(node.freed)}"><title>{escape(node.label)}</title>',
+            f'<g class="{node.kind}{" freed" * bool(node.freed)}"><title>{escape(label_of(node))}</title>',
             f'<rect class="box" x="{x - size.width / 2:g}" y="{y - size.height / 2:g}" rx="{corner:g}"'
             f' width="{size.width:g}" height="{size.height:g}"/>',
             *(_text("small" if n else "label", x, top + n * _LINE, line) for n, line in enumerate(lines)),

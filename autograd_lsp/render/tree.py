@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analyzers.report import Graph, GraphNode, Place
-from autograd_lsp.render.labels import children_of, describe, nowhere
+from autograd_lsp.render.labels import children_of, describe, label_of, nowhere
+from autograd_lsp.text.sinks import printable
 
 
 def render_tree(graph: Graph, *, max_lines: int | None = None, where: Callable[[Place], str] = nowhere) -> str:
@@ -25,7 +26,7 @@ def render_tree(graph: Graph, *, max_lines: int | None = None, where: Callable[[
         _Tree(graph, lines, where).walk()
     if max_lines is not None and len(lines) > max_lines:
         lines[max_lines:] = [f"… and {len(lines) - max_lines} more"]
-    return "\n".join([*lines, *(f"note: {note}" for note in graph.notes)])
+    return "\n".join([*lines, *(f"note: {printable(note)}" for note in graph.notes)])
 
 
 class _Tree:
@@ -43,7 +44,7 @@ class _Tree:
             node, lead, indent = stack.pop()
             below = self.children.get(node.id, ())
             if node.id in seen:
-                self.lines.append(lead + node.label + ("  (see above)" if below else ""))
+                self.lines.append(lead + label_of(node) + ("  (see above)" if below else ""))
                 continue
             seen.add(node.id)
             self.lines.append(lead + describe(node, self.where))

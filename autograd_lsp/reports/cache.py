@@ -31,6 +31,7 @@ from analyzers import report
 from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice, Finding
 from autograd_lsp.environment import cache_folder
+from autograd_lsp.process.drafts import write_whole
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -107,9 +108,7 @@ class Cache:
         place = self._place(path)
         with suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True)
-            beside = place.with_suffix(f".{os.getpid()}")
-            beside.write_bytes(entry)
-            beside.replace(place)
+            write_whole(str(place), entry, lasting=False)
 
     def sweep(self) -> None:
         """Note that this version was used, and drop what belongs to versions that have not been for long."""

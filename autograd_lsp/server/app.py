@@ -29,6 +29,7 @@ from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
 from autograd_lsp.server.worker import Worker
 from autograd_lsp.text.positions import without_lone_surrogates
+from autograd_lsp.text.sinks import notice
 
 if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
@@ -177,7 +178,7 @@ class AutogradServer(LanguageServer):
         message = str(error)
         if message not in self._told and self._loop is not None:
             self._told.add(message)
-            params = types.ShowMessageParams(types.MessageType.Error, f"autograd-lsp: {message}")
+            params = types.ShowMessageParams(types.MessageType.Error, notice(f"autograd-lsp: {message}"))
             self._loop.call_soon_threadsafe(self.window_show_message, params)
 
     def sightings(self, snapshot: Snapshot, path: str) -> list[Sighting]:
@@ -191,12 +192,15 @@ class AutogradServer(LanguageServer):
 
     async def ask(self, question: Callable[[Snapshot, Converter], T]) -> T:
         """The answer for the newest texts: a question that a change cuts short, or overtakes, is asked again."""
+        return await self._ask_now(question, is_quick=False)
+
+    async def _ask_now(self, question: Callable[[Snapshot, Converter], T], *, is_quick: bool) -> T:
         self._urgent += 1
         self._is_quiet.clear()
         for token in self._leisurely:
             token.cancel()
         try:
-            return await self._ask(question, CancelToken())
+            return await self._ask(question, CancelToken(self._worker.make_way), is_quick=is_quick)
         finally:
             self._urgent -= 1
             if not self._urgent:
@@ -206,21 +210,23 @@ class AutogradServer(LanguageServer):
         """The same for one of many questions that nobody waits for: it makes way for `ask`, and is asked again then."""
         while True:
             await self._is_quiet.wait()
-            token = CancelToken()
+            token = CancelToken(self._worker.make_way)
             self._leisurely.append(token)
             try:
-                return await self._ask(question, token)
+                return await self._ask(question, token, is_quick=False)
             except Cancelled:
                 if not token.is_cancelled:
                     raise
             finally:
                 self._leisurely.remove(token)
 
-    async def _ask(self, question: Callable[[Snapshot, Converter], T], token: CancelToken) -> T:
+    async def _ask(self, question: Callable[[Snapshot, Converter], T], token: CancelToken, *, is_quick: bool) -> T:
         while True:
             revision, began = self.revision, time.monotonic()
             try:
-                answer = await self._worker.run(lambda: self._answer(question, token))
+                answer = await self._worker.run(
+                    lambda aside: self._answer(question, token, aside=aside), is_quick=is_quick
+                )
             except Cancelled:
                 if self.revision == revision or token.is_cancelled:
                     raise
@@ -243,7 +249,7 @@ class AutogradServer(LanguageServer):
             return question(snapshot, converter)
 
         try:
-            answer = await self.ask(guarded)
+            answer = await self._ask_now(guarded, is_quick=True)
         except JsonRpcException:
             raise
         except Exception:
@@ -255,7 +261,7 @@ class AutogradServer(LanguageServer):
 
     async def beside(self, job: Callable[[], T]) -> T:
         """What takes too long for the thread that talks with the client."""
-        return await self._worker.run(job)
+        return await self._worker.run(lambda _: job())
 
     async def next_change(self) -> None:
         """Until the analyzer is told of a change, or something else is to be shown."""
@@ -290,14 +296,14 @@ class AutogradServer(LanguageServer):
             message = f"{feature}: answered in {1000 * seconds:.0f} ms"
             self.log_trace(types.LogTraceParams(message, verbose if is_verbose else None))
 
-    def _answer(self, question: Callable[[Snapshot, Converter], T], token: CancelToken) -> T:
-        """On the worker thread."""
+    def _answer(self, question: Callable[[Snapshot, Converter], T], token: CancelToken, *, aside: bool) -> T:
+        """On the worker thread; `aside` in the middle of another answer."""
         token.check()
-        snapshot = self.host.snapshot(token)
+        snapshot = self.host.snapshot(token, aside=aside)
         uris = {document.key: document.uri for document in self.open_documents()}
         notebooks = dict(self.notebooks)
         self._remembered += 1
-        if self._remembered > _ANSWERS_TO_REMEMBER and self.host.shrink_if_large():
+        if not aside and self._remembered > _ANSWERS_TO_REMEMBER and self.host.shrink_if_large():
             self._remembered = 0
         return question(snapshot, Converter(snapshot, encoding_of(self.workspace.position_codec), uris, notebooks))
 

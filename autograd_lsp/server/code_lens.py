@@ -14,6 +14,7 @@ from analyzers.report import Leaf, Reach
 from autograd_lsp.process.loading import reaches
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
+from autograd_lsp.text.sinks import notice
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -53,7 +54,7 @@ def register(server: AutogradServer) -> None:
 
         nothing: list[str] = []
         known = await server.ask_about(uri, answer, nothing)
-        message = "\n".join(known) or "what this reaches is unknown"
+        message = notice("\n".join(known)) or "what this reaches is unknown"
         server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"autograd-lsp: {message}"))
 
 

@@ -24,6 +24,7 @@ from autograd_lsp.server import (
     watching,
 )
 from autograd_lsp.server.app import AutogradServer
+from autograd_lsp.server.wire import end_with
 
 if TYPE_CHECKING:
     from analyzers.host import Host
@@ -38,6 +39,7 @@ def create_server(
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.use_own_documents(params)
+        end_with(params.process_id)
         hover.register(server)
         code_actions.register(server)
         graph.register(server)

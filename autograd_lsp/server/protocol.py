@@ -11,7 +11,12 @@ from typing import Any
 
 import attrs
 from lsprotocol import types
-from pygls.exceptions import JsonRpcContentModified, JsonRpcException
+from pygls.exceptions import (
+    JsonRpcContentModified,
+    JsonRpcException,
+    JsonRpcInvalidRequest,
+    JsonRpcServerNotInitialized,
+)
 from pygls.protocol import LanguageServerProtocol
 
 GRAPH_METHOD = "autograd/graph"
@@ -42,6 +47,32 @@ _OURS: dict[str, type[Any]] = {GRAPH_METHOD: GraphRequest, STATUS_METHOD: Status
 
 
 class Protocol(LanguageServerProtocol):
+    is_initialized = False
+
+    def handle_message(self, message: Any) -> None:
+        """A request comes between `initialize` and `shutdown`, or is refused; a notification is then dropped."""
+        method = getattr(message, "method", None)
+        refused: JsonRpcException | None = None
+        if method == types.INITIALIZE and not self.is_initialized:
+            self.is_initialized = True
+        elif method == types.INITIALIZE:
+            refused = JsonRpcInvalidRequest("the server is initialized")
+        elif method is not None and method != types.EXIT and not self.is_initialized:
+            refused = JsonRpcServerNotInitialized("the first request is `initialize`")
+        elif method is not None and method != types.EXIT and self._shutdown:
+            refused = JsonRpcInvalidRequest("the server is shutting down")
+        if method == types.SHUTDOWN and refused is None:
+            self._cancel_all()
+        if refused is None:
+            super().handle_message(message)
+        elif (number := getattr(message, "id", None)) is not None:
+            self.refuse(number, refused)
+
+    def refuse(self, number: int | str | None, error: JsonRpcException) -> None:
+        """None for a message whose number cannot be read."""
+        answer = types.ResponseErrorMessage(id=number, error=error.to_response_error())
+        self._send_data({"id": None, **self._converter.unstructure(answer)})
+
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # pygls has a cached one
         return _OURS.get(method) or types.METHOD_TO_TYPES.get(method, (None,))[0]
 
@@ -53,6 +84,12 @@ class Protocol(LanguageServerProtocol):
             if "jsonrpc" in data and "id" in data and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
             raise
+
+    def _cancel_all(self) -> None:
+        """pygls does so too, over the table from which each takes itself as it ends."""
+        for number, future in list(self._request_futures.items()):
+            future.cancel()
+            self._request_futures.pop(number, None)
 
     def _handle_response(
         self, msg_id: int | str, result: Any | None = None, error: types.ResponseError | None = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 import sys
 import threading
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO
 
-from pygls.io_ import run_async
+from pygls.io_ import StdoutWriter
 
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
@@ -17,6 +19,7 @@ from autograd_lsp.process.loading import host_class
 from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
+from autograd_lsp.server.wire import converse
 
 if TYPE_CHECKING:
     from analyzers.host import Host
@@ -24,22 +27,34 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def serve_stdio() -> None:
+def serve_stdio() -> int:
     """Standard output belongs to the protocol alone: whatever prints from here on prints to standard error."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     protocol_output = sys.stdout.buffer
     sys.stdout = sys.stderr
-    _new_server().start_io(stdout=protocol_output)
+    return serve(_new_server(), sys.stdin.buffer, protocol_output)
 
 
-def serve_tcp(host: str, port: int) -> None:
+def serve_tcp(host: str, port: int) -> int:
     """Until the editor leaves. Where it listens is said on standard error, which matters for port 0."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     server = _new_server()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listener:
+        print("listening on {}:{}".format(*listener.getsockname()[:2]), file=sys.stderr, flush=True)
+        connection, _ = listener.accept()
+        threading.Thread(target=_turn_away, args=(listener,), daemon=True).start()
+        return serve(server, connection.makefile("rb"), connection.makefile("wb"))
+
+
+def serve(server: AutogradServer, requests: BinaryIO, answers: BinaryIO) -> int:
+    """The exit code of the process, once the editor has left."""
+    server.protocol.set_writer(StdoutWriter(answers))
     try:
-        asyncio.run(_serve_one(server, host, port))
-    except (KeyboardInterrupt, SystemExit):
+        return asyncio.run(converse(requests, server.protocol))
+    except (BrokenPipeError, KeyboardInterrupt):
         logger.info("the editor has left")
+        return 1
 
 
 def _new_server() -> AutogradServer:
@@ -60,32 +75,10 @@ def _near(server: AutogradServer) -> tuple[str | None, str]:
     return server.configuration.python(root), root
 
 
-async def _serve_one(server: AutogradServer, host: str, port: int) -> None:
-    """pygls would let a second connection take over the first one's answers; here it is turned away."""
-    left = asyncio.Event()
-    occupied = False
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal occupied
-        if occupied:
+def _turn_away(listener: socket.socket) -> None:
+    """pygls would let a second connection take over the first one's answers."""
+    with suppress(OSError):
+        while True:
+            second, _ = listener.accept()
             logger.warning("an editor is already connected; refusing a second connection")
-            writer.close()
-            return
-        occupied = True
-        server.protocol.set_writer(writer)
-        try:
-            await run_async(
-                stop_event=threading.Event(),
-                reader=reader,
-                protocol=server.protocol,
-                logger=logger,
-                error_handler=server.report_server_error,
-            )
-        finally:
-            left.set()
-
-    listener = await asyncio.start_server(connected, host, port)
-    async with listener:
-        for socket in listener.sockets:
-            print("listening on {}:{}".format(*socket.getsockname()[:2]), file=sys.stderr, flush=True)
-        await left.wait()
+            second.close()

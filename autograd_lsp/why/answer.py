@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from analyzers.report import Fix, Place, Related
@@ -17,6 +17,8 @@ from autograd_lsp.why.match import HERE, LEADS_THERE, Match, matches
 from autograd_lsp.why.messages import Reading, find_message, read_message
 from autograd_lsp.why.program import Finder, Located, entry_of, is_library
 
+MOST_EXCEPTIONS = 100
+"""How many exceptions of one log are explained, the last ones."""
 _MOST_FILES = 4
 """How many files of one traceback are analysed."""
 
@@ -45,7 +47,9 @@ class Answer:
     at: Located | None
     """The innermost line in the user's own files, if it was found."""
     missing: tuple[str, ...]
-    """The user's files that were not found."""
+    """The user's files that were not found, or may not be read."""
+    outside: tuple[str, ...] = ()
+    """Those of them that may not be read."""
     causes: tuple[Cause, ...] = ()
 
 
@@ -71,7 +75,9 @@ def answers(
     told: Sequence[Told], finder: Finder, configuration: Configuration, *, every: bool, cached: bool
 ) -> Iterator[Answer]:
     """The last autograd exception, or all of them in the order of the log."""
-    found = (_answer(item, finder, configuration, cached=cached) for item in (told if every else reversed(told)))
+    told = told[-MOST_EXCEPTIONS:]
+    analysis = _Analysis(configuration, cached)
+    found = (_answer(item, finder, analysis) for item in (told if every else reversed(told)))
     explained = (answer for answer in found if answer is not None)
     yield from explained if every else islice(explained, 1)
 
@@ -83,14 +89,34 @@ def _read(raised: Raised) -> Reading | None:
     return read_message(raised.message, raised.below, line)
 
 
-def _answer(item: Told, finder: Finder, configuration: Configuration, *, cached: bool) -> Answer | None:
+@dataclass(slots=True)
+class _Analysis:
+    """What the analyzer finds in files, each of which is analysed once for a whole log."""
+
+    configuration: Configuration
+    cached: bool
+    reports: dict[str, Report | None] = field(default_factory=dict)
+
+    def of(self, sources: Sequence[Source]) -> Iterator[Report]:
+        """In their order, as long as somebody asks; none of a notebook in another language."""
+        new = [source for source in sources if source.path not in self.reports]
+        made = make_reports(new, "findings", 1, self.configuration, cached=self.cached)
+        for source in sources:
+            while source.path not in self.reports:
+                report = next(made, None)
+                self.reports[source.path if report is None else report.source.path] = report
+            if (known := self.reports[source.path]) is not None:
+                yield known
+
+
+def _answer(item: Told, finder: Finder, analysis: _Analysis) -> Answer | None:
     """None for an exception that has nothing to do with autograd."""
     raised, reading = item.raised, item.reading
     if reading is None and not _may_be_ours(raised):
         return None
     way = finder.locate(raised.frames)
     forward = finder.locate(raised.forward)
-    ranked = _ranked(raised, reading, way, forward, finder, configuration, cached=cached)
+    ranked = _ranked(raised, reading, way, forward, finder, analysis)
     if reading is None and not ranked:
         return None
     causes = [_cause(match) for match in ranked]
@@ -99,7 +125,9 @@ def _answer(item: Told, finder: Finder, configuration: Configuration, *, cached:
         near = list(_around(reading, way, forward, line_itself=not is_foreseen))
         causes = [*causes, *near] if is_foreseen else [*near, *causes]
     code = causes[0].code if causes else reading.code if reading is not None else ""
-    return Answer(raised, code, reading, way[-1] if way else None, _missing(raised, way), tuple(causes))
+    missing = _missing(raised, way)
+    outside = tuple(path for path in missing if path in finder.outside)
+    return Answer(raised, code, reading, way[-1] if way else None, missing, outside, tuple(causes))
 
 
 def _may_be_ours(raised: Raised) -> bool:
@@ -113,12 +141,10 @@ def _ranked(
     way: Sequence[Located],
     forward: Sequence[Located],
     finder: Finder,
-    configuration: Configuration,
-    *,
-    cached: bool,
+    analysis: _Analysis,
 ) -> list[Match]:
     found: dict[tuple[object, ...], Match] = {}
-    for report in make_reports(_sources(raised, way, finder), "findings", 1, configuration, cached=cached):
+    for report in analysis.of(_sources(raised, way, finder)):
         if report.failure is not None:
             continue
         for match in matches(report, raised, reading, way, forward):
@@ -161,8 +187,6 @@ def _around(
 
 
 def _missing(raised: Raised, way: Sequence[Located]) -> tuple[str, ...]:
-    here = {id(located.frame) for located in way}
-    gone = (
-        frame.path or f"In[{frame.cell}]" for frame in raised.frames if not is_library(frame) and id(frame) not in here
-    )
+    here = {located.frame for located in way}
+    gone = (frame.path or f"In[{frame.cell}]" for frame in raised.frames if not is_library(frame) and frame not in here)
     return tuple(dict.fromkeys(gone))

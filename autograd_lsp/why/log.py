@@ -16,7 +16,7 @@ Reading takes time linear in the length of the text: overlong lines are cut, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -24,6 +24,10 @@ _LONGEST_LINE = 4_000
 _MOST_MESSAGE_LINES = 12
 _MOST_NOISE = 20
 """Lines of somebody else between those of one traceback."""
+_MOST_FRAMES = 200
+"""Of one traceback: its first and its last ones. A recursion, or a log that was made up, has more."""
+_MOST_AROUND = 100
+"""The numbered lines of one frame."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-B]|[@-Z=>])")
 _NUMBERS = re.compile(r"[0-9]+")
@@ -101,12 +105,17 @@ class _Told:
     """Whether the text says that the exception before led to this one."""
 
 
-def _with_outer(told: Sequence[_Told]) -> Iterator[Raised]:
-    for at, item in enumerate(told):
-        last = at
-        while last + 1 < len(told) and told[last + 1].follows:
-            last += 1
-        yield replace(item.raised, outer=told[last].raised.frames if last > at else ())
+def _with_outer(told: Sequence[_Told]) -> list[Raised]:
+    """From the last one back, as each chain ends in the exception whose frames its others lack."""
+    found: list[Raised] = []
+    outer: tuple[Frame, ...] = ()
+    follows = False
+    for item in reversed(told):
+        outer = outer if follows else ()
+        found.append(replace(item.raised, outer=outer))
+        outer = outer if follows else item.raised.frames
+        follows = item.follows
+    return found[::-1]
 
 
 class _Reader:
@@ -189,7 +198,7 @@ class _Reader:
         """The way to the operator whose gradient failed; what it belongs to comes below."""
         found = _frame_in(self.lines[self.at]) if self.at < len(self.lines) else None
         self.node = node
-        self.forward = tuple(self._python_frames(found)) if found is not None else ()
+        self.forward = _ends(self._python_frames(found)) if found is not None else ()
 
     def _ipython(self, prefix: str) -> None:
         frames: list[Frame] = []
@@ -273,7 +282,7 @@ class _Reader:
         return " ".join(parts)
 
     def _tell(self, exception: str, message: str, frames: Sequence[Frame], below: str = "") -> None:
-        raised = Raised(exception, message.strip(), below, tuple(frames), self.forward, self.node)
+        raised = Raised(exception, message.strip(), below, _ends(frames), self.forward, self.node)
         self.told.append(_Told(raised, self.follows))
         self.forward, self.node, self.follows = (), None, False
 
@@ -331,8 +340,13 @@ def _ipython_frame(body: str) -> Frame | None:
     return None
 
 
+def _ends(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    half = _MOST_FRAMES // 2
+    return tuple(frames) if len(frames) <= _MOST_FRAMES else (*frames[:half], *frames[-half:])
+
+
 def _with_line(frame: Frame, number: int, text: str, is_it: bool) -> Frame:
-    around = (*frame.around, (number, text))
+    around = frame.around if len(frame.around) == _MOST_AROUND else (*frame.around, (number, text))
     if not is_it:
         return replace(frame, around=around)
     return replace(frame, around=around, line=number, text=text.strip())

@@ -2,15 +2,22 @@
 
 Each line is compared with its text in the traceback. If the file has changed since, the nearest line with that text is
 used; if no line has it, the file is taken to be a different one, unless it was named in full.
+
+A log may come from anybody, and what is found is quoted. So nothing is read that lies elsewhere than below the working
+directory, beside the program, or where a mapping leads, unless the user wants that.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 
+from autograd_lsp.config import is_below
 from autograd_lsp.files.folders import is_skipped
 from autograd_lsp.files.sources import Source, UnreadableError, notebook_of, read_text, shown_path
 from autograd_lsp.notebooks.program import SUFFIX, Notebook
@@ -23,6 +30,8 @@ _LIBRARY = re.compile(
 )
 _COUNTED = re.compile(r"ipython-input-([0-9]{1,9})")
 _MOST_FOLDERS = 5_000
+_MOST_ALIKE = 1_000
+"""Lines that begin with what a narrow terminal has left of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +55,54 @@ class Located:
     """The number of the notebook's cell, from 1."""
 
 
+@dataclass(frozen=True)
+class _Opened:
+    source: Source
+    index: LineIndex
+    notebook: Notebook | None
+
+    def line_of(self, frame: Frame) -> int | None:
+        """The line that a frame tells of; None where the file has no such line."""
+        count = self.index.line_count
+        if 0 < frame.line <= count and (not frame.text or _same(self.index.line_text(frame.line - 1), frame.text)):
+            return frame.line
+        return min(self._lines_like(frame.text.strip()), key=lambda number: abs(number - frame.line), default=None)
+
+    def _lines_like(self, told: str) -> Iterator[int]:
+        if not told:
+            return
+        yield from self._numbers.get(told, ())
+        if (start := _cut(told)) is not None:
+            first = bisect_left(self._texts, start)
+            for text in islice(self._texts, first, first + _MOST_ALIKE):
+                if not text.startswith(start):
+                    return
+                yield from self._numbers[text]
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        numbers: dict[str, list[int]] = {}
+        for line in range(self.index.line_count):
+            numbers.setdefault(self.index.line_text(line).strip(), []).append(line + 1)
+        return numbers
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return sorted(self._numbers)
+
+
 @dataclass(slots=True)
 class Finder:
-    """Where to look. `program` is the file that the user has named."""
+    """Where to look. `program` is the file that the user has named; with `anywhere` any path may be read."""
 
     mappings: Sequence[Mapping] = ()
     program: str | None = None
+    anywhere: bool = False
+    outside: set[str] = field(default_factory=set)
+    """Files that are here, and lie where nothing may be read, as the traceback calls them."""
     _below: dict[str, list[str]] | None = None
-    _indexes: dict[str, tuple[Source, LineIndex, Notebook | None] | None] = field(default_factory=dict)
+    _opened: dict[str, _Opened | None] = field(default_factory=dict)
+    _found: dict[Frame, Located | None] = field(default_factory=dict)
 
     def locate(self, frames: Iterable[Frame]) -> list[Located]:
         """The frames of the user's own files that are here, from the entry inwards."""
@@ -61,18 +110,20 @@ class Finder:
         return [located for located in found if located is not None]
 
     def _located(self, frame: Frame) -> Located | None:
-        if is_cell(frame):
-            return self._in_notebook(frame)
+        if frame not in self._found:
+            self._found[frame] = self._in_notebook(frame) if is_cell(frame) else self._in_file(frame)
+        return self._found[frame]
+
+    def _in_file(self, frame: Frame) -> Located | None:
         for shown, is_named in self._candidates(frame.path):
             opened = self._open(shown)
             if opened is None:
                 continue
-            source, index, _ = opened
-            line = _line_in(index, frame)
+            line = opened.line_of(frame)
             if line is not None:
-                return Located(frame, source, line, moved=line != frame.line)
-            if is_named and 0 < frame.line <= index.line_count:
-                return Located(frame, source, frame.line, moved=True)
+                return Located(frame, opened.source, line, moved=line != frame.line)
+            if is_named and 0 < frame.line <= opened.index.line_count:
+                return Located(frame, opened.source, frame.line, moved=True)
         return None
 
     def _candidates(self, written: str) -> Iterator[tuple[str, bool]]:
@@ -87,7 +138,10 @@ class Finder:
                 yield os.path.join(mapping.after, path[len(before) :]), True
         for whole in dict.fromkeys((written, os.path.expanduser(path))):
             if "\0" not in whole and os.path.isfile(whole):
-                yield shown_path(os.path.abspath(whole)), True
+                if self._may_read(whole):
+                    yield shown_path(os.path.abspath(whole)), True
+                else:
+                    self.outside.add(written)
         if self.program is not None and os.path.basename(self.program) == name:
             yield self.program, True
         parts = [part for part in path.split("/") if part not in ("", ".", "..") and not part.endswith(":")]
@@ -107,19 +161,24 @@ class Finder:
             shown = sorted(file for files in self._below.values() for file in files if file.endswith(SUFFIX))
         for file in shown:
             opened = self._open(file)
-            if opened is None or opened[2] is None:
+            if opened is None or opened.notebook is None:
                 continue
-            source, _, notebook = opened
-            assert notebook is not None
-            best = max(notebook.cells, key=lambda cell: _likeness(cell.source, frame), default=None)
+            best = max(opened.notebook.cells, key=lambda cell: _likeness(cell.source, frame), default=None)
             if best is not None and _likeness(best.source, frame) > 0:
-                return Located(frame, source, best.first_line + frame.line, cell=best.number)
+                return Located(frame, opened.source, best.first_line + frame.line, cell=best.number)
         return None
 
-    def _open(self, shown: str) -> tuple[Source, LineIndex, Notebook | None] | None:
-        if shown not in self._indexes:
-            self._indexes[shown] = _opened(shown)
-        return self._indexes[shown]
+    def _open(self, shown: str) -> _Opened | None:
+        if shown not in self._opened:
+            self._opened[shown] = _opened(shown) if self._may_read(shown) else None
+        return self._opened[shown]
+
+    def _may_read(self, path: str) -> bool:
+        folders = [".", *(mapping.after for mapping in self.mappings)]
+        if self.program is not None:
+            folders.append(os.path.dirname(os.path.abspath(self.program)))
+        real = os.path.realpath(path)
+        return self.anywhere or any(is_below(real, os.path.realpath(folder)) for folder in folders)
 
 
 def entry_of(raised: Raised, finder: Finder) -> Located | None:
@@ -147,15 +206,15 @@ def cell_count(frame: Frame) -> str | None:
     return frame.cell or (found[1] if found is not None else None)
 
 
-def _opened(shown: str) -> tuple[Source, LineIndex, Notebook | None] | None:
+def _opened(shown: str) -> _Opened | None:
     source = Source(shown, os.path.abspath(shown))
     if not os.path.isfile(source.path):
         return None
     try:
         if shown.endswith(SUFFIX):
             notebook = notebook_of(source)
-            return None if notebook is None else (source, LineIndex(notebook.text), notebook)
-        return source, LineIndex(read_text(source.path)), None
+            return None if notebook is None else _Opened(source, LineIndex(notebook.text), notebook)
+        return _Opened(source, LineIndex(read_text(source.path)), None)
     except UnreadableError:
         return None
 
@@ -182,20 +241,15 @@ def _unlike(file: str, parts: Sequence[str]) -> tuple[int, int, str]:
     return -same, len(own), file
 
 
-def _line_in(index: LineIndex, frame: Frame) -> int | None:
-    """The line that a frame tells of; None where the file has no such line."""
-    if 0 < frame.line <= index.line_count and (not frame.text or _same(index.line_text(frame.line - 1), frame.text)):
-        return frame.line
-    if not frame.text:
-        return None
-    same = [number for number in range(1, index.line_count + 1) if _same(index.line_text(number - 1), frame.text)]
-    return min(same, key=lambda number: abs(number - frame.line), default=None)
-
-
 def _same(line: str, told: str) -> bool:
-    """A narrow terminal cuts what it tells."""
     own, other = line.strip(), told.strip()
-    return own == other or (len(other) > 30 and own.startswith(other.rstrip("….")))
+    start = _cut(other)
+    return own == other or (start is not None and own.startswith(start))
+
+
+def _cut(told: str) -> str | None:
+    """What a line begins with, if a narrow terminal may have cut it there."""
+    return told.rstrip("….") if len(told) > 30 else None
 
 
 def _likeness(cell: str, frame: Frame) -> int:

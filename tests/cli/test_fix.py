@@ -15,10 +15,11 @@ import pytest
 
 from analyzers.report import Edit, Finding, Fix, Place
 from autograd_lsp.cli.checked import Checked
-from autograd_lsp.cli.fixing import rewrite
 from autograd_lsp.cli.fixing.fix import Fixed, make_fixes
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source
+from autograd_lsp.process import drafts
+from autograd_lsp.process.drafts import CHANGED, Draft
 from autograd_lsp.reports.make import Reader
 from autograd_lsp.reports.report import Report
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json, run
@@ -266,7 +267,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
 
     fixed = Meddled({"one": "two"}, a, b).fix()
     assert (a.read_text(), b.read_text()) == ("one = 'mine'\n", "two = 1\n")
-    assert fixed.complaints == (f"a.py is left unchanged: {rewrite.CHANGED}",)
+    assert fixed.complaints == (f"a.py is left unchanged: {CHANGED}",)
     assert [len(report.findings) for report in fixed.checked.reports] == [1, 0]
 
 
@@ -281,7 +282,7 @@ def test_what_is_reported_of_a_file_that_has_changed_is_what_it_is_now(tmp_path:
             return checked
 
     fixed = Meddled({"one": "two"}, a).fix()
-    assert fixed.complaints == (f"a.py is left unchanged: {rewrite.CHANGED}",)
+    assert fixed.complaints == (f"a.py is left unchanged: {CHANGED}",)
     assert [report.findings for report in fixed.checked.reports] == [()]
 
 
@@ -298,7 +299,7 @@ def test_a_file_that_was_not_the_same_to_all_is_left_alone(tmp_path: Path) -> No
             return Report(source, report.findings, texts={source.path: "\n" + report.texts[source.path]})
 
     for check in (Unsteady, Outdated):
-        assert check({"one": "two"}, a).fix().complaints == (f"a.py is left unchanged: {rewrite.CHANGED}",)
+        assert check({"one": "two"}, a).fix().complaints == (f"a.py is left unchanged: {CHANGED}",)
         assert a.read_text() == "one = 1\n"
 
 
@@ -331,14 +332,14 @@ def fail_to_replace(patch: pytest.MonkeyPatch) -> None:
 
 
 def fail_to_write(patch: pytest.MonkeyPatch) -> None:
-    real = rewrite._beside
+    real = Draft.close
 
-    def beside(path: str, data: bytes) -> str:
-        if os.path.basename(path) == "b.py":
+    def close(draft: Draft) -> None:
+        if os.path.basename(draft.path) == "b.py":
             raise OSError(28, "told to fail")
-        return real(path, data)
+        real(draft)
 
-    patch.setattr(rewrite, "_beside", beside)
+    patch.setattr(Draft, "close", close)
 
 
 @pytest.mark.parametrize("fail", [fail_to_replace, fail_to_write])
@@ -358,7 +359,7 @@ def test_what_a_killed_process_left_is_taken_away(tmp_path: Path) -> None:
     (a,) = written(tmp_path, a="one = 1\n")
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    prefix = f".autograd-lsp-{rewrite._HOST}"
+    prefix = f".autograd-lsp-{drafts._HOST}"
     left, alive = f"{prefix}-{dead.pid}-x.tmp", f"{prefix}-{os.getppid()}-x.tmp"
     foreign, other = f".autograd-lsp-elsewhr-{dead.pid}-x.tmp", ".autograd-lsp-notes"
     for name in (left, alive, foreign, other):

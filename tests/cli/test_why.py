@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 from analyzers.rules import RULES
 from autograd_lsp.config import Configuration
-from autograd_lsp.why.answer import Answer, answers, told_in
+from autograd_lsp.why.answer import MOST_EXCEPTIONS, Answer, answers, told_in
 from autograd_lsp.why.log import read_log
 from autograd_lsp.why.page import page_of
 from autograd_lsp.why.program import Finder, Mapping
 from tests.cli.command import REPOSITORY, run
 from tests.cli.record_tracebacks import PROJECT, RECORDED
+from tests.support.steps import lines_of
 
 RECORDS: list[dict[str, Any]] = json.loads(RECORDED.read_text(encoding="utf-8"))
 BY_NAME = {f"{record['code']} {record['name']}": record for record in RECORDS}
@@ -324,6 +325,55 @@ def test_a_megabyte_of_noise(noise: str, project: Path) -> None:
     answer = explain(f"{much}\n\n{INPLACE['log']}\n{much}")
     assert answer is not None
     assert (answer.code, line_of(answer)) == ("AG104", 4)
+
+
+HEADER = "Traceback (most recent call last):\n"
+CHAIN = "\nDuring handling of the above exception, another exception occurred:\n\n"
+RAISED = "KeyError: 1\n"
+LOGS = {
+    "chained": lambda n: CHAIN.join([f'{HEADER}  File "a.py", line 1, in f\n    x\nRuntimeError: x\n'] * n),
+    "one after the other": lambda n: f'{HEADER}  File "a.py", line 1, in f\n    x\nRuntimeError: x\n' * n,
+    "frames": lambda n: HEADER + "".join(f'  File "a.py", line {k}, in f\n    x = {k}\n' for k in range(n)) + RAISED,
+    "rich": lambda n: f"╭─ {HEADER[:-2]} ─╮\n│ a.py:3 in f │\n" + "│ ❱ 3 x │\n" * n + f"╰─╯\n{RAISED}",
+    "ipython": lambda n: f"KeyError    {HEADER}File a.py:3, in f()\n" + "----> 3 x\n" * n + RAISED,
+    "pytest": lambda n: "a.py:3: in f\n    x\n" * n + "E   KeyError: 1\na.py:3: KeyError\n",
+    "forward": lambda n: "Error detected in A. Traceback of forward call that caused the error:\n" * n,
+    "prefixed": lambda n: "".join(f"[rank{k}]: {HEADER}" for k in range(n)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", LOGS)
+def test_a_log_of_twice_the_length_costs_twice_as_much(shape: str) -> None:
+    """And nothing that is copied with each line grows with them."""
+    fewer, more = (lines_of(lambda n=n: told_in(LOGS[shape](n))) for n in (1_000, 4_000))
+    assert more <= 4.5 * fewer
+    for told in told_in(LOGS[shape](4_000)):
+        assert len(told.raised.frames) <= 200
+        assert all(len(frame.around) <= 100 for frame in told.raised.frames)
+
+
+@pytest.mark.parametrize("anywhere", [False, True])
+def test_what_lies_outside_is_not_quoted_unless_it_is_asked_for(tmp_path: Path, anywhere: bool) -> None:
+    """Named in full, or linked to from inside."""
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "train.py").write_text(INPLACE["program"])
+    (inside / "linked.py").symlink_to(outside / "train.py")
+    more = ("--read-anywhere",) if anywhere else ()
+    for path in (outside / "train.py", inside / "linked.py"):
+        log = INPLACE["log"].replace(f"{PROJECT}/train.py", str(path)).encode()
+        told = run("why", *more, cwd=inside, stdin=log)
+        assert (f"{path.name}:4" in told.stdout) == anywhere
+        if path == outside / "train.py" and not anywhere:
+            assert f"raised in {path}, which lies outside of this folder: use --read-anywhere" in told.stdout
+
+
+def test_of_many_exceptions_the_last_are_explained(project: Path) -> None:
+    (project / "log.txt").write_text(LOGS["one after the other"](MOST_EXCEPTIONS) + INPLACE["log"])
+    told = run("why", "log.txt", cwd=project)
+    assert told.stderr == "autograd-lsp: only the last 100 of 101 exceptions are looked at\n"
+    assert "train.py:4" in told.stdout
 
 
 def test_the_commands_of_the_page_do_what_it_says(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Run as a script by the tests of what the server does while the analyzer is busy 
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable
 
@@ -12,6 +13,8 @@ from analyzers.host import Cancelled, CancelToken
 from analyzers.report import Card, Finding, Place, Sighting
 from autograd_lsp.config import Configuration
 from autograd_lsp.server.features import create_server
+from autograd_lsp.server.transport import serve
+from autograd_lsp.server.wire import leave
 
 
 class ControlledHost:
@@ -36,7 +39,7 @@ class ControlledHost:
     def shrink_if_large(self) -> bool:
         return False
 
-    def snapshot(self, token: CancelToken) -> ControlledSnapshot:
+    def snapshot(self, token: CancelToken, *, aside: bool = False) -> ControlledSnapshot:
         return ControlledSnapshot(self, token)
 
 
@@ -67,10 +70,12 @@ class ControlledSnapshot:
             raise ValueError("told to fail")
         while "SLOW" in text:
             self.token.check()
+            if self.token.make_way is not None:
+                self.token.make_way()
             if self.revision != self.host.revision:
                 raise Cancelled
             time.sleep(0.005)
 
 
 if __name__ == "__main__":
-    create_server(ControlledHost, Configuration(isolated=True)).start_io()
+    leave(serve(create_server(ControlledHost, Configuration(isolated=True)), sys.stdin.buffer, sys.stdout.buffer))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
+from autograd_lsp.server.wire import messages
 from tests.lsp.editor import BROKEN, PATIENCE, REPOSITORY, SERVER, editing
 
 
@@ -58,6 +60,20 @@ async def test_nothing_is_kept_of_a_message_that_has_been_handled() -> None:
     while len(done) < 2:
         await asyncio.sleep(0)
     assert not under_test._request_futures
+
+
+async def test_a_shutdown_answers_what_is_under_way() -> None:
+    """Those that end as they are cancelled take themselves from the table that is walked."""
+    under_test, sent = protocol(), list[Any]()
+    under_test._send_data = sent.append  # type: ignore[method-assign]
+    under_test.is_initialized = True
+    for number in range(3):
+        pending: Future[Any] = Future()
+        pending.add_done_callback(lambda done, n=number: under_test._send_handler_result(done, msg_id=n))
+        under_test._request_futures[number] = pending
+    under_test.handle_message(types.ShutdownRequest(id=9))
+    assert [answer.id for answer in sent] == [0, 1, 2, 9]
+    assert [getattr(answer, "error", None) is not None for answer in sent] == [True, True, True, False]
 
 
 async def test_nothing_is_kept_of_progress_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +122,97 @@ def test_the_server_ends_with_its_input_and_survives_what_is_no_json() -> None:
     )
     assert done.returncode == 0
     assert b'"capabilities"' in done.stdout
+
+
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None}}
+SHUTDOWN = {"jsonrpc": "2.0", "id": 2, "method": "shutdown"}
+EXIT = {"jsonrpc": "2.0", "method": "exit"}
+HOVER = {
+    "jsonrpc": "2.0",
+    "id": 7,
+    "method": "textDocument/hover",
+    "params": {"textDocument": {"uri": "file:///a.py"}, "position": {"line": 0, "character": 0}},
+}
+
+
+def conversation(data: bytes) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code, and all that was answered, of a server that is sent this and no more."""
+    done = subprocess.run(SERVER, input=data, cwd=REPOSITORY, capture_output=True, timeout=PATIENCE, check=False)
+    answers = [json.loads(body) for body in messages(io.BytesIO(done.stdout)) if isinstance(body, bytes)]
+    return done.returncode, [answer for answer in answers if "id" in answer]
+
+
+def test_before_initialize_nothing_is_answered_and_after_shutdown_nothing_is_taken() -> None:
+    code, answers = conversation(b"".join(map(message, (HOVER, HELLO, HELLO, SHUTDOWN, HOVER, EXIT))))
+    assert [(answer["id"], answer.get("error", {}).get("code")) for answer in answers] == [
+        (7, -32002),
+        (1, None),
+        (1, -32600),
+        (2, None),
+        (7, -32600),
+    ]
+    assert code == 0
+
+
+def test_an_exit_without_a_shutdown_is_an_error() -> None:
+    assert conversation(message(HELLO) + message(EXIT))[0] == 1
+    assert conversation(message(EXIT))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (b"Content-Length: abc\r\n\r\n{}", -32700),
+        (b"Content-Length: -5\r\n\r\n{}", -32700),
+        (b"Content-Length: 999999999999\r\n\r\n{}", -32700),
+        (b"Content-Length:\r\nContent-Type: x\r\n\r\n{\n\n}", -32700),
+        (b"Content-Length: 9\r\n\r\n{nonsense", -32700),
+        (message("[" * 100_000)[:-2] + b" " * 2, -32700),
+        (message([]), -32600),
+        (message(None), -32600),
+        (message({"id": 3}), -32600),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", None),
+    ],
+)
+def test_the_next_message_is_read_whatever_came_before(sent: bytes, code: int | None) -> None:
+    _, answers = conversation(sent + message(HELLO) + message(SHUTDOWN) + message(EXIT))
+    if code is not None:
+        assert (answers[0]["id"], answers[0]["error"]["code"]) == (None, code)
+    assert [answer["id"] for answer in answers[code is not None :]] == [1, 2]
+
+
+@pytest.mark.parametrize("last", [EXIT, None])
+def test_the_server_ends_whatever_it_is_doing(last: object) -> None:
+    """Here the thread that answers is busy for good, as soon as it has said what it can do."""
+    program = (
+        "import time, autograd_lsp.server.app as app, autograd_lsp.server.wire as wire\n"
+        "app.AutogradServer.use_own_documents = lambda *a: time.sleep(600)\n"
+        "from autograd_lsp.cli import main; main(['server'])"
+    )
+    sent = message(HELLO) + (message(last) if last else b"")
+    with subprocess.Popen([sys.executable, "-c", program], cwd=REPOSITORY, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(sent)
+        process.stdin.flush()
+        if last is None:
+            process.stdin.close()
+        assert process.wait(PATIENCE) == 1
+
+
+def test_the_server_ends_when_its_client_is_gone() -> None:
+    """Which its input does not tell, as another process may hold the other end of it."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
+        hello = {**HELLO, "params": {"capabilities": {}, "processId": client.pid}}
+        with subprocess.Popen(SERVER, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(message(hello))
+            process.stdin.flush()
+            assert b"capabilities" in next(iter(messages(process.stdout)))  # type: ignore[operator]
+            assert client.stdin is not None
+            client.stdin.close()
+            client.wait()
+            assert process.wait(PATIENCE) == 1
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

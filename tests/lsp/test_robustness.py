@@ -82,6 +82,20 @@ async def test_a_cancelled_request_is_answered_while_the_analyzer_still_works() 
     assert refusal.value.code == types.LSPErrorCodes.RequestCancelled
 
 
+async def test_a_hover_is_answered_while_another_file_is_analysed() -> None:
+    """Here for good, so that nothing else could answer it."""
+    async with editing(PULL_CLIENT, CONTROLLED) as editor:
+        editor.open(OTHER, "fine")
+        editor.open(URI, "SLOW")
+        pulled = asyncio.ensure_future(editor.pull(URI))
+        await asyncio.sleep(0.2)
+        for _ in range(2):
+            assert await asyncio.wait_for(editor.hover(OTHER, 0, 0), PATIENCE) is not None
+        assert not pulled.done()
+        editor.edit(URI, 2, (0, 0), (0, 4), "done")
+        assert [d.message for d in (await asyncio.wait_for(pulled, PATIENCE)).items] == ["done"]
+
+
 async def test_leaving_does_not_wait_for_the_analyzer() -> None:
     async with editing(server=CONTROLLED) as editor:
         editor.open(URI, "SLOW")

@@ -19,8 +19,8 @@ FACES = REPOSITORY / "autograd_lsp"
 ALLOWED = {
     "process": set(),
     "text": set(),
-    "render": set(),
-    "environment": set(),
+    "render": {"text"},
+    "environment": {"process"},
     "notebooks": {"text"},
     "config": {"process", "text"},
     "files": {"config", "notebooks", "process"},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzers.queries.cancellation import Cancelled, CancelToken
+from analyzers.queries.cancellation import Busy, Cancelled, CancelToken
 from analyzers.queries.cycles import CycleError
 from analyzers.queries.engine import STALE_FOR, Database, query
 from analyzers.queries.families import Input, Query
@@ -471,6 +471,37 @@ def test_a_writer_cancels_a_reader_and_writes_after_it(db: Database) -> None:
     worker.join(10)
     assert seen == [before, "cancelled"]
     assert endless(db) == "new"
+
+
+def test_in_the_middle_of_a_query_another_is_asked_that_it_has_nothing_to_do_with(db: Database) -> None:
+    """What is asked there is no read of the query in whose middle it is, and nothing it needs is run there."""
+    seen: list[object] = []
+
+    def ask() -> None:
+        with db.aside(), db.snapshot(CancelToken(ask)):
+            seen.append(is_long(db, "b"))
+            for busy in (slow, needs_it):
+                with pytest.raises(Busy):
+                    busy(db)
+
+    @query
+    def slow(db: Database) -> int:
+        db.make_way()
+        return line_count(db, "a")
+
+    @query
+    def needs_it(db: Database) -> int:
+        db.make_way()
+        return slow(db)
+
+    with db.snapshot(CancelToken(ask)):
+        assert slow(db) == 3
+    assert seen == [False]
+    assert db.reads_of((slow, ())) == ((line_count, ("a",)),)
+    ran(db)
+    db.set(TEXT, "b", "1\n2\n3\n")
+    assert (slow(db), ran(db)) == (3, [])
+    assert needs_it(db) == 3
 
 
 def test_a_snapshot_does_not_write(db: Database) -> None:

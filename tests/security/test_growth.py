@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
-from types import FrameType
 
 import pytest
 
 from analyzers.host import Host
 from tests.security.programs import EXPRESSIONS, HEAD, LOOPS, STATEMENTS
+from tests.support.steps import calls_of
 
 FLAT = {**STATEMENTS, **EXPRESSIONS}
 
@@ -24,22 +23,10 @@ joined; and each comprehension over one whose length is not known is taken to be
 
 def calls(text: str) -> int:
     """How many functions are called to find what there is in a program."""
-    count = 0
-
-    def note(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
     host = Host()
     host.set_text("m.py", text)
     snapshot = host.snapshot()
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        snapshot.findings("m.py")
-    finally:
-        sys.setprofile(before)
-    return count
+    return calls_of(lambda: snapshot.findings("m.py"))
 
 
 @pytest.fixture(scope="module", autouse=True)

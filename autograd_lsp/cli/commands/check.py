@@ -14,6 +14,7 @@ from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
 from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import warn_of_internal_error, with_progress
+from autograd_lsp.cli.telling import tell
 from autograd_lsp.cli.watch import watch
 from autograd_lsp.config import ConfigError, Configuration, Layer
 from autograd_lsp.config.selectors import matching
@@ -91,7 +92,7 @@ def _fix(
 ) -> int:
     fixed: Fixed = load("autograd_lsp.cli.fixing.fix").make_fixes(check, sources, configuration, write=not options.diff)
     for line in fixed.complaints:
-        print(f"autograd-lsp: {line}", file=sys.stderr)
+        tell(line)
     if options.diff:
         load("autograd_lsp.cli.fixing.diff").write(sys.stdout.buffer, fixed.changes)
         print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
@@ -127,7 +128,7 @@ def _checked(
     sources = [with_text(source, texts) for source in sources]
     cached = not options.no_cache and all(source.text is None for source in sources)
     if cached and (inside := lies_below(options.paths)):
-        print(f"autograd-lsp: the cache {inside} lies inside what is checked, and is not used", file=sys.stderr)
+        tell(f"the cache {inside} lies inside what is checked, and is not used")
         cached = False
     made = make_reports(
         sources,

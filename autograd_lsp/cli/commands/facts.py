@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from typing import Any
 
 from analyzers.report import Fact
 from autograd_lsp.cli.formats.json import cell_json
 from autograd_lsp.cli.places import parse_location
 from autograd_lsp.cli.progress import warn_of_internal_error
+from autograd_lsp.cli.telling import tell
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import discover
 from autograd_lsp.process.exits import CLEAN, USAGE
 from autograd_lsp.render.tensor import fact_words
 from autograd_lsp.reports.make import make_reports
 from autograd_lsp.reports.report import Report, Spot, Texts
+from autograd_lsp.text.sinks import first_printable, json_of, printable
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,18 +34,18 @@ def run(options: argparse.Namespace) -> int:
         if report.failure == "internal":
             warn_of_internal_error(report)
         elif report.failure == "unreadable":
-            print(f"autograd-lsp: {report.source.shown}: {report.findings[0].message}", file=sys.stderr)
+            tell(f"{report.source.shown}: {report.findings[0].message}")
         failed = failed or report.failure is not None
         rows.append((report, _facts(report, lines.get(report.source.shown))))
     if options.format == "json":
         files = [{"path": report.source.shown, "facts": [_json(*row) for row in facts]} for report, facts in rows]
-        print(json.dumps({"version": 1, "files": files}, indent=1))
+        print(json_of({"version": 1, "files": files}))
     else:
         for report, facts in rows:
             for spot, fact in facts:
                 words = "  ".join(fact_words(fact)) or "nothing is known"
                 where = f"cell {spot.cell}:{spot.begins.line}" if spot.cell is not None else spot.begins.line
-                print(f"{report.source.shown}:{where}: {fact.name}  {words}")
+                print(f"{first_printable(report.source.shown)}:{where}: {printable(f'{fact.name}  {words}')}")
     return USAGE if failed else CLEAN
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +12,7 @@ from analyzers.host import Host, Snapshot
 from analyzers.report import Graph, Place
 from autograd_lsp.cli.formats.json import range_json
 from autograd_lsp.cli.places import Location, parse_location
+from autograd_lsp.cli.telling import tell
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, read_text, shown_path
 from autograd_lsp.process.exits import CLEAN, FOUND, UsageError
 from autograd_lsp.render.dot import render_dot
@@ -23,6 +22,7 @@ from autograd_lsp.render.svg import render_svg
 from autograd_lsp.render.tree import render_tree
 from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.positions import LineIndex, Position
+from autograd_lsp.text.sinks import json_of, printable
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     graph = _find(snapshot, path, location)
     if graph is None:
         subject = f"`{location.name}`" if location.name else "a tensor"
-        print(f"autograd-lsp: nothing is known about {subject} at {location.file}:{location.line}", file=sys.stderr)
+        tell(f"nothing is known about {subject} at {location.file}:{location.line}")
         return FOUND
     print(_render(graph, options.format, snapshot, Source(location.file, path)))
     return CLEAN
@@ -57,7 +57,7 @@ def _render(graph: Graph, form: str, snapshot: Snapshot, source: Source) -> str:
             shown = source.shown if place.path == source.path else shown_path(place.path)
             return {"path": shown, "range": range_json(texts, place)}
 
-        return json.dumps({"version": 1, **graph_json(graph, locate)}, indent=1)
+        return json_of({"version": 1, **graph_json(graph, locate)})
     if form in {"text", "svg"}:
         where = _namer(snapshot, source)
         return render_svg(graph, where) if form == "svg" else render_tree(graph, where=where)
@@ -72,7 +72,7 @@ def _namer(snapshot: Snapshot, source: Source) -> Callable[[Place], str]:
         if place.path not in indexes:
             indexes[place.path] = LineIndex(snapshot.text(place.path))
         line = f"line {indexes[place.path].position(place.start).line}"
-        return line if place.path == source.path else f"{shown_path(place.path)} {line}"
+        return line if place.path == source.path else printable(f"{shown_path(place.path)} {line}")
 
     return where
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from autograd_lsp.process.exits import CLEAN
 from autograd_lsp.server import transport
+from autograd_lsp.server.wire import leave
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.tcp:
-        transport.serve_tcp(*options.tcp)
-    else:
-        transport.serve_stdio()
-    return CLEAN
+    """The process ends here: what the server is still doing holds up nothing."""
+    leave(transport.serve_tcp(*options.tcp) if options.tcp else transport.serve_stdio())

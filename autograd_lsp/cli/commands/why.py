@@ -7,11 +7,12 @@ import os
 import sys
 
 from analyzers.program.disk import MOST_BYTES
+from autograd_lsp.cli.telling import tell
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import STDIN
 from autograd_lsp.process.exits import CLEAN, FOUND, UsageError
 from autograd_lsp.process.loading import load
-from autograd_lsp.why.answer import answers, told_in
+from autograd_lsp.why.answer import MOST_EXCEPTIONS, answers, told_in
 from autograd_lsp.why.program import Finder, Mapping
 
 
@@ -20,13 +21,15 @@ def run(options: argparse.Namespace) -> int:
     if options.program is not None and not os.path.isfile(options.program):
         raise UsageError(f"{options.program}: no such file")
     told = told_in(_log(log))
-    finder = Finder([Mapping(*names) for names in options.path_map], options.program)
+    if len(told) > MOST_EXCEPTIONS:
+        tell(f"only the last {MOST_EXCEPTIONS} of {len(told):,} exceptions are looked at")
+    finder = Finder([Mapping(*names) for names in options.path_map], options.program, options.read_anywhere)
     configuration = Configuration(isolated=True)
     found = list(answers(told, finder, configuration, every=options.all, cached=not options.no_cache))
     load(f"autograd_lsp.cli.explanations.{options.format}").write(sys.stdout, found)
     if not found:
         what = "no autograd exception" if told else "no traceback"
-        print(f"autograd-lsp: {what} in {_name(log)}", file=sys.stderr)
+        tell(f"{what} in {_name(log)}")
     return CLEAN if found else FOUND
 
 

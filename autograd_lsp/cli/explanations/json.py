@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, TextIO
 
 from autograd_lsp.cli.explanations.words import explanation, name_of
 from autograd_lsp.cli.formats.json import Encoder, cell_json, range_json
+from autograd_lsp.text.sinks import json_of
 from autograd_lsp.why.answer import Answer, Cause
 
 
 def write(stream: TextIO, found: Sequence[Answer]) -> None:
     """The last one's keys are the document's; `earlier` has those before it, in the order of the log."""
     last = answer_json(found[-1]) if found else nothing_json()
-    json.dump({"version": 1, **last, "earlier": [answer_json(answer) for answer in found[:-1]]}, stream, indent=1)
-    stream.write("\n")
+    earlier = [answer_json(answer) for answer in found[:-1]]
+    stream.write(json_of({"version": 1, **last, "earlier": earlier}) + "\n")
 
 
 def nothing_json() -> dict[str, Any]:

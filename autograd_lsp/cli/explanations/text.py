@@ -11,11 +11,11 @@ from rich.text import Text
 
 from analyzers.report import Finding, Fix
 from autograd_lsp.cli.explanations.words import explanation, first_sentence, in_numbers
-from autograd_lsp.cli.formats.excerpt import displayed
 from autograd_lsp.cli.formats.text import Writer
 from autograd_lsp.cli.formats.wording import Wording
 from autograd_lsp.reports.report import Texts
 from autograd_lsp.text.positions import LineIndex
+from autograd_lsp.text.sinks import first_printable, printable
 from autograd_lsp.why.answer import Answer, Cause
 from autograd_lsp.why.page import page_of
 
@@ -39,29 +39,33 @@ def _answer(answer: Answer) -> Text:
     first, others = answer.causes[0], answer.causes[1:]
     result.append_text(_cause(first))
     for line in in_numbers(answer):
-        result.append(f"\n{displayed(line)}\n")
+        result.append(f"\n{printable(line)}\n")
     if others:
         result.append("\nAlso possible:\n", "bold")
     for other in others[:_MOST_OTHERS]:
         where = Wording(other.report, Texts(other.report)).where(other.place)
-        result.append(f"  {displayed(where)}: ", "bold").append(f"[{other.code}] {displayed(other.message)}\n")
+        result.append(f"  {printable(where)}: ", "bold").append(f"[{other.code}] {printable(other.message)}\n")
     return result
 
 
 def _raised(answer: Answer) -> Text:
     message = first_sentence(answer)
-    result = Text().append(f"{displayed(answer.raised.exception)}: " if answer.raised.exception else "", "bold red")
-    result.append(displayed(message) + "\n")
+    result = Text().append(f"{printable(answer.raised.exception)}: " if answer.raised.exception else "", "bold red")
+    result.append((printable if answer.raised.exception else first_printable)(message) + "\n")
     if answer.at is not None:
         moved = ", which has changed since" if answer.at.moved else ""
         spot = f"{answer.at.source.shown}:{answer.at.line}" if answer.at.cell is None else (
             f"{answer.at.source.shown}:cell {answer.at.cell}:{answer.at.frame.line}"
         )  # fmt: skip
-        result.append(f"raised at {displayed(spot)}{moved}\n", "dim")
+        result.append(f"raised at {printable(spot)}{moved}\n", "dim")
     elif answer.missing:
-        result.append(
-            f"raised in {displayed(answer.missing[-1])}, which was not found here: use --path-map or --program\n", "dim"
+        last = answer.missing[-1]
+        why = (
+            "lies outside of this folder: use --read-anywhere"
+            if last in answer.outside
+            else "was not found here: use --path-map or --program"
         )
+        result.append(f"raised in {printable(last)}, which {why}\n", "dim")
     return result.append("\n")
 
 
@@ -71,15 +75,15 @@ def _cause(cause: Cause) -> Text:
         cause.code, cause.name, "error", cause.message, cause.place, related=cause.trace, fixes=cause.fixes
     )
     result = Text()
-    result.append(f"{displayed(writer.words.where(cause.place))}: ", "bold")
+    result.append(f"{first_printable(writer.words.where(cause.place))}: ", "bold")
     result.append("certain" if cause.certain else "likely", "bold red" if cause.certain else "bold yellow")
-    result.append(f"[{cause.code}] {cause.message}")
+    result.append(f"[{cause.code}] {printable(cause.message)}")
     result.append(f" ({cause.name})\n" if cause.name else "\n", "dim")
     result.append_text(writer.excerpts(finding))
     for fix in cause.fixes:
         result.append_text(writer.remark(finding, writer.words.fix(fix), "green"))
         for line, style in _changes(writer, fix):
-            result.append(f"{'':>{writer.gutter(finding)}}     {displayed(line)}\n", style)
+            result.append(f"{'':>{writer.gutter(finding)}}     {printable(line)}\n", style)
     return result
 
 

@@ -18,13 +18,14 @@ from dataclasses import dataclass, field, replace
 from analyzers.program.disk import encoding_of, read_regular_file
 from analyzers.report import Edit, Fix
 from autograd_lsp.cli.checked import Checked
-from autograd_lsp.cli.fixing.rewrite import CHANGED, is_protected, reason, replace_all
 from autograd_lsp.cli.formats.wording import plural
-from autograd_lsp.config import Configuration
+from autograd_lsp.config import Configuration, is_below
 from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
+from autograd_lsp.process.drafts import CHANGED, is_protected, reason, replace_all
 from autograd_lsp.reports.report import Texts
 from autograd_lsp.text.edits import compatible, edited, safe_fix
 
+LEADS_OUT = "it is a link to a file outside of the folder"
 _ROUNDS = 20
 """More than fixes that lead to others take; what is not done by then goes round in circles."""
 
@@ -60,13 +61,20 @@ def make_fixes(
     *,
     write: bool,
 ) -> Fixed:
-    """`check` is given texts that count instead of the files', by real path."""
+    """`check` is given texts that count instead of the files', by real path.
+
+    A link that leads out of the folder in which it was found is not written through: a checkout may bring along one
+    to any file of the user's.
+    """
     own: dict[str, Source] = {}
+    elsewhere: dict[str, Source] = {}
     for source in sources:
         path = os.path.realpath(source.path)
         if path == source.path or not configuration.excludes(path):
-            own.setdefault(path, source)
-    refused: dict[str, str] = {}
+            found = own if source.folder is None or is_below(path, os.path.realpath(source.folder)) else elsewhere
+            found.setdefault(path, source)
+    refused = {path: LEADS_OUT for path in elsewhere if path not in own}
+    own = {**elsewhere, **own}
     while True:
         work = _Work(own, refused)
         checked = work.settle(check)

@@ -17,8 +17,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from autograd_lsp.text.positions import LineIndex
+from autograd_lsp.text.sinks import printable
 
-_TAB = "    "
 _WIDTH = 160
 _KEPT_BEFORE = 60
 
@@ -48,24 +48,17 @@ def excerpt(index: LineIndex, marks: Iterable[Mark], gutter: int) -> Text:
     return result
 
 
-def displayed(text: str) -> str:
-    """Tabs as spaces, and nothing that a terminal would obey."""
-    return "".join(
-        _TAB if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
-
-
 def _append_line(result: Text, index: LineIndex, line: int, marks: list[Mark], gutter: int) -> None:
     text = index.line_text(line - 1)
     first = index.position(marks[0].start).column - 1
     cut = max(first - _KEPT_BEFORE, 0) if len(text) > _WIDTH else 0
     shown = text[cut : cut + _WIDTH]
-    result.append(f"{line:>{gutter}} | ", "blue").append(displayed(shown) + "\n")
+    result.append(f"{line:>{gutter}} | ", "blue").append(printable(shown) + "\n")
     for mark in marks:
         begin, end = (index.position(offset) for offset in (mark.start, mark.end))
         first_column = min(max(begin.column - 1 - cut, 0), len(shown))
         last_column = len(shown) if end.line > line else min(max(end.column - 1 - cut, 0), len(shown))
-        before, under = displayed(shown[:first_column]), displayed(shown[first_column:last_column])
+        before, under = printable(shown[:first_column]), printable(shown[first_column:last_column])
         sign, style = ("^", "bold red") if mark.is_primary else ("-", "cyan")
         result.append(f"{'':>{gutter}} | ", "blue").append(" " * cell_len(before))
         result.append(sign * max(cell_len(under), 1), style)

@@ -6,7 +6,6 @@ statistics: they go to standard error.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
@@ -16,12 +15,12 @@ from autograd_lsp.cli.formats.regions import Regions, path_from, project_folder
 from autograd_lsp.cli.formats.wording import cell_words, statistics_lines
 from autograd_lsp.reports.fingerprints import fingerprints
 from autograd_lsp.reports.report import Report, Texts
+from autograd_lsp.text.sinks import json_of
 
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     folder = project_folder("CI_PROJECT_DIR")
-    json.dump([issue for report in reports for issue in _issues(report, folder)], stream, indent=1)
-    stream.write("\n")
+    stream.write(json_of([issue for report in reports for issue in _issues(report, folder)]) + "\n")
     if statistics:
         for line in statistics_lines(reports):
             print(line, file=sys.stderr)

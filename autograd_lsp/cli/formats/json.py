@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -10,14 +9,14 @@ from analyzers.report import Finding, Fix, Place
 from autograd_lsp.cli.formats.wording import count_by_rule
 from autograd_lsp.files.sources import shown_path
 from autograd_lsp.reports.report import Report, Spot, Texts
+from autograd_lsp.text.sinks import json_of
 
 
 def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     document: dict[str, Any] = {"version": 1, "files": [_file(report) for report in reports]}
     if statistics:
         document["statistics"] = count_by_rule(reports)
-    json.dump(document, stream, indent=1)
-    stream.write("\n")
+    stream.write(json_of(document) + "\n")
 
 
 def range_json(texts: Texts, place: Place) -> dict[str, Any]:

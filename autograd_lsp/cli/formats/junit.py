@@ -16,6 +16,7 @@ from autograd_lsp.cli.formats.regions import Regions
 from autograd_lsp.cli.formats.wording import Wording, count_by_rule
 from autograd_lsp.reports.levels import fails
 from autograd_lsp.reports.report import Report, Texts
+from autograd_lsp.text.sinks import xml_of
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
@@ -27,7 +28,7 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool, fail_on: 
     root.extend(suites)
     ET.indent(root, " ")
     # What is not ASCII is written by number, so that the encoding of the stream does not matter.
-    stream.write(ET.tostring(root, encoding="us-ascii", xml_declaration=True).decode("ascii") + "\n")
+    stream.write(xml_of(ET.tostring(root, encoding="us-ascii", xml_declaration=True).decode("ascii")) + "\n")
 
 
 def _suite(report: Report, statistics: bool, fail_on: str) -> ET.Element:

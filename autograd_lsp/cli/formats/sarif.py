@@ -7,7 +7,6 @@ are those of its JSON; the cell is a logical location.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from autograd_lsp.cli.formats.wording import Wording, count_by_rule
 from autograd_lsp.notebooks.source import as_written
 from autograd_lsp.reports.fingerprints import fingerprints, relative_path
 from autograd_lsp.reports.report import Report, Texts
+from autograd_lsp.text.sinks import json_of
 from autograd_lsp.text.urls import DOCUMENTATION, rule_page
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,8 +43,7 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     for report in reports:
         run.add(report)
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run.json(reports, statistics)]}
-    json.dump(document, stream, indent=1)
-    stream.write("\n")
+    stream.write(json_of(document) + "\n")
 
 
 class _Run:

@@ -11,11 +11,12 @@ from rich.style import Style
 from rich.text import Text
 
 from analyzers.report import Finding
-from autograd_lsp.cli.formats.excerpt import Mark, displayed, excerpt
+from autograd_lsp.cli.formats.excerpt import Mark, excerpt
 from autograd_lsp.cli.formats.wording import Wording, plural, statistics_lines
 from autograd_lsp.config.selectors import matching
 from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.positions import LineIndex
+from autograd_lsp.text.sinks import first_printable, printable
 from autograd_lsp.text.urls import rule_page
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -65,9 +66,9 @@ class Writer:
 
     def finding(self, finding: Finding) -> Text:
         result = Text()
-        result.append(f"{displayed(self.words.where(finding.place))}: ", "bold")
+        result.append(f"{first_printable(self.words.where(finding.place))}: ", "bold")
         result.append(f"{finding.severity}[{finding.code}]", self.style(finding))
-        result.append(f" {displayed(finding.message)} ").append(f"({finding.name})\n", "dim")
+        result.append(f" {printable(finding.message)} ").append(f"({finding.name})\n", "dim")
         result.append_text(self.excerpts(finding))
         if finding.raises is not None:
             result.append_text(self.remark(finding, self.words.raises(finding.raises)))
@@ -81,14 +82,14 @@ class Writer:
         gutter = self.gutter(finding)
         for shown, (index, marks) in self.marks(finding).items():
             if shown != self.words.file_or_cell(self.texts.spot(finding.place)):
-                result.append(f"{'':>{gutter}}--> {displayed(shown)}\n", "blue")
+                result.append(f"{'':>{gutter}}--> {printable(shown)}\n", "blue")
             if index.text:
                 result.append_text(excerpt(index, marks, gutter))
         return result
 
     def remark(self, finding: Finding, words: str, style: str = "") -> Text:
         """A line below the excerpts."""
-        return Text().append(f"{'':>{self.gutter(finding)}} = ", "blue").append(displayed(words) + "\n", style)
+        return Text().append(f"{'':>{self.gutter(finding)}} = ", "blue").append(printable(words) + "\n", style)
 
     def style(self, finding: Finding) -> Style:
         """A link to the rule's page, where a terminal can follow it."""
@@ -102,7 +103,7 @@ class Writer:
         marks: dict[str, tuple[LineIndex, list[Mark]]] = {}
         for place, message in places:
             spot = self.texts.spot(place)
-            mark = Mark(spot.start, spot.end, displayed(message), is_primary=not marks)
+            mark = Mark(spot.start, spot.end, printable(message), is_primary=not marks)
             marks.setdefault(self.words.file_or_cell(spot), (spot.index, []))[1].append(mark)
         return marks
 

@@ -1,7 +1,7 @@
-"""Rewrites files atomically: at any moment, any reader sees either the old file or the complete new one.
+"""Writes files atomically: at any moment, any reader sees either the old file or the complete new one.
 
-The new bytes go into a temporary file of the same folder, which takes the old one's name once they are on the disk. A
-process that is killed may leave such a file behind. Its name says whose it is, so that the next one that writes in the
+The new bytes go into a draft, a file of the same folder, which takes the old one's name once they are on the disk. A
+process that is killed may leave a draft behind. Its name says whose it is, so that the next one that writes in the
 folder can take it away.
 """
 
@@ -24,18 +24,60 @@ _HOST = hashlib.sha256(platform.node().encode("utf-8", "surrogateescape")).hexdi
 _TEMPORARY = re.compile(rf"\.autograd-lsp-{_HOST}-(?P<process>\d+)-.*\.tmp")
 
 
+class Draft:
+    """What is to be in the file at `path`, new or not, once it is put there; whoever makes a draft drops it at the end.
+
+    With `lasting`, what is put is on the disk, and stays there when the power goes. Through a symbolic link a file is
+    written where it is.
+    """
+
+    def __init__(self, path: str, *, lasting: bool = True) -> None:
+        self.path = os.path.realpath(path)
+        self.lasting = lasting
+        prefix = f".autograd-lsp-{_HOST}-{os.getpid()}-"
+        handle, self.name = tempfile.mkstemp(".tmp", prefix, os.path.dirname(self.path))
+        self.file = os.fdopen(handle, "wb")
+        self._is_there = True
+
+    def close(self) -> None:
+        """All is written; the rights and the owner are those of the file whose place it takes."""
+        with self.file:
+            self.file.flush()
+            if self.lasting:
+                os.fsync(self.file.fileno())
+        _take_after(self.name, self.path)
+
+    def put(self) -> None:
+        self.close()
+        self.rename()
+        if self.lasting:
+            _make_names_last({os.path.dirname(self.path)})
+
+    def rename(self) -> None:
+        """The last step alone, of one that is closed."""
+        os.replace(self.name, self.path)
+        self._is_there = False
+
+    def drop(self) -> None:
+        """Nothing is left of what was not put."""
+        self.file.close()
+        if self._is_there:
+            with suppress(OSError):
+                os.unlink(self.name)
+
+
 def replace_all(changes: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
     """Put the second bytes where the first ones are, in all files or in none; why not, by path.
 
     Only the last step, a change of names, is made file by file.
     """
     refused: dict[str, str] = {}
-    temporary: dict[str, str] = {}
+    drafts: dict[str, Draft] = {}
     try:
         sweep({os.path.dirname(path) for path in changes})
         for path, (_, new) in changes.items():
             try:
-                temporary[path] = _beside(path, new)
+                drafts[path] = _closed(path, new)
             except OSError as error:
                 refused[path] = reason(error)
         for path, (old, _) in changes.items():
@@ -45,30 +87,36 @@ def replace_all(changes: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
             except OSError as error:
                 refused[path] = reason(error)
         if not refused:
-            for path in list(temporary):
+            for path, draft in drafts.items():
                 try:
-                    os.replace(temporary[path], path)
-                    del temporary[path]
+                    draft.rename()
                 except OSError as error:
                     refused[path] = reason(error)
             _make_names_last({os.path.dirname(path) for path in changes})
     finally:
-        for left in temporary.values():
-            with suppress(OSError):
-                os.unlink(left)
+        for draft in drafts.values():
+            draft.drop()
     return refused
 
 
-def write_whole(path: str, data: bytes) -> None:
-    """One file, new or not, through a symbolic link where it is one."""
-    path = os.path.realpath(path)
-    temporary = _beside(path, data)
+def write_whole(path: str, data: bytes, *, lasting: bool = True) -> None:
+    draft = Draft(path, lasting=lasting)
     try:
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
+        draft.file.write(data)
+        draft.put()
+    finally:
+        draft.drop()
+
+
+def _closed(path: str, data: bytes) -> Draft:
+    draft = Draft(path)
+    try:
+        draft.file.write(data)
+        draft.close()
+    except BaseException:
+        draft.drop()
         raise
-    _make_names_last({os.path.dirname(path)})
+    return draft
 
 
 def is_protected(path: str) -> bool:
@@ -91,22 +139,6 @@ def sweep(folders: Iterable[str]) -> None:
                 if mine is not None and not _is_running(int(mine["process"])):
                     with suppress(OSError):
                         os.unlink(os.path.join(folder, name))
-
-
-def _beside(path: str, data: bytes) -> str:
-    """A temporary file with the data, on the disk, with the rights and the owner of the file at `path`."""
-    prefix = f".autograd-lsp-{_HOST}-{os.getpid()}-"
-    handle, name = tempfile.mkstemp(".tmp", prefix, os.path.dirname(path))
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        _take_after(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return name
 
 
 def _take_after(name: str, path: str) -> None:
