@@ -107,11 +107,17 @@ class Gaps:
         """Where in the text of a statement those stand that have lines of their own and read what nothing binds."""
         if self.words is None:
             return
-        for found in unbound_statements(self.words, text, start, lambda at: node.descendant_for_byte_range(at, at + 1)):
+        for found in unbound_statements(self.words, text, start, root_of(node)):
             low, high = found.start_byte - start, found.end_byte - start
             line = text.rfind(b"\n", 0, low)
             if line >= 0 and not text[line:low].strip() and _LINE_BEHIND.match(text, high):
                 yield low, high
+
+
+def root_of(node: Node) -> Node:
+    while node.parent is not None:
+        node = node.parent
+    return node
 
 
 def is_comment(node: Node, start: int, end: int) -> bool:

@@ -30,6 +30,8 @@ from tree_sitter import Node, Tree
 from analyzers.syntax.parse import LANGUAGE, LONG, Reparser, kinds, parse
 
 _MAX_BLOCKS = 50
+_MAX_INDENTS = 100
+"""Python takes no more blocks inside one another."""
 _MAX_HEADER_LINES = 60
 _BLANK = re.compile(rb"[ \t\f\r]*(?:#[^\n]*)?\Z")
 _CLAUSE = re.compile(rb"(?:else|elif|except|finally)\b")
@@ -82,6 +84,7 @@ def repair(text: bytes, parser: Reparser | None = None) -> Repaired:
     """Mend a text that is broken; `parser` may know the tree of one like it."""
     parser = parser or Reparser()
     mender = _Mender(text, parser, broken=text)
+    mender.dig_too_deep()
     mender.mend(0, len(mender.lines), 0)
     mended = bytes(mender.mended)
     return Repaired(mended, parser.parse(mended), mender.holes, tuple(mender.groups), mender.is_open)
@@ -230,6 +233,24 @@ class _Mender:
             if not whole:
                 self.mend_group(at, end, depth)
             at = end
+
+    def dig_too_deep(self) -> None:
+        """What is nested deeper than Python allows is broken, whatever is in it; it may be most of the text."""
+        above: list[int] = []
+        first: int | None = None
+        for line, indent in enumerate(self.indents):
+            if indent is None:
+                continue
+            while above and above[-1] >= indent:
+                above.pop()
+            above.append(indent)
+            if len(above) > _MAX_INDENTS + 1:
+                first = line if first is None else first
+            elif first is not None:
+                self.dig(first, line)
+                first = None
+        if first is not None:
+            self.dig(first, len(self.lines))
 
     def is_group(self) -> bool:
         end, whole = self.group(0, len(self.lines))

@@ -26,7 +26,7 @@ from analyzers.syntax.parse import Reparser, changed, kinds, parse
 from analyzers.syntax.repair import STARTS_STATEMENT, Repaired, is_broken, may_go_on, repair
 from analyzers.syntax.spans import ChunkSpan, Cutter, key_of, numbered, wanted_of
 from analyzers.syntax.split import Module, Section, assemble, cut_sections, is_settled, split, tables
-from analyzers.syntax.unbound import Words, reading_statement, single_place, words_of
+from analyzers.syntax.unbound import Around, Words, reading_statement, single_place, words_of
 
 _BARE = kinds("expression_list", "pattern_list", "expression_statement")
 _COMMA_AT_END = re.compile(rb",[ \t\f\r]*(?:#[^\n]*)?\n[^=\n]*=")
@@ -126,8 +126,9 @@ def _reads_elsewhere(old: Module, text: bytes, word: bytes, start: int, end: int
     number = bisect_right(old.places, at) - 1
     section = old.sections[number]
     root, place = section.source.tree.root_node, section.start + at - old.places[number]
-    name = root.descendant_for_byte_range(place, place + 1)
-    return name is not None and reading_statement(name) is not None
+    around = Around(root)
+    around.byte(place)
+    return reading_statement(around) is not None
 
 
 def _keys(old: Module, first: int, last: int, wanted: list[str]) -> tuple[list[str], Sequence[ChunkSpan]]:

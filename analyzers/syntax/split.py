@@ -264,10 +264,12 @@ def cut_sections(text: bytes, source: Repaired) -> list[Section]:
     if not source.tree.root_node.has_error:
         margins = source.groups or [start for start in starts if text[max(start - 1, 0) : start] == b"\n"]
     bounds = [0, *(margin for margin in margins if starts and margin > starts[0]), len(text)]
+    dug = sorted(source.holes.items())
     found: list[Section] = []
     for start, end in pairwise(bounds):
         low, high = bisect_left(starts, start), bisect_left(starts, end)
-        holes = tuple((at - start, to - start) for at, to in source.holes.items() if start <= at < end)
+        mine = dug[bisect_left(dug, (start,)) : bisect_left(dug, (end,))]
+        holes = tuple((at - start, to - start) for at, to in mine)
         is_mended = source.groups is not None and source.text[start:end] != text[start:end]
         found.append(Section(source, start, end, tuple(nodes[low:high]), is_mended, holes))
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -84,39 +84,67 @@ def _stars(text: bytes) -> int:
     return sum(1 for _ in _STAR.finditer(text))
 
 
-def unbound_statements(words: Words, text: bytes, start: int, find: Callable[[int], Node | None]) -> Iterator[Node]:
-    """The statements in `text`, which begins at `start` of a tree, that read a name which nothing binds.
-
-    `find` gives the node of a word.
-    """
+def unbound_statements(words: Words, text: bytes, start: int, root: Node) -> Iterator[Node]:
+    """The statements in `text`, which begins at `start` of the tree of `root`, that read a name which nothing binds."""
     if words.is_open:
         return
+    around = Around(root)
     for word in _READ.finditer(text):
         if words.counts.get(word[0]) == 1 and word[0] not in _GIVEN:
-            node = find(start + word.start())
-            statement = None if node is None else reading_statement(node)
+            around.byte(start + word.start())
+            statement = reading_statement(around)
             if statement is not None:
                 yield statement
 
 
-def reading_statement(name: Node) -> Node | None:
-    """The statement of a block that cannot but read a name; none in a `try`, where it may be there to be missed."""
+class Around:
+    """The nodes around one byte after another, each from the outermost inwards.
+
+    To ask a node for its parent costs as much as it is deep, as tree-sitter looks for it from the root on. So does to
+    climb from each word of a deep expression: `statements` has for each of the nodes the statement of a block that
+    cannot but evaluate it.
+    """
+
+    def __init__(self, root: Node) -> None:
+        self.nodes = [root]
+        self.statements: list[Node | None] = [None]
+        self.tries = 0
+        self.cursor = root.walk()
+
+    def byte(self, at: int) -> Sequence[Node]:
+        nodes = self.nodes
+        while len(nodes) > 1 and not nodes[-1].start_byte <= at < nodes[-1].end_byte:
+            self.tries -= nodes.pop().kind_id == _TRY
+            self.statements.pop()
+            self.cursor.goto_parent()
+        while self.cursor.goto_first_child_for_byte(at) is not None:
+            inner = self.cursor.node
+            if inner is None or inner.start_byte > at:
+                self.cursor.goto_parent()
+                break
+            self.statements.append(self._statement_of(inner))
+            self.tries += inner.kind_id == _TRY
+            nodes.append(inner)
+        return nodes
+
+    def _statement_of(self, inner: Node) -> Node | None:
+        """None in a `try`, where what raises may be there to raise."""
+        outer = self.nodes[-1]
+        if inner.kind_id == _STATEMENT:
+            return inner if outer.kind_id in _BLOCK and not self.tries else None
+        return self.statements[-1] if outer.kind_id in _EVALUATED or outer.kind_id == _STATEMENT else None
+
+
+def reading_statement(around: Around) -> Node | None:
+    """The statement of a block that cannot but read a name, the innermost of the nodes."""
+    name = around.nodes[-1]
     if name.kind_id != _IDENTIFIER:
         return None
-    node, parent = name, name.parent
-    while parent is not None and parent.kind_id in _EVALUATED:
-        field = _NAMING.get(parent.kind_id)
-        if field is not None and node.kind_id == _IDENTIFIER and parent.child_by_field_id(field) == node:
-            return None
-        node, parent = parent, parent.parent
-    if parent is None or parent.kind_id != _STATEMENT or parent.parent is None or parent.parent.kind_id not in _BLOCK:
+    parent = around.nodes[-2]
+    field = _NAMING.get(parent.kind_id)
+    if field is not None and parent.child_by_field_id(field) == name:
         return None
-    above = parent.parent
-    while above.parent is not None:
-        above = above.parent
-        if above.kind_id == _TRY:
-            return None
-    return parent
+    return around.statements[-1]
 
 
 def single_place(word: bytes, text: bytes) -> int:
