@@ -7,7 +7,9 @@ excludes. A file named by hand is always taken, and so is an ignored or excluded
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from analyzers.program.disk import encoding_of, read_regular_file
@@ -18,6 +20,8 @@ from autograd_lsp.notebooks.program import SUFFIX, NotANotebookError, Notebook, 
 from autograd_lsp.process.exits import UsageError
 
 STDIN = "-"
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,17 @@ class UnreadableError(Exception):
 
 
 def discover(
-    paths: list[str], stdin: Source | None, configuration: Configuration, *, respect_gitignore: bool = True
+    paths: list[str],
+    stdin: Source | None,
+    configuration: Configuration,
+    *,
+    respect_gitignore: bool = True,
+    tell: Callable[[str], None] = logger.warning,
 ) -> list[Source]:
-    """Each file once, in the order of the command line and by name within a folder."""
+    """Each file once, in the order of the command line and by name within a folder.
+
+    `tell` hears of the lists of ignored files that cannot be read.
+    """
     found: dict[str, Source] = {}
     for path in paths:
         if path == STDIN:
@@ -50,7 +62,7 @@ def discover(
             found.setdefault(stdin.path, stdin)
         elif os.path.isdir(path):
             excluding = None if configuration.excludes(os.path.abspath(path), is_folder=True) else configuration
-            ignored = GitIgnore.below(os.path.abspath(path)) if respect_gitignore else None
+            ignored = GitIgnore.below(os.path.abspath(path), tell) if respect_gitignore else None
             for shown in files_below(path, excluding, (".py", SUFFIX), ignored):
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown), folder=path))
         else:

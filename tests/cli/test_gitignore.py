@@ -12,7 +12,7 @@ import pytest
 
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import discover
-from tests.cli.command import BROKEN, FIXED, check_json
+from tests.cli.command import BROKEN, FIXED, check_json, run
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="asks git")
 
@@ -54,6 +54,60 @@ def test_what_git_ignores_is_left_out(project: Path) -> None:
     (project / ".git" / "info").mkdir(exist_ok=True)
     (project / ".git" / "info" / "exclude").write_text("train.py\n")
     assert found(cwd=project) == ["out/kept.py", "src/made.py"]
+
+
+def list_of_users(tmp_path: Path, kind: str) -> tuple[Path, dict[str, str]]:
+    """Where git looks for a user's list of patterns, and what has to be set for that."""
+    home = tmp_path / "home"
+    variables = {"HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1"}
+    place = home / "my list"
+    (home / ".config" / "git").mkdir(parents=True)
+    match kind:
+        case "default":
+            place = home / ".config" / "git" / "ignore"
+        case "xdg":
+            variables["XDG_CONFIG_HOME"] = str(home / "x")
+            place = home / "x" / "git" / "ignore"
+            place.parent.mkdir(parents=True)
+        case "home":
+            (home / ".gitconfig").write_text('[user]\n\tname = a\n[CORE] ; c\n\tExcludesFile = "~/my list" # why\n')
+        case "own":
+            (home / ".config" / "git" / "config").write_text(
+                f"[core]\nexcludesfile = {place}\n[other]\nexcludesfile=b\n"
+            )
+        case "later":
+            (home / ".config" / "git" / "config").write_text("[core]\nexcludesfile = ~/nothing\n")
+            (home / ".gitconfig").write_text('[core "x"]\n[core]excludesfile = ~/my list\n')
+        case "global":
+            (home / "other").write_text("[core]\nexcludesfile = ~/my list\n")
+            variables["GIT_CONFIG_GLOBAL"] = str(home / "other")
+    return place, variables
+
+
+@pytest.mark.parametrize("kind", ["default", "xdg", "home", "own", "later", "global"])
+def test_the_list_of_the_user_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Where git finds it, and with the same patterns."""
+    for name in ("XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.delenv(name, raising=False)
+    place, variables = list_of_users(tmp_path, kind)
+    place.write_text("out/\n!/train.py\n")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    project = tmp_path / "project"
+    (project / "out").mkdir(parents=True)
+    for name in ("train.py", "out/a.py"):
+        (project / name).write_text(FIXED)
+    command = ["git", "ls-files", "--others", "--exclude-standard"]
+    subprocess.run(["git", "init", "--quiet"], cwd=project, check=True)
+    assert subprocess.check_output(command, cwd=project, text=True).split() == ["train.py"]
+    assert found(cwd=project) == ["train.py"]
+
+
+def test_a_list_that_cannot_be_read_is_told(project: Path) -> None:
+    (project / "src" / ".gitignore").unlink()
+    os.mkfifo(project / "src" / ".gitignore")
+    told = run("check", "--no-cache", cwd=project)
+    assert told.stderr == f"autograd-lsp: {project / 'src' / '.gitignore'} is left out: not a regular file\n"
 
 
 def test_what_is_named_is_looked_at(project: Path) -> None:

@@ -56,7 +56,7 @@ def _files(options: argparse.Namespace) -> list[str]:
 
 
 def _discovered(options: argparse.Namespace, stdin: Source | None, configuration: Configuration) -> list[Source]:
-    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore)
+    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore, tell=tell)
 
 
 def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
