@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,6 +18,7 @@ import yaml
 
 from autograd_lsp.reports.cache import Cache, lies_below
 from tests.cli.command import BROKEN, REPOSITORY, run
+from tests.security.test_security import importable
 
 TRACE = "open({place!r}, 'a').write(__name__ + chr(10))\n"
 
@@ -125,4 +127,26 @@ def test_the_steps_of_the_action_run_nothing_of_a_pull_request(tmp_path: Path) -
         if (home / "output").exists():
             environment["PROGRAM"] = (home / "output").read_text().strip().removeprefix("program=")
     assert "called check" in done.stdout
+    assert not trace.exists(), trace.read_text()
+
+
+def test_the_hook_of_pre_commit_runs_nothing_of_the_project(tmp_path: Path) -> None:
+    """As pre-commit runs it: the command of an environment of its own, in the project, with the names of files."""
+    program = shutil.which("autograd-lsp", path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip("autograd-lsp is not installed as a command")
+    trace, work = tmp_path / "trace", tmp_path / "work"
+    work.mkdir()
+    for name in sorted(importable()):
+        (work / f"{name}.py").write_text(TRACE.format(place=str(trace)))
+    (work / "train.py").write_text(BROKEN)
+    [hook] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+    name, *arguments = hook["entry"].split()
+    assert name == "autograd-lsp"
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [program, *arguments, *hook.get("args", ()), *sorted(path.name for path in work.iterdir())],
+        cwd=work, env={**environment, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "train.py:4" in done.stdout, done.stderr
     assert not trace.exists(), trace.read_text()
