@@ -25,10 +25,16 @@ class Pattern:
         return (is_folder or not self.for_folders) and self.expression.fullmatch(path) is not None
 
 
+LONGEST = 4_096
+"""Characters of a pattern: no path is longer. A longer one is none; it would take seconds to compile."""
+
+
 def read_pattern(line: str) -> Pattern | None:
     """What a line says; None if it is empty, a comment, or no pattern."""
+    if len(line) > LONGEST or line.startswith("#"):
+        return None
     text = re.sub(r"(?<!\\) +$", "", line.removesuffix("\r"))
-    if not text or text.startswith("#"):
+    if not text:
         return None
     is_taken_back = text.startswith("!")
     text = text[is_taken_back:]

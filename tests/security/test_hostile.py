@@ -1,4 +1,4 @@
-"""Two inputs of each hostile kind, and that what does not hold is seen; `python -m tests.security.hostile` makes more."""
+"""Two inputs of each hostile kind; `python -m tests.security.hostile` makes more. What does not hold is seen."""
 
 from __future__ import annotations
 

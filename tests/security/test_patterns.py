@@ -57,6 +57,12 @@ def test_stars_do_not_multiply(text: str) -> None:
     assert not pattern.matches(HOSTILE[text], is_folder=False)
 
 
+def test_a_line_longer_than_any_path_is_no_pattern() -> None:
+    assert read_pattern("a" * 4_096) is not None
+    assert read_pattern("a" * 4_097) is None
+    assert read_pattern("*" * 1_000_000) is None
+
+
 def test_what_lies_below_an_excluded_folder_is_excluded() -> None:
     patterns = ("out/", "!out/kept.py", "*.gen.py", "!keep.gen.py")
     assert matches(patterns, "/p", "/p/out/kept.py")
