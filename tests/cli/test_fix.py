@@ -313,6 +313,22 @@ def test_a_link_stays_a_link_and_its_file_is_fixed_once(tmp_path: Path) -> None:
     assert (link.is_symlink(), a.is_symlink(), a.read_text()) == (True, False, "two = 1\ntwo = 1\n")
 
 
+def test_a_link_that_leads_out_of_the_folder_is_written_through_when_it_is_named(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside.py", tmp_path / "project"
+    folder.mkdir()
+    outside.write_text(BROKEN)
+    (folder / "link.py").symlink_to(outside)
+    (folder / "own.py").write_text(BROKEN)
+    (folder / "within.py").symlink_to("own.py")
+    left = run("check", "--fix", "--no-cache", ".", cwd=folder)
+    assert "link.py is left unchanged: it is a link to a file outside of the folder" in left.stderr
+    assert (outside.read_text(), (folder / "own.py").read_text()) == (BROKEN, FIXED)
+    run("check", "--fix", "--no-cache", ".", "link.py", cwd=folder)
+    assert outside.read_text() == BROKEN
+    run("check", "--fix", "--no-cache", "link.py", cwd=folder)
+    assert (outside.read_text(), (folder / "link.py").is_symlink()) == (FIXED, True)
+
+
 def test_rights_stay(tmp_path: Path) -> None:
     (a,) = written(tmp_path, a="one = 1\n")
     a.chmod(0o751)
