@@ -23,6 +23,7 @@ else:
 
 FILES = ("autograd-lsp.toml", "pyproject.toml")
 _TABLE = "tool.autograd-lsp"
+MOST_BYTES = 1_000_000
 
 
 class Configuration:
@@ -120,7 +121,7 @@ class Configuration:
 def read_file(path: str, root: str) -> Layer | None:
     """What a file says; None for a `pyproject.toml` that does not speak of us."""
     try:
-        document = _parse(read_regular_file(path).decode("utf-8-sig"))
+        document = _parse(read_regular_file(path, MOST_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

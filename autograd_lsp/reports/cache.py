@@ -147,13 +147,19 @@ class Cache:
 
     def _load(self, path: str) -> _Entry | None:
         try:
-            data = read_regular_file(self._place(path))
-            if hashlib.sha256(data[32:]).digest() != data[:32]:
-                return None
-            entry = _Plain(io.BytesIO(zlib.decompressobj().decompress(data[32:], _MOST))).load()
-        except Exception:  # of many kinds, by what the data says; an entry that does not read is none
+            return read_entry(read_regular_file(self._place(path)))
+        except OSError:
             return None
-        return entry if isinstance(entry, _Entry) else None
+
+
+def read_entry(data: bytes) -> _Entry | None:
+    if hashlib.sha256(data[32:]).digest() != data[:32]:
+        return None
+    try:
+        entry = _Plain(io.BytesIO(zlib.decompressobj().decompress(data[32:], _MOST))).load()
+    except Exception:  # of many kinds, by what the data says; an entry that does not read is none
+        return None
+    return entry if isinstance(entry, _Entry) else None
 
 
 _MOST = 64_000_000
