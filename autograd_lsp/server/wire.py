@@ -17,6 +17,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import BinaryIO, NoReturn
 
 from lsprotocol import types
@@ -74,7 +75,8 @@ async def converse(stream: BinaryIO, protocol: Protocol) -> int:
 
     def put(message: bytes | Garbled | None) -> None:
         room.acquire()
-        loop.call_soon_threadsafe(arrived.put_nowait, message)
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(arrived.put_nowait, message)
 
     def read() -> None:
         try:
