@@ -7,6 +7,8 @@ was replaced, `parse` with that tree reuses every part of it that the edit left 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Point, Tree
@@ -88,15 +90,26 @@ def changed(old: bytes, new: bytes) -> tuple[int, int]:
 
 def kinds(*names: str) -> frozenset[int]:
     """The numbers that the grammar gives to these named kinds; one name can have several."""
-    wanted = set(names)
-    found = frozenset(
-        kind
-        for kind in range(LANGUAGE.node_kind_count)
-        if LANGUAGE.node_kind_is_named(kind) and LANGUAGE.node_kind_for_id(kind) in wanted
-    )
-    missing = wanted - {LANGUAGE.node_kind_for_id(kind) for kind in found}
+    known = _kinds_by_name()
+    missing = {*names} - known.keys()
     if missing:
         raise ValueError(f"the grammar has no {sorted(missing)}")
+    return frozenset(kind for name in names for kind in known[name])
+
+
+def kind_names() -> Iterable[str]:
+    """The named kinds of the grammar."""
+    return _kinds_by_name()
+
+
+@cache
+def _kinds_by_name() -> dict[str, list[int]]:
+    """All modules that ask for kinds do so as they are loaded, and the server is waited for meanwhile."""
+    found: dict[str, list[int]] = {}
+    for kind in range(LANGUAGE.node_kind_count):
+        name = LANGUAGE.node_kind_for_id(kind)
+        if name is not None and LANGUAGE.node_kind_is_named(kind):
+            found.setdefault(name, []).append(kind)
     return found
 
 

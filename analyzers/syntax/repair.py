@@ -27,7 +27,7 @@ from itertools import accumulate
 
 from tree_sitter import Node, Tree
 
-from analyzers.syntax.parse import LANGUAGE, LONG, Reparser, kinds, parse
+from analyzers.syntax.parse import LONG, Reparser, kind_names, kinds, parse
 
 _MAX_BLOCKS = 50
 _MAX_INDENTS = 100
@@ -48,15 +48,7 @@ _LAST_BYTES = frozenset(b",").union(_WANTS_MORE, (word[-1] for word in _WORDS_WA
 _LIST_WANTS_MORE = re.compile(rb"[ \t]*(?:import|from|global|nonlocal|del|with|for|assert)\b[^(]*,\Z")
 _COMMENT_AT_END = re.compile(rb"#[^\n]*\Z")
 _TEXTUAL = kinds("string", "comment")
-_STATEMENTS = kinds(
-    *(
-        name
-        for kind in range(LANGUAGE.node_kind_count)
-        if LANGUAGE.node_kind_is_named(kind)
-        for name in [LANGUAGE.node_kind_for_id(kind) or ""]
-        if name.endswith(("_statement", "_definition"))
-    )
-)
+_STATEMENTS = kinds(*(name for name in kind_names() if name.endswith(("_statement", "_definition"))))
 _INK = re.compile(rb"[^\s]")
 _LINE_AT_MARGIN = re.compile(rb"\n(?=[^ \t\r\n#]|\r[^\n])")
 _DECORATED_AT_MARGIN = re.compile(rb"(?<!\\)(?<!\\\r)\n(?:def|class|async)\b")

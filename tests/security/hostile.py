@@ -342,20 +342,27 @@ def _run(made: Input, folder: Path) -> Ended | None:
         with suppress(BrokenPipeError):
             process.stdin.close()
     until = time.monotonic() + SECONDS
-    while True:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            break
+    peak = 0.0
+    while process.poll() is None:
+        peak = max(peak, _peak(process.pid))
         if made.is_conversation and ANSWER.encode() in out.read_bytes():
             process.kill()
         elif time.monotonic() > until:
             process.kill()
-            os.wait4(process.pid, 0)
+            process.wait()
             return None
         time.sleep(0.01)
-    process.returncode = os.waitstatus_to_exitcode(status)
     texts = (path.read_bytes().decode("utf-8", "replace") for path in (out, told))
-    return Ended(process.returncode, *texts, usage.ru_maxrss / 1024)
+    return Ended(process.returncode, *texts, peak)
+
+
+def _peak(process: int) -> float:
+    """Megabytes that a process has taken at most, where Linux tells that."""
+    try:
+        found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+    except OSError:
+        return 0.0
+    return int(found[1]) / 1024 if found is not None else 0.0
 
 
 def complaint(made: Input, ended: Ended, folder: Path) -> str | None:
