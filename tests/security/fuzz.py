@@ -13,15 +13,17 @@ import hashlib
 import io
 import json
 import os
+import pickle
 import sys
 import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import gettempdir, mkdtemp
 
 from analyzers.host import Host
+from analyzers.report import Place
 from analyzers.syntax.comments import suppressions
 from autograd_lsp.cli.baseline import read_baseline
 from autograd_lsp.config import ConfigError
@@ -33,6 +35,8 @@ from autograd_lsp.reports.cache import read_entry
 from autograd_lsp.server.wire import messages
 from autograd_lsp.text.sinks import fenced, json_of, notice, printable, prose, xml_of
 from autograd_lsp.why.answer import told_in
+from tests.cli.command import BROKEN
+from tests.cli.record_tracebacks import RECORDED
 
 SECONDS, LENGTH = 1.0, 100_000
 
@@ -105,10 +109,40 @@ READERS: dict[str, Callable[[bytes], None]] = {
 }
 
 
+def seeds(name: str) -> list[bytes]:
+    """Sound texts to start from: without them a fuzzer spends its time on finding the first bracket."""
+    cells = [{"cell_type": "code", "source": ["%time x\n", line]} for line in BROKEN.splitlines()]
+    entry = {"code": "AG104", "name": "x", "line": "y.add_(1)", "fingerprint": "5b1e"}
+    said = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    body = json.dumps(said).encode()
+    texts: dict[str, list[str]] = {
+        "notebooks": [json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})],
+        "settings": [
+            'exclude = ["a*/**"]\nselect = ["ALL"]\n[per-file-ignores]\n"!a.py" = ["AG104"]\n[severity]\nAG = "info"\n'
+        ],
+        "logs": [record["log"] for record in json.loads(RECORDED.read_text(encoding="utf-8"))[:20]],
+        "patterns": ["a/**/b\n!*.py\n/[!a-c]?/\n[[:alpha:]]\\ \n**"],
+        "comments": ["x  # noqa: AG104, E501\n# autograd: ignore-file[AG101]\n# ruff: noqa\n"],
+        "baselines": [json.dumps({"version": 1, "files": {"a.py": [entry]}})],
+        "sinks": ["`a` ![x](https://a.example) ##[group]\n::error::"],
+        "programs": [BROKEN],
+    }
+    if name == "entries":
+        return [pickle.dumps(Place("a.py", 0, 3), protocol=4)]
+    if name == "protocol":
+        return [b"Content-Length: %d\r\n\r\n%b" % (len(body), body)]
+    return [text.encode() for text in texts[name]]
+
+
 def main() -> None:
     import atheris
 
-    reader = READERS[sys.argv.pop(1)]
+    name = sys.argv.pop(1)
+    reader = READERS[name]
+    folder = Path(mkdtemp(prefix="fuzz-"))
+    for number, seed in enumerate(seeds(name)):
+        (folder / str(number)).write_bytes(seed)
+    sys.argv.append(str(folder))
 
     def once(data: bytes) -> None:
         began = time.process_time()

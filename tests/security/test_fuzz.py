@@ -6,12 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.security.fuzz import READERS
+from tests.security.fuzz import READERS, seeds
 
 WORDS = st.sampled_from(
     b'{ } [ ] " cells source # noqa: autograd: ignore[ ]] ** */ ! ? [a \\ Content-Length: 5 Traceback (most recent '
     b'call last): RuntimeError: ##[ :: ` ](  \x1b[ = "" def if : \n \r \xff'.split(b" ")
 )
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_it_takes_what_the_fuzzer_starts_from(name: str) -> None:
+    for seed in seeds(name):
+        assert seed
+        READERS[name](seed)
 
 
 @pytest.mark.parametrize("name", READERS)
