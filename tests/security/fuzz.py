@@ -35,10 +35,10 @@ from autograd_lsp.reports.cache import read_entry
 from autograd_lsp.server.wire import messages
 from autograd_lsp.text.sinks import fenced, json_of, notice, printable, prose, xml_of
 from autograd_lsp.why.answer import told_in
-from tests.cli.command import BROKEN
-from tests.cli.record_tracebacks import RECORDED
+from tests.cli.command import BROKEN, REPOSITORY
 
 SECONDS, LENGTH = 1.0, 100_000
+RECORDED = REPOSITORY / "tests" / "cli" / "tracebacks.json"
 
 
 def notebooks(data: bytes) -> None:
