@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from analyzers.program.disk import read_regular_file
+from autograd_lsp.process.running import is_running
 
 CHANGED = "it has changed since it was read"
 
@@ -136,7 +137,7 @@ def sweep(folders: Iterable[str]) -> None:
         with suppress(OSError):
             for name in os.listdir(folder):
                 mine = _TEMPORARY.fullmatch(name)
-                if mine is not None and not _is_running(int(mine["process"])):
+                if mine is not None and not is_running(int(mine["process"])):
                     with suppress(OSError):
                         os.unlink(os.path.join(folder, name))
 
@@ -168,13 +169,3 @@ def _make_names_last(folders: Iterable[str]) -> None:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True

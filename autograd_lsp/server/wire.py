@@ -23,6 +23,7 @@ from typing import BinaryIO, NoReturn
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcParseError
 
+from autograd_lsp.process.running import is_running
 from autograd_lsp.server.protocol import Protocol
 
 logger = logging.getLogger(__name__)
@@ -123,11 +124,11 @@ def end_with(process: int | None) -> None:
 
     One that is not there from the start is of another machine, or of another container.
     """
-    if process is None or os.name != "posix" or not _is_there(process):
+    if process is None or os.name != "posix" or not is_running(process):
         return
 
     def look() -> None:
-        while _is_there(process):
+        while is_running(process):
             time.sleep(LOOKS)
         leave(1)
 
@@ -152,13 +153,3 @@ def _is_exit(body: bytes) -> bool:
         return bool(json.loads(body)["method"] == types.EXIT)
     except (ValueError, TypeError, KeyError, RecursionError):
         return False
-
-
-def _is_there(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
