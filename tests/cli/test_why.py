@@ -342,6 +342,17 @@ LOGS = {
 }  # fmt: skip
 
 
+def test_the_earlier_ones_of_a_chain_lack_the_frames_of_the_last() -> None:
+    """And those of a chain before it, or after it, are others."""
+
+    def told(line: int) -> str:
+        return f'{HEADER}  File "a.py", line {line}, in f\n    x\nRuntimeError: x\n'
+
+    read = read_log(CHAIN.join([told(1), told(2), told(3)]) + told(4) + CHAIN + told(5))
+    assert [[frame.line for frame in raised.frames] for raised in read] == [[1], [2], [3], [4], [5]]
+    assert [[frame.line for frame in raised.outer] for raised in read] == [[3], [3], [], [5], []]
+
+
 @pytest.mark.parametrize("shape", LOGS)
 def test_a_log_of_twice_the_length_costs_twice_as_much(shape: str) -> None:
     """And nothing that is copied with each line grows with them."""
