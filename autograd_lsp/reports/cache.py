@@ -12,46 +12,30 @@ cannot be read is none.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import pickle
 import shutil
 import time
-import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import analyzers
 import autograd_lsp
-from analyzers import report
 from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice, Finding
 from autograd_lsp.environment import cache_folder
 from autograd_lsp.process.drafts import write_whole
+from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
 
-_FORMAT = 1
+_FORMAT = 2
 _DAYS = 14
 """For so long the entries of another version are kept after their last use."""
-
-_PLAIN = ("Edit", "Finding", "Fix", "Place", "Raises", "Related")
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    path: str
-    files: tuple[str, ...]
-    chosen: tuple[str, ...]
-    asks_outside: bool
-    looks_together: bool
-    digest: bytes
-    findings: tuple[Finding, ...]
 
 
 class Cache:
@@ -99,10 +83,9 @@ class Cache:
         if grounds is None or (grounds.asks_outside and is_open):
             return b""
         files, chosen = tuple(sorted(grounds.files)), tuple(sorted(grounds.chosen))
-        entry = _Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, b"", findings)
+        entry = Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, "", findings)
         digest = self._digest(entry, lambda file: _digest_of(snapshot.source(file)))
-        data = zlib.compress(pickle.dumps(replace(entry, digest=digest), protocol=4), 1)
-        return hashlib.sha256(data).digest() + data
+        return entry_bytes(replace(entry, digest=digest))
 
     def put(self, path: str, entry: bytes) -> None:
         place = self._place(path)
@@ -123,7 +106,7 @@ class Cache:
         """Files may be other ones from now on."""
         self._files.clear()
 
-    def _digest(self, entry: _Entry, digest_of: Callable[[str], bytes]) -> bytes:
+    def _digest(self, entry: Entry, digest_of: Callable[[str], bytes]) -> str:
         whole = hashlib.sha256()
         for file in entry.files:
             if file not in self._files:
@@ -136,7 +119,7 @@ class Cache:
             whole.update(self._environment().encode("utf-8", "surrogateescape"))
         if entry.looks_together:
             whole.update(self._together)
-        return whole.digest()
+        return whole.hexdigest()
 
     def _file_now(self, path: str) -> bytes:
         return _digest_of(self._read(path))
@@ -145,25 +128,11 @@ class Cache:
         name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         return self._folder / name[:2] / name
 
-    def _load(self, path: str) -> _Entry | None:
+    def _load(self, path: str) -> Entry | None:
         try:
             return read_entry(read_regular_file(self._place(path)))
         except OSError:
             return None
-
-
-def read_entry(data: bytes) -> _Entry | None:
-    if hashlib.sha256(data[32:]).digest() != data[:32]:
-        return None
-    try:
-        entry = _Plain(io.BytesIO(zlib.decompressobj().decompress(data[32:], _MOST))).load()
-    except Exception:  # of many kinds, by what the data says; an entry that does not read is none
-        return None
-    return entry if isinstance(entry, _Entry) else None
-
-
-_MOST = 64_000_000
-"""The bytes that an entry has at most once it is decompressed."""
 
 
 def lies_below(folders: Iterable[str]) -> str | None:
@@ -171,17 +140,6 @@ def lies_below(folders: Iterable[str]) -> str | None:
     place = cache_folder()
     tops = [Path(folder).resolve() for folder in folders if os.path.isdir(folder)]
     return str(place) if any(place.resolve().is_relative_to(top) for top in tops) else None
-
-
-class _Plain(pickle.Unpickler):
-    """Makes findings and entries, and nothing else, whatever the data says."""
-
-    def find_class(self, module: str, name: str) -> object:
-        if module == report.__name__ and name in _PLAIN:
-            return getattr(report, name)
-        if (module, name) == (__name__, "_Entry"):
-            return _Entry
-        raise pickle.UnpicklingError(f"an entry holds {module}.{name}")
 
 
 def _digest_of(data: bytes | None) -> bytes:

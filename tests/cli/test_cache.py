@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
 import random
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,25 +154,6 @@ def test_a_damaged_entry_is_none(project: Path, kept: Path, damage: str) -> None
     first.write_bytes(data)
     second.write_bytes(first.read_bytes() if damage != "another file's" else b"")
     assert codes(cwd=project) == ["AG101"]
-
-
-class Spoilt:
-    """Unpickled, it would write a file."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Path.write_text, (self.place, "was here")
-
-
-def test_an_entry_runs_nothing(project: Path, kept: Path, tmp_path: Path) -> None:
-    codes(cwd=project)
-    data = zlib.compress(pickle.dumps(Spoilt(tmp_path / "mark")))
-    for entry in entries(kept):
-        entry.write_bytes(hashlib.sha256(data).digest() + data)
-    assert codes(cwd=project) == ["AG101"]
-    assert not (tmp_path / "mark").exists()
 
 
 def test_commands_that_are_killed_or_run_at_once_do_no_harm(tmp_path: Path, kept: Path) -> None:

@@ -13,7 +13,6 @@ import hashlib
 import io
 import json
 import os
-import pickle
 import sys
 import time
 import zlib
@@ -23,7 +22,7 @@ from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
 from analyzers.host import Host
-from analyzers.report import Place
+from analyzers.report import Finding, Place, Raises, Related
 from analyzers.syntax.comments import suppressions
 from autograd_lsp.cli.baseline import read_baseline
 from autograd_lsp.config import ConfigError
@@ -31,7 +30,7 @@ from autograd_lsp.config.files import read_file
 from autograd_lsp.config.patterns import read_pattern
 from autograd_lsp.notebooks.program import NotANotebookError, read_notebook
 from autograd_lsp.process.exits import UsageError
-from autograd_lsp.reports.cache import read_entry
+from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 from autograd_lsp.server.wire import messages
 from autograd_lsp.text.sinks import fenced, json_of, notice, printable, prose, xml_of
 from autograd_lsp.why.answer import told_in
@@ -128,7 +127,10 @@ def seeds(name: str) -> list[bytes]:
         "programs": [BROKEN],
     }
     if name == "entries":
-        return [pickle.dumps(Place("a.py", 0, 3), protocol=4)]
+        place = Place("a.py", 0, 3)
+        raises = Raises(place, "RuntimeError", "one of the variables", True, False, False)
+        finding = Finding("AG104", "x", "error", "y changes", place, raises, "grad-none", (Related(place, "here"),))
+        return [zlib.decompress(entry_bytes(Entry("a.py", ("a.py",), (), False, False, "00", (finding,)))[32:])]
     if name == "protocol":
         return [b"Content-Length: %d\r\n\r\n%b" % (len(body), body)]
     return [text.encode() for text in texts[name]]

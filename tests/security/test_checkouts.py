@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import pickle
 import shutil
 import subprocess
 import sys
 import zipfile
-import zlib
 from pathlib import Path
 
 import pytest
 import yaml
 
-from autograd_lsp.reports.cache import Cache, lies_below
+from autograd_lsp.reports.cache import lies_below
 from tests.cli.command import BROKEN, REPOSITORY, run
 from tests.security.test_security import importable
 
@@ -32,28 +29,6 @@ def test_a_cache_inside_what_is_checked_is_not_used(tmp_path: Path, monkeypatch:
     assert "saved-tensor-modified" in done.stdout
     assert not list((tmp_path / "project").rglob("checks"))
     assert lies_below([str(tmp_path / "elsewhere"), str(tmp_path / "project" / "train.py")]) is None
-
-
-HOSTILE = {
-    "no pickle": b"\xff\xfe",
-    "a name of others": pickle.dumps(os.system),
-    "a number": pickle.dumps(7),
-    "a wrong opcode": b"\x80\x04}s.",
-    "nothing on the stack": b"\x80\x04.",
-    "recursion": b"(" * 100_000,
-    "a bomb": bytes(1 << 28),
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_an_entry_that_does_not_read_is_none(tmp_path: Path, kind: str) -> None:
-    cache = Cache(lambda path: b"", lambda path: None, [], lambda: "", tmp_path)  # type: ignore[arg-type,return-value]
-    data = zlib.compress(HOSTILE[kind])
-    cache.put("train.py", hashlib.sha256(data).digest() + data)
-    assert cache.findings("train.py") is None
-    cache.put("train.py", hashlib.sha256(b"no data").digest() + b"no data")
-    assert cache.findings("train.py") is None
-    assert cache.files("train.py") == frozenset()
 
 
 def test_jedi_keeps_and_takes_no_pickles(tmp_path: Path) -> None:
