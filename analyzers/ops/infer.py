@@ -31,6 +31,7 @@ from analyzers.ops.infer_core import (
     Call,
     OpenList,
     Pieces,
+    Result,
     Rule,
     Shape,
     ShapeError,
@@ -65,8 +66,20 @@ def infer(base: str, args: Mapping[str, object], *, default_dtype: str = "float3
         return _infer_variant(base, args, default_dtype)
     call = Call(args, default_dtype)
     infer_linalg.refuse_integers(base, call)
-    result = found(call)
-    return (result,) if isinstance(result, TensorType) else result
+    return _types(found(call))
+
+
+def _types(result: Result) -> tuple[TensorType, ...] | None:
+    if isinstance(result, TensorType):
+        return (_possible(result),)
+    return None if result is None else tuple(map(_possible, result))
+
+
+def _possible(found: TensorType) -> TensorType:
+    """Torch makes no tensor with a negative size: whatever it says instead, nothing is known of this one's shape."""
+    if found.shape is None or all(size is None or size >= 0 for size in found.shape):
+        return found
+    return TensorType(None, found.dtype)
 
 
 def infer_list(base: str, args: Mapping[str, object], *, default_dtype: str = "float32") -> Pieces | None:
@@ -93,7 +106,7 @@ def _infer_variant(base: str, args: Mapping[str, object], default_dtype: str) ->
     result = found(Call(args, default_dtype))
     out = "__" + base[3:] if base in _OPERATORS else base[:-1]
     if not base.endswith("_") or out in _RESHAPING:
-        return (result,) if isinstance(result, TensorType) else result
+        return _types(result)
     target = Call(args, default_dtype).tensor("self")
     if out in BROADCASTING and isinstance(result, TensorType) and not fits(result.shape, target.shape):
         raise ShapeError(

@@ -44,7 +44,7 @@ def json_of(document: Any, indent: int | None = 1) -> str:
 
 def xml_of(document: str) -> str:
     """XML that is written already: characters that a runner would obey become references to themselves."""
-    return _LINE_OF_COMMAND.sub(r"\1&#58;", document).replace(_OBEYED, "##&#91;")
+    return _LINE_OF_COMMAND.sub(r"\1&#58;", document.replace("\r", "&#13;")).replace(_OBEYED, "##&#91;")
 
 
 def prose(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -166,6 +167,12 @@ def region_of_json(found: Any) -> dict[str, int]:
 def written(path: str) -> str:
     """A path as it comes out of a stream in UTF-8."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def told_to_github(text: str) -> str:
+    """A text with what a terminal obeys replaced; line breaks are escaped and come back."""
+    hidden = (unicodedata.category(char) == "Cc" and char not in "\t\r\n" for char in text)
+    return "".join("\ufffd" if hide else char for hide, char in zip(hidden, text, strict=True))
 
 
 def _unescaped(text: str) -> str:

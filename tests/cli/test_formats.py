@@ -30,6 +30,7 @@ from tests.cli.formats import (
     path_of_sarif,
     place_of_sarif,
     region_of_json,
+    told_to_github,
     written,
 )
 from tests.cli.test_failures import check_with
@@ -156,7 +157,8 @@ def test_text(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
 
 def test_github(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
     def as_printed(seen: Seen) -> Seen:
-        return Seen(written(seen.path), seen.line, seen.code, seen.name, seen.severity, seen.message)
+        message = told_to_github(seen.message)
+        return Seen(told_to_github(written(seen.path)), seen.line, seen.code, seen.name, seen.severity, message)
 
     text = answers("github").stdout
     assert findings_of_github(text) == [as_printed(seen) for seen, _ in told]
@@ -166,7 +168,7 @@ def test_github(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
         columns = (properties.get("col"), properties.get("endColumn"))
         one_line = (str(begin["column"]), str(end["column"]))
         assert columns == (one_line if begin["line"] == end["line"] else (None, None))
-        details = [f"{written(step['path'])}:{step['line']}:" for step in finding["related"]]
+        details = [f"{told_to_github(written(step['path']))}:{step['line']}:" for step in finding["related"]]
         assert all(
             f"\n{where}" in message and step["message"] in message
             for where, step in zip(details, finding["related"], strict=True)

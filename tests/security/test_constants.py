@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyzers.host import Host
 from analyzers.ops.infer_core import range_length
 from tests.security.test_growth import HEAD, calls
 
@@ -23,6 +24,22 @@ HOSTILE = (
     "torch.zeros(10**30).tensor_split([5, 10**30])", "torch.nn.LSTM(10, 10, num_layers=10**9)",
     "torch.zeros([1] * 10**9)", "torch.zeros(3)[(None,) * 10**9]", "torch.nn.Linear(10**30, 10**30)",
 )  # fmt: skip
+
+
+NEGATIVE = (
+    "torch.ones(2, 2).expand(-5, 2, 2)", "torch.ones(1, 2).expand(-5, 2)", "torch.ones(3).resize_(-1)",
+    "torch.ones(3).as_strided((-1,), (1,))", "torch.nn.functional.pad(torch.ones(3), (-5, 0))", "torch.ones(-1)",
+    "torch.ones(3).unfold(0, -1, 1)", "torch.ones(3).as_strided_((-1,), (1,))", "torch.ones(2, 2).repeat(-1, 2)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", NEGATIVE)
+def test_no_tensor_has_a_negative_size(expression: str) -> None:
+    """Torch refuses all of these."""
+    host = Host()
+    host.set_text("m.py", f"{HEAD}a = {expression}\nb = a[::2]\nfor c in b:\n    d = a\n")
+    shapes = [fact.shape or () for fact in host.snapshot().facts("m.py")]
+    assert not [shape for shape in shapes if any(size is not None and size < 0 for size in shape)]
 
 
 @pytest.mark.parametrize("expression", HOSTILE)

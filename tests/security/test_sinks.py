@@ -43,9 +43,10 @@ def test_json_reads_as_before() -> None:
 
 def test_xml_reads_as_before() -> None:
     element = ET.Element("a", {"name": "##[group]x"})
-    element.text = "a\n  ::error::b\n::: ##[x]"
+    element.text = "a\n  ::error::b\r##[y]\n::: ##[x]"
     whole = xml_of(ET.tostring(element, encoding="unicode"))
     assert COMMAND.search(whole) is None
+    assert "\r" not in whole
     assert ET.fromstring(whole).text == element.text
     assert ET.fromstring(whole).get("name") == "##[group]x"
 
@@ -112,7 +113,7 @@ def test_no_format_prints_a_command_of_the_checkouts(tmp_path: Path, form: str) 
     folder = tmp_path / "project"
     folder.mkdir()
     program = BROKEN.replace("y = x.exp()", f"d = {{'{evil}': x.exp()}}\ny = d['{evil}']  # {evil}")
-    (folder / f"{evil}.py").write_text(program)
+    (folder / f"\r{evil}\x1b.py").write_text(program)
     (folder / "pyproject.toml").write_text('[tool.autograd-lsp]\n"a\\n::error::b" = 1\n')
     refused = run("check", "--format", form, ".", cwd=folder)
     assert refused.returncode == 2
@@ -124,6 +125,7 @@ def test_no_format_prints_a_command_of_the_checkouts(tmp_path: Path, form: str) 
     assert COMMAND.search(ours.sub("", found.stdout)) is None or form == "github"
     assert all(ours.match(line) for line in found.stdout.splitlines() if COMMAND.match(line))
     assert COMMAND.search(found.stderr) is None
+    assert re.search(r"[\x00-\x08\x0b-\x1f\x7f]", found.stdout + found.stderr) is None
 
 
 @pytest.mark.parametrize("form", ["text", "dot", "mermaid", "json", "svg"])

@@ -10,6 +10,7 @@ A finding in a notebook is at the line of its JSON, and its message names the ce
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
@@ -17,6 +18,7 @@ from autograd_lsp.cli.formats.regions import Region, Regions, path_from, project
 from autograd_lsp.cli.formats.wording import Wording, cell_words, statistics_lines
 from autograd_lsp.reports.report import Report, Texts
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
@@ -65,7 +67,7 @@ def _lines_and_columns(region: Region) -> dict[str, str]:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """The percent sign first, as all others are made of it."""
+    """The percent sign first, as all others are made of it. A runner turns these back, and no others."""
     for char in "%\r\n" + more:
         text = text.replace(char, f"%{ord(char):02X}")
-    return text
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)

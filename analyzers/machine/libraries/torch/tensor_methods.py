@@ -230,7 +230,7 @@ def _resize(m: Machine, owner: Ref, args: Args) -> Value:
         given = args.pos[0] if len(args.pos) == 1 else args.kw.get("size", Tup(tuple(args.pos)))
         items = given.items if isinstance(given, Tup) else (given,)
         sizes = tuple(m.int_of(item) for item in items)
-        shape = sizes if all(size is not None for size in sizes) else None
+        shape = sizes if all(size is not None and size >= 0 for size in sizes) else None
     if refreshed(m, owner.id).requires_grad and m.st.grad is not None:
         raise m.throw("RuntimeError", "cannot resize variables that require grad", Plain("", tensor.lineage))
     known = shape is not None and tensor.shape is not None and None not in (shape + tensor.shape)
