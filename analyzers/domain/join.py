@@ -136,6 +136,7 @@ class Join:
         if a.casts is not b.casts:
             out.casts = Map({k: v for k, v in a.casts.items() if b.casts.get(k) == v})
         out.doubtful = a.doubtful or b.doubtful
+        out.switches_out = a.switches_out or b.switches_out
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
         if a.frozen is not b.frozen:

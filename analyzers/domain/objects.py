@@ -92,7 +92,7 @@ class Tensor:
             return True
         if self.edge is None:
             return True
-        if self.edge.node is not None and self.requires_grad:
+        if self.edge.node is not None and self.requires_grad and not self.edge.maybe:
             return False
         return None
 

@@ -71,6 +71,8 @@ class State:
     `saved_hooks`: something else is kept in the place of saved tensors; `packing` are the hooks that put it there.
     `casting` is the type that autocast converts to, `?` where it may do so; `casts` are the copies that it keeps.
 
+    `switches_out`: unknown code has got hold of what changes grad mode, and so any context manager that it gives may.
+
     `filled` and `freed` are the moments at which an unknown backward last came by all gradients and all nodes.
 
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
@@ -90,6 +92,7 @@ class State:
         "modules",
         "packing",
         "saved_hooks",
+        "switches_out",
     )
 
     def __init__(self) -> None:
@@ -104,6 +107,7 @@ class State:
         self.casting: str | None = None
         self.casts: Map[int, int] = Map()
         self.doubtful = False
+        self.switches_out = False
         self.log: Log = ROOT
         self.filled: Log | None = None
         self.freed: Log | None = None
@@ -121,6 +125,7 @@ class State:
         other.casting = self.casting
         other.casts = self.casts
         other.doubtful = self.doubtful
+        other.switches_out = self.switches_out
         other.log = self.log
         other.filled = self.filled
         other.freed = self.freed

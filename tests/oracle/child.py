@@ -62,6 +62,7 @@ def run(program: Program, seconds: int) -> Run:
         warnings=tuple(warned),
         observations=recorder.observations(),
         learnt=learnt,
+        reached=tuple(sorted(recorder.reached.get(program.entry, ()))),
         seconds=round(taken, 3),
     )
 

@@ -18,6 +18,7 @@ BOUND = "__autograd_bound__"
 WALRUS = "__autograd_walrus__"
 CAUGHT = "__autograd_caught__"
 REVEAL = "__autograd_reveal__"
+REACHED = "__autograd_reached__"
 
 _SWALLOWERS = {"raises", "suppress", "assertRaises", "assertRaisesRegex"}
 
@@ -26,7 +27,27 @@ def instrument(text: str, path: str) -> ast.Module:
     """The tree of `text`, probed; raises `SyntaxError` as `compile` does."""
     tree = ast.parse(text, path)
     _Prober(text).visit(tree)
+    _mark_reached(tree)
     return ast.fix_missing_locations(tree)
+
+
+def _mark_reached(tree: ast.Module) -> None:
+    """A probe before each statement."""
+    for parent in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list):
+                setattr(parent, name, [new for node in block for new in _marked(node)])
+
+
+def _marked(node: ast.stmt) -> list[ast.stmt]:
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.ImportFrom(module="__future__"):
+            return [node]
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name.startswith("__autograd_"):
+            return [node]
+    probe = ast.Call(_load(REACHED), [ast.Constant(node.lineno)], [])
+    return [ast.copy_location(ast.Expr(ast.copy_location(probe, node)), node), node]
 
 
 class _Prober(ast.NodeTransformer):

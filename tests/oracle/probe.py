@@ -27,6 +27,7 @@ class Recorder:
     def __init__(self, root: str) -> None:
         self.root = Path(root)
         self.caught: list[Caught] = []
+        self.reached: dict[str, set[int]] = {}
         self._seen: dict[tuple[str, int, str, str], _Visits] = {}
 
     def probes(self, file: str) -> dict[str, Callable[..., Any]]:
@@ -49,6 +50,7 @@ class Recorder:
                 )
 
         return {
+            instrument.REACHED: self.reached.setdefault(file, set()).add,
             instrument.BOUND: bound,
             instrument.WALRUS: walrus,
             instrument.CAUGHT: caught,

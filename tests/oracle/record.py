@@ -81,6 +81,8 @@ class Observation:
 class Run:
     """`outcome`: `ok`, `raises`, `timeout`, or `crash` where the process died without a word.
 
+    `reached` are the lines of the entry's statements that were begun.
+
     `learnt`: the value and the gradient, as text, of each leaf that requires grad and that a global name leads to.
     """
 
@@ -90,6 +92,7 @@ class Run:
     warnings: tuple[Warned, ...] = ()
     observations: tuple[Observation, ...] = ()
     learnt: tuple[tuple[str, str], ...] = ()
+    reached: tuple[int, ...] = ()
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -106,6 +109,7 @@ class Run:
             warnings=tuple(Warned(**item) for item in data["warnings"]),
             observations=tuple(_observation(item) for item in data["observations"]),
             learnt=tuple((name, text) for name, text in data["learnt"]),
+            reached=tuple(data["reached"]),
             seconds=data["seconds"],
         )
 

@@ -133,9 +133,15 @@ def perhaps_filled(m: Machine) -> None:
     m.st.filled = m.st.log
 
 
-def blur_after_unknown(m: Machine) -> None:
-    """A backward ran through a graph that the machine cannot see: it may have reached and freed anything."""
+def blur_after_unknown(m: Machine, create: truth.Truth) -> None:
+    """A backward ran through a graph that the machine cannot see: it may have reached and freed anything.
+
+    With `create` it adds to a gradient out of place, so that those that were there may be other tensors now.
+    """
     perhaps_filled(m)
+    for ident, tensor in m.st.made(Tensor) if create is not False else ():
+        if m.tensor(tensor.grad) is not None:
+            m.st.put(ident, replace(tensor, grad=Unknown("grad", reach=(ident,))))
     tell(m, BackwardUnseen())
     for ident, found in m.st.since(m.st.freed):
         if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):

@@ -12,7 +12,7 @@ from functools import partial
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Edge, Tensor
-from analyzers.domain.values import NONE, Ref, Value
+from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import (
     accumulate,
     blur_after_unknown,
@@ -20,7 +20,7 @@ from analyzers.machine.autograd.accumulation import (
     perhaps_filled,
     retained,
 )
-from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, nodes_toward
+from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
 from analyzers.machine.autograd.tensors import tensor_at
@@ -88,13 +88,15 @@ def run_backward(
     check_inputs(m, inputs or (), "can't retain_grad on Tensor that has requires_grad=False")
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     if any(tensor is None for _, tensor in checked):
-        blur_after_unknown(m)
+        blur_after_unknown(m, create)
     edges = [root_edge(value, tensor) for value, tensor in known]
     aim: Aim | None = None
     if inputs is not None:
         targets, leaves = target_ids(m, inputs)
-        wanted, _ = nodes_toward(m, edges, targets, leaves)
-        aim = Aim(frozenset(wanted | targets), frozenset(targets), frozenset(leaves))
+        ways = ways_toward(m, edges, targets, leaves)
+        aim = Aim(frozenset(ways.nodes | targets), frozenset(targets), frozenset(leaves))
+        for leaf in sorted(leaves - ways.reached) if ways.unseen else ():
+            m.st.put(leaf, replace(tensor_at(m, leaf), grad=Unknown("grad", reach=(leaf,))))
     if inputs is None:
         tell(m, BackwardBegins(edges))
     walk = Walk(m, retain, name, create, aim)
@@ -111,7 +113,7 @@ def run_backward(
         # If the graph may continue below an unknown value, we cannot see who else goes through it.
         tell(m, GraphRetained(walk.reached))
     if walk.unknown:
-        blur_after_unknown(m)
+        blur_after_unknown(m, create)
     elif m.config.presumes:
         perhaps_filled(m)
     tell(m, LeavesReached(walk.leaves, walk.users))

@@ -78,8 +78,8 @@ class Walk:
         self.m = m
         self.retain = retain
         self.root = root
-        self.create = create is True
-        self.computes = self.create or watched or m.indexes.gradients_are_seen
+        self.create = create
+        self.computes = create is True or watched or m.indexes.gradients_are_seen
         self.aim = aim
         self.leaves: dict[int, bool] = {}
         self.reached: dict[int, bool] = {}
@@ -309,8 +309,20 @@ def writes_since(counter: Counter, version: int) -> list[Write]:
     return out[::-1]
 
 
-def nodes_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: set[int]) -> tuple[set[int], set[int]]:
-    """The nodes on a path from `roots` to a target, and the targets and leaves that are reached."""
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The nodes on the ways from some roots to some targets, and the targets and leaves that are reached.
+
+    `unseen`: some way leads to where the machine cannot see, and so perhaps to any target.
+    """
+
+    nodes: set[int]
+    reached: set[int]
+    unseen: bool
+
+
+def ways_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: set[int]) -> Ways:
+    """The ways from `roots` to the nodes `targets` and to `leaves`."""
     order: list[int] = []
     seen: set[int] = set()
     stack = [e.node for e in roots if e.node is not None]
@@ -341,4 +353,6 @@ def nodes_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: s
                     useful.add(ident)
                     changed = True
     met |= {e.node for e in roots if e.node is not None and e.node in targets}
-    return useful, met
+    onward = [*roots, *(edge for edges in children.values() for edge in edges)]
+    unseen = any(e.node is None and e.leaf is None for e in onward) or any(m.node(i).hidden for i in order)
+    return Ways(useful, met, unseen)

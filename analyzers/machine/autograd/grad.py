@@ -10,7 +10,7 @@ from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import trail
 from analyzers.machine.autograd.backward import check_inputs, check_root, root_edge, rooted, target_ids
-from analyzers.machine.autograd.engine import Aim, Walk, nodes_toward
+from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.causes import UNUSED, Plain
@@ -37,12 +37,12 @@ def differentiate(
     targets, leaves = target_ids(m, inputs)
     for leaf in leaves:
         tell(m, GradientRead(leaf))
-    wanted, met = nodes_toward(m, edges, targets, leaves)
-    aim = Aim(frozenset(wanted), frozenset(targets), frozenset(leaves))
+    ways = ways_toward(m, edges, targets, leaves)
+    aim = Aim(frozenset(ways.nodes), frozenset(targets), frozenset(leaves))
     walk = Walk(m, retain, name, create, aim, watched=True)
     walk.run(rooted(m, walk, edges, known, outputs))
-    blurred = walk.unknown or len(known) < len(checked) or any(e.maybe for e in edges)
-    blurred = blurred or any(m.node(i).kind == "unknown" or m.node(i).hidden for i in wanted)
+    blurred = walk.unknown or ways.unseen or len(known) < len(checked) or any(e.maybe for e in edges)
+    blurred = blurred or any(m.node(i).kind == "unknown" for i in ways.nodes)
     results: list[Value] = []
     for index, value in enumerate(inputs):
         tensor = m.tensor(value)
@@ -55,8 +55,9 @@ def differentiate(
         if isinstance(came, Ref) and not blurred and create is not None:
             results.append(came)
             continue
-        if (key in met and came != NONE) or blurred or key is None:
-            results.append(_gradient(m, tensor, create, walk, blurred))
+        if (key in ways.reached and came != NONE) or blurred or key is None:
+            has_graph = blurred or walk.keeps_graph() or _may_have_graph(m, came)
+            results.append(_gradient(m, tensor, create, walk, has_graph=has_graph))
             continue
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
@@ -70,13 +71,19 @@ def differentiate(
     return results
 
 
-def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, blurred: bool) -> Ref:
-    """A gradient known only by its sizes; `blurred`: it passed through something the machine cannot see."""
+def _may_have_graph(m: Machine, came: Value) -> bool:
+    """Of a gradient that hooks may have computed."""
+    found = m.tensor(came)
+    return came not in (NONE, GIVEN) if found is None else found.requires_grad is not False
+
+
+def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, *, has_graph: bool) -> Ref:
+    """A gradient known only by its sizes; `has_graph`: where one is created, it may have one."""
     grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
     made = tensor_at(m, grad.id)
     made.creation = "unknown"
     made.overlapping = False if tensor.shape is not None and numel(tensor.shape) == 1 else None
-    if create is not False and (blurred or walk.keeps_graph()):
+    if create is not False and has_graph:
         made.requires_grad = None
         made.contiguous = None
         node = Node(

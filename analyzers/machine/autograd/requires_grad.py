@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import Tensor
+from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import Ref
-from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.graph import operand, refreshed
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.core.causes import FlagOnNonLeaf, IntegerFlag, Plain
 from analyzers.machine.core.events import FlagSet, Rewrapped
@@ -59,13 +59,13 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         raise m.throw("RuntimeError", message, IntegerFlag(subject_name(m), tensor.dtype, tensor.lineage))
     was = tensor.requires_grad
     known: truth.Truth = on
+    found = tensor_at(m, ref.id)
+    edge = found.edge
     if tensor.is_leaf is None:
         known = True if on else None
-    found = tensor_at(m, ref.id)
-    if on is False:
-        m.st.put(ref.id, replace(found, requires_grad=known, lineage=_frozen(m, found)))
-    else:
-        m.st.put(ref.id, replace(found, requires_grad=known))
+        edge = _leaf_or_not(m, ref, edge) if method else None
+    lineage = _frozen(m, found) if on is False else found.lineage
+    m.st.put(ref.id, replace(found, requires_grad=known, edge=edge, lineage=lineage))
     for alias in tensor.aliases:
         other = tensor_at(m, alias)
         m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
@@ -73,6 +73,21 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         m.note(FlagSet(m.site(), ref.id, tensor.lineage))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
+
+
+def _leaf_or_not(m: Machine, ref: Ref, edge: Edge | None) -> Edge | None:
+    """The edge of what `requires_grad_()` made a leaf, or left as the result that it was: to a node that leads to both.
+
+    An assignment to `requires_grad` has no such doubt: it raises unless the tensor is a leaf.
+    """
+    if edge is None:
+        return None
+    ways = (replace(edge, maybe=True), Edge(leaf=ref.id, maybe=True))
+    node = Node(
+        (), ways, kind="unknown", loc=m.here(), what="requires_grad_", seq=m.next_sequence(),
+        epoch=tuple(m.extent.iterations), via=m.via(), operands=(operand(m, ref.id), operand(m, ref.id)),
+    )  # fmt: skip
+    return Edge(m.new(node).id, maybe=True)
 
 
 def _frozen(m: Machine, tensor: Tensor) -> Lineage | None:

@@ -7,7 +7,7 @@ from analyzers.domain.values import Builtin, Const, Func, Method, Native, Partia
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value
-from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
 
@@ -59,6 +59,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         return made
     m.record.imprecisions += 1
     values = [func, *args.all()]
+    if m.st.switches_out and isinstance(func, Unknown):
+        lose_modes(m)
     seen: set[int] = set()
     for value in args.all() if m.config.presumes else values:
         havoc_value(m, value, seen)

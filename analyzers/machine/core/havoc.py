@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import HeapObject
-from analyzers.domain.values import BoundBuiltin, Func, Method, Partial, Value
+from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial, Ref, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.registries import model_of
+from analyzers.machine.core.registries import SWITCHES, mode_of, model_of
 
 MOST = 4000
 """The most objects visited from one value."""
@@ -21,6 +21,8 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
         case Method(func=func, receiver=receiver):
             PORTS.python.escaped(m, func)
             havoc_value(m, receiver, seen)
+        case Builtin(name=name):
+            m.st.switches_out = m.st.switches_out or name in SWITCHES
         case BoundBuiltin(receiver=receiver):
             havoc_value(m, receiver, seen)
         case Partial(func=func, args=args, kwargs=kwargs):
@@ -38,6 +40,8 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     seen.add(ident)
     found = m.st.find(ident)
     if found is not None:
+        if mode_of(m, Ref(ident)) is not None:
+            m.st.switches_out = True
         model_of(found).havoc(m, ident, found, seen)
 
 

@@ -385,6 +385,9 @@ Modes: TypeAlias = "tuple[bool | None, bool | None, str | None]"
 """Grad mode, inference mode, and the dtype autocast converts to."""
 
 
+ANY_MODE = GradMode(grad=None, inference=None, casting="?")
+
+
 def apply_mode(m: Machine, mode: GradMode) -> Modes:
     """Switch the modes; returns the previous ones."""
     before = (m.st.grad, m.st.inference, m.st.casting)
@@ -395,6 +398,11 @@ def apply_mode(m: Machine, mode: GradMode) -> Modes:
     if mode.casting != "keep":
         m.st.casting = mode.casting
     return before
+
+
+def lose_modes(m: Machine) -> Modes:
+    """Unknown code may have switched the modes, though it is presumed not to; returns the previous ones."""
+    return (m.st.grad, m.st.inference, m.st.casting) if m.config.presumes else apply_mode(m, ANY_MODE)
 
 
 def restore_modes(state: State, before: Modes) -> None:

@@ -245,6 +245,9 @@ TRANSPARENT: Final[set[str]] = set()
 MODES: Final[dict[str, GradMode]] = {}
 """The grad mode set by a decorator used without a call, by dotted name."""
 
+SWITCHES: Final[set[str]] = set()
+"""The dotted names through which a program changes grad mode, and those of the modules that hold them."""
+
 EXPECTING: Final[set[str]] = set()
 """Context managers that expect an exception, by their class."""
 

@@ -10,7 +10,7 @@ from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.machine import Machine, Modes, apply_mode, restore_modes
+from analyzers.machine.core.machine import Machine, Modes, apply_mode, lose_modes, restore_modes
 from analyzers.machine.core.registries import EXPECTING, MODES, mode_of, packing_of
 from analyzers.machine.interpreter.flow import Flow, run_choices
 from analyzers.machine.objects.attributes import call_method, get_attribute
@@ -55,6 +55,8 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
         return Guard(), manager
     if isinstance(manager, Builtin) and manager.name in MODES:
         raise m.throw("TypeError", "'type' object does not support the context manager protocol")
+    if m.st.switches_out and isinstance(manager, Unknown):
+        return Guard(restore=lose_modes(m)), Unknown()
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
 
 

@@ -145,3 +145,10 @@ def op(m: Machine, name: str, what: str, **bound: Value) -> Value:
     row = table.row(name) or table.row(name + ".default")
     assert row is not None, name
     return apply(m, row, bound, what=what)
+
+
+def perhaps(m: Machine, name: str, what: str, bound: Bound) -> Value:
+    """Run the row `name`, where torch may run another one with the same result and other nodes."""
+    row = table.row(name)
+    assert row is not None, name
+    return apply(m, row, bound, what=what, doubtful=True)

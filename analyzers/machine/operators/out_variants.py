@@ -21,8 +21,9 @@ from analyzers.machine.autograd.versions import bump, version_of
 from analyzers.machine.autograd.writes import rebase
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.exceptions import PyRaise
+from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import infer, infer_list, tensors_in
+from analyzers.machine.operators.arguments import infer, infer_list, tensors_in, unknown_operand
 from analyzers.machine.operators.decompositions import composed
 from analyzers.ops import table
 from analyzers.ops.infer import TensorType
@@ -80,6 +81,10 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run
     result = _write(m, row, bound, what, run)
     if row.base in UNCOUNTED or before != [version_of(m, tensor_at(m, i)) for i in goals]:
         _resize(m, row, {name: value for name, value in bound.items() if name not in targets}, goals)
+    if _kind(row) == "composite" and any(unknown_operand(m, bound[n]) for n in bound.keys() - set(targets)):
+        # Its last part may have written into the target in the graph.
+        for ident in goals:
+            havoc_value(m, Ref(ident))
     return result
 
 

@@ -5,14 +5,14 @@ from transformers import drive as drive_trainer
 
 
 class Model(torch.nn.Module):
-    """An otherwise unknown module that learns."""
+    """An otherwise unknown module that learns. Its one parameter stands for many, of names that nobody knows."""
 
     def __init__(self):
         super().__init__()
-        self.weight = torch.nn.Parameter(torch.empty(0))
+        self.register_parameter("<any>", torch.nn.Parameter(torch.empty(0)))
 
     def forward(self, *args, **kwargs):
-        return autograd_machine.presumed_output(self.weight, *args, *kwargs.values())
+        return autograd_machine.presumed_output(self._parameters["<any>"], *args, *kwargs.values())
 
 
 def make_optimizer(models):

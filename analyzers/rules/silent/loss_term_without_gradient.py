@@ -62,6 +62,15 @@ for step in range(3):
     (reward - mean).backward()
     mean = 0.9 * mean + 0.1 * reward.detach()
 ```
+A straight-through estimate: the term without a graph takes back the value of the one with a graph.
+```python
+import torch
+logits = torch.randn(2, 3, requires_grad=True)
+soft = logits.softmax(1)
+hard = torch.zeros(2, 3).scatter_(1, soft.argmax(1, keepdim=True), 1.0)
+((hard - soft.detach() + soft) * torch.arange(3.0)).sum().backward()
+torch.nn.functional.gumbel_softmax(logits, hard=True).square().sum().backward()
+```
 """
 
 from __future__ import annotations
@@ -140,7 +149,7 @@ def _is_meant(
 ) -> bool:
     """Whether a term is made from the others, as in `x + (y - x).detach()`, or from what another backward uses."""
     others = {id(parent) for parent in total.parents if parent is not term}
-    if any(id(step) in others for step in cut.walk(_NEAR)):
+    if any(id(step) in others for step in term.walk(_NEAR)):
         return True
     sources = [parent for parent in cut.parents if parent.attached]
     done = [b.lineage for b in roots.values() if b is not backward and b.lineage is not None]

@@ -66,7 +66,8 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
             if value == NONE:
                 register(m, owner, "_parameters", name, value)
                 return True
-            if not isinstance(value, Unknown):
+            # Of a module that unknown code was handed, it may have made a parametrized one.
+            if not isinstance(value, Unknown) and not found.open:
                 raise m.throw("TypeError", "cannot assign")
             return True
         modules = m.obj(found.attrs.get("_modules", NONE))
@@ -111,6 +112,9 @@ def register(m: Machine, owner: Ref, table: str, name: str, value: Value) -> Non
             m.st.put(holder.id, replace(registered, items=registered.items.delete(key), order=left))
 
 
+ANY_NAME = "<any>"
+"""What a stand-in calls its parameter, which stands for many: `named_parameters` gives it any number of times."""
+
 PERHAPS_HOOKED = Unknown(None, "hooked")
 """Whether unknown code hooked a module: a single symbol for all modules, as unseen hooks may also do nothing."""
 
@@ -133,10 +137,13 @@ def is_layer(m: Machine, found: Instance) -> bool:
 
 def _named(m: Machine, args: Args, table: str) -> Value:
     module = args.get(0, "module")
-    pairs = tuple(Tup((Const(name), value)) for name, value in members(m, module, table))
+    found = members(m, module, table)
+    many = [Tup((Unknown("str"), value)) for name, value in found if name.endswith(ANY_NAME)]
+    pairs = [Tup((Const(name), value)) for name, value in found if not name.endswith(ANY_NAME)]
+    if many:
+        return m.new(ListObj((*pairs, *many), many[0]))
     more = is_open(m, module) or (not pairs and holds_unknown(m, module))
-    rest = Tup((Unknown("str"), Unknown())) if more else None
-    return m.new(ListObj(pairs, rest))
+    return m.new(ListObj(tuple(pairs), Tup((Unknown("str"), Unknown())) if more else None))
 
 
 @answers("autograd_machine.named_parameters")
@@ -146,10 +153,10 @@ def _named_parameters(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.parameters")
 def _parameters(m: Machine, args: Args) -> Value:
-    named = m.obj(_named(m, args, "_parameters"))
-    assert isinstance(named, ListObj)
-    found = tuple(pair.items[1] for pair in named.items if isinstance(pair, Tup))
-    return m.new(ListObj(found, None if named.rest is None else Unknown()))
+    module = args.get(0, "module")
+    found = tuple(value for _, value in members(m, module, "_parameters"))
+    more = is_open(m, module) or (not found and holds_unknown(m, module))
+    return m.new(ListObj(found, Unknown() if more else None))
 
 
 @answers("autograd_machine.named_buffers")

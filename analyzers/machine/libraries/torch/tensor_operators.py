@@ -12,7 +12,7 @@ from analyzers.machine.core.registries import misused
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.operators import DUNDER, method
-from analyzers.machine.operators.dispatch import call_torch
+from analyzers.machine.operators.dispatch import call_torch, perhaps
 
 
 def is_tensor(m: Machine, value: Value) -> bool:
@@ -39,6 +39,9 @@ def tensor_binary(m: Machine, op: str, left: Value, right: Value) -> Value:
         result = method(m, left, f"__{DUNDER[op]}__", [right])
         if result is not None:
             return result
+    if op == "/" and isinstance(left, Unknown) and left.type in {None, "tensor"}:
+        # A number is multiplied by the reciprocal, a tensor is divided: which node is made is not known.
+        return perhaps(m, "div.Tensor", op, {"self": left, "other": right})
     if op == "/":
         return call_method(m, right, "__rtruediv__", Args([left]))
     return call_torch(m, f"Tensor.__r{DUNDER[op]}__", [right, left], {})

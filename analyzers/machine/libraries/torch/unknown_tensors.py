@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.values import NONE, BoundBuiltin, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Unknown, Value
 from analyzers.machine.autograd.accumulation import blur_after_unknown
 from analyzers.machine.autograd.likely_tensors import presumed_loss
 from analyzers.machine.autograd.tensors import tensor_at
@@ -13,6 +13,7 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import GUESSES, Guess
+from analyzers.machine.libraries.torch.autograd_entries import truth_value
 from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.operators.opaque import opaque_result
@@ -26,7 +27,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
             loss = presumed_loss(m, receiver)
             if loss != receiver:
                 return call_method(m, loss, name, args)
-        blur_after_unknown(m)
+        blur_after_unknown(m, truth_value(m, args.get(2, "create_graph", FALSE)))
         m.note(BackwardCall(m.site(), subject_name(m), receiver.lineage, False, (), None, True, m.st.assumed))
         return NONE
     if name == "item":

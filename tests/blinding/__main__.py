@@ -1,0 +1,37 @@
+"""`python -m tests.blinding --count 20000 --seed 7 --jobs 2`: what is false of programs that hide something.
+
+The table counts; of each of the most frequent false claims, the smallest program is shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from tests.blinding.measure import Measured, measure, worst
+from tests.blinding.programs import pairs
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.blinding", description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="of the first program; the others follow")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--show", type=int, default=5, help="how many false claims to minimise and print")
+    parser.add_argument("--warned", type=int, default=0, help="how many programs with a new warning to print")
+    options = parser.parse_args()
+    began = time.monotonic()
+    measured = Measured()
+    for measured in measure(pairs(options.seed, options.count), options.jobs):
+        print(f"{measured.programs} programs, {sum(map(len, measured.false.values()))} false", file=sys.stderr)
+    print(*measured.table(), sep="\n")
+    print(f"{time.monotonic() - began:.0f} s")
+    for text, item in worst(measured, options.show):
+        print(f"\n## {item.key}\n{item.detail}\n\n{text}", end="")
+    for text, message in measured.warned[: options.warned]:
+        print(f"\n## warned: {message}\n\n{text}", end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What the analyzer says of blinded programs, held against torch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+
+from tests.differential.compare import Disagreement, disagree, smallest
+from tests.oracle import Pool, Program, Run
+from tests.support.analyzer import Analysis, Sources, analyze_or_tell
+from tests.support.judge import false_errors
+
+FALSE = ("crash", "false error", "wrong fact")
+SECONDS = 20
+
+
+@dataclass(slots=True)
+class Measured:
+    """`quiet` counts the programs that run and of which nothing was said before they were blinded."""
+
+    programs: int = 0
+    raising: int = 0
+    foretold: int = 0
+    quiet: int = 0
+    warned: list[tuple[str, str]] = field(default_factory=list)
+    false: dict[str, list[tuple[str, Disagreement]]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, text: str, before: Analysis | str, said: Analysis | str, run: Run) -> None:
+        """One more program: `before` is what was said of it when nothing was hidden."""
+        if run.outcome not in ("ok", "raises"):
+            return
+        self.programs += 1
+        found = [item for item in disagree(said, run) if item.kind != "false error"]
+        found += _false_errors(said, run)
+        missed = [item for item in found if item.kind == "missed raise"]
+        raised = len(run.caught) + (run.raised is not None)
+        self.raising += raised
+        self.foretold += max(0, raised - len(missed))
+        for item in found:
+            if item.kind in FALSE:
+                self.false[item.key].append((text, item))
+        if run.outcome == "ok" and not isinstance(before, str) and not before.findings:
+            self.quiet += 1
+            if not isinstance(said, str):
+                self.warned += [(text, f"{item.at.number}: {item.code} {item.message}") for item in said.findings][:1]
+
+    def count(self, kind: str) -> int:
+        """In how many programs there is something false of a kind."""
+        return len({text for key, items in self.false.items() if key.startswith(f"{kind}:") for text, _ in items})
+
+    def table(self) -> Iterator[str]:
+        yield f"blinded programs      {self.programs:>6}"
+        for kind in FALSE:
+            yield f"with a {kind:<15}{self.count(kind):>6}  {self.count(kind) / max(1, self.programs):.4%}"
+        share = len(self.warned) / max(1, self.quiet)
+        yield f"quiet before          {self.quiet:>6}  now warned of: {len(self.warned)} ({share:.2%})"
+        yield f"raises                {self.raising:>6}  still foretold as errors: {self.foretold}"
+        yield ""
+        for key, items in sorted(self.false.items(), key=lambda entry: -len(entry[1])):
+            yield f"{len(items):>6}  {key}"
+
+
+def _false_errors(said: Analysis | str, run: Run) -> Iterator[Disagreement]:
+    """Errors on lines that torch has reached: each says that whoever gets to its line sees it raise."""
+    for finding in () if isinstance(said, str) else false_errors(said, run):
+        at = finding.at if finding.raises is None else finding.raises.at
+        if at.number in run.reached:
+            yield Disagreement("false error", finding.name, f"line {finding.at.number}: {finding.message}")
+
+
+def measure(pairs: Iterable[tuple[str, str]], jobs: int) -> Iterator[Measured]:
+    """The measure of all so far, after each few hundred programs. `pairs` are texts and the same blinded."""
+    measured = Measured()
+    with Pool(jobs) as pool, ProcessPoolExecutor(jobs) as executor:
+        rest = iter(pairs)
+        while batch := list(islice(rest, 300)):
+            said = executor.map(_analyses, batch, chunksize=8)
+            runs = pool.run([Program.from_text(hidden) for _, hidden in batch], seconds=SECONDS)
+            for (_, hidden), (before, after), run in zip(batch, said, runs, strict=True):
+                measured.add(hidden, before, after, run)
+            yield measured
+
+
+def _analyses(pair: tuple[str, str]) -> Sequence[Analysis | str]:
+    return [analyze_or_tell(Sources.of_text(text), "host", SECONDS) for text in pair]
+
+
+def worst(measured: Measured, most: int) -> Iterator[tuple[str, Disagreement]]:
+    """The smallest program with each of the most frequent false claims."""
+    with Pool(1) as pool:
+        for items in sorted(measured.false.values(), key=len, reverse=True)[:most]:
+            text, item = min(items, key=lambda pair: len(pair[0]))
+            yield smallest(text, item, pool, "host")
