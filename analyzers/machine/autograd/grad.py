@@ -56,8 +56,10 @@ def differentiate(
             results.append(came)
             continue
         if (key in ways.reached and came != NONE) or blurred or key is None:
-            has_graph = blurred or walk.keeps_graph() or _may_have_graph(m, came)
-            results.append(_gradient(m, tensor, create, walk, has_graph=has_graph))
+            if create is False or not (blurred or walk.keeps_graph() or _may_have_graph(m, came)):
+                results.append(_plain_gradient(m, tensor, create))
+            else:
+                results.append(_gradient_in_graph(m, tensor, create, walk, blurred=blurred))
             continue
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
@@ -77,18 +79,25 @@ def _may_have_graph(m: Machine, came: Value) -> bool:
     return came not in (NONE, GIVEN) if found is None else found.requires_grad is not False
 
 
-def _gradient(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, *, has_graph: bool) -> Ref:
-    """A gradient known only by its sizes; `has_graph`: where one is created, it may have one."""
+def _plain_gradient(m: Machine, tensor: Tensor, create: truth.Truth) -> Ref:
+    """A gradient without a graph, known only by its sizes."""
     grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
     made = tensor_at(m, grad.id)
     made.creation = "unknown"
     made.overlapping = False if tensor.shape is not None and numel(tensor.shape) == 1 else None
-    if create is not False and has_graph:
-        made.requires_grad = None
-        made.contiguous = None
-        node = Node(
-            (), tuple(Edge(node=i, maybe=True) for i in walk.reached), kind="unknown", loc=m.here(), what="grad",
-            seq=m.next_sequence(), epoch=tuple(m.extent.iterations), via=m.via(),
-        )  # fmt: skip
-        made.edge = Edge(m.new(node).id, maybe=True)
+    return grad
+
+
+def _gradient_in_graph(m: Machine, tensor: Tensor, create: truth.Truth, walk: Walk, *, blurred: bool) -> Ref:
+    """A gradient that may have a graph, to all that backward came by; to anything, if it is not known what that was."""
+    grad = _plain_gradient(m, tensor, create)
+    made = tensor_at(m, grad.id)
+    made.requires_grad = None
+    made.contiguous = None
+    edges = [Edge(node=ident, maybe=True) for ident in walk.reached]
+    node = Node(
+        (), (*edges, *([Edge(maybe=True)] if blurred else [])), kind="unknown", loc=m.here(), what="grad",
+        seq=m.next_sequence(), epoch=tuple(m.extent.iterations), via=m.via(),
+    )  # fmt: skip
+    made.edge = Edge(m.new(node).id, maybe=True)
     return grad
