@@ -62,7 +62,8 @@ def _view(call: Call) -> Result:
 
 def _view_dtype(operand: TensorType, dtype: object) -> TensorType:
     if not isinstance(dtype, str):
-        return TensorType(unknown_sizes(operand.shape), None)
+        # What is not known to be a type may be a size.
+        return TensorType(None, None)
     old, new = item_bits(operand.dtype) if operand.dtype else None, item_bits(dtype)
     shape = operand.shape
     if old is None or new is None:

@@ -218,6 +218,12 @@ def test_claims_about_recorded_calls_are_what_torch_gave(recorded: tuple[list[Re
         assert share >= floor
 
 
+def test_what_may_be_a_size_or_a_type_gives_no_shape() -> None:
+    """`t.view(unknown)`: torch has an overload for each."""
+    [made] = infer("view", {"self": TensorType((2, 3), "float32"), "dtype": UNKNOWN}) or ()
+    assert made.shape is None
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_claims_hold_when_knowledge_is_erased(recorded: tuple[list[Recorded], list[Recorded]], seed: int) -> None:
     chance = random.Random(seed)

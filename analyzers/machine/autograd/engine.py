@@ -84,6 +84,8 @@ class Walk:
         self.leaves: dict[int, bool] = {}
         self.reached: dict[int, bool] = {}
         self.unknown = False
+        self.may_have_raised = False
+        """Whether it may have ended earlier, in something else."""
         self.executed: list[int] = []
         self.sure: dict[int, bool] = {}
         self.met: set[int] = set()
@@ -216,7 +218,10 @@ class Walk:
         if node.freed is not False and (node.saved or node.kind == "copy-slices"):
             cause = Freed(node, node.loc, self.root)
             if node.freed and certain and (keeps or node.kind == "copy-slices"):
-                raise self.m.throw("RuntimeError", TWICE, cause)
+                raised = self.m.throw("RuntimeError", TWICE, cause)
+                if raised.event is not None and self.may_have_raised:
+                    raised.event.sure = False
+                raise raised
             if node.freed:
                 self.m.warn("RuntimeError", TWICE, cause)
         if node.kind == "unimplemented" and certain:
@@ -261,6 +266,7 @@ class Walk:
         if certain and not saved.maybe and node.kind != "unknown":
             self._check_stale(saved)
             raise self.m.throw("RuntimeError", MODIFIED, cause)
+        self.may_have_raised = True
         self.m.warn("RuntimeError", MODIFIED, cause)
 
     def _check_stale(self, saved: Saved) -> None:

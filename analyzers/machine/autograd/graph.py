@@ -93,7 +93,7 @@ def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
         return ()
     if tensor.edge is None:
         return () if tensor.requires_grad else None if tensor.base is not None else ()
-    if tensor.edge.node is None or tensor.requires_grad is None:
+    if tensor.edge.node is None or tensor.edge.maybe or tensor.requires_grad is None:
         return None
     node = m.node(tensor.edge.node)
     if node.kind == "unknown" and not node.names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import DictObj, HeapObject, Instance, ListObj, SetObj, Tensor, by_name
+from analyzers.domain.objects import DictObj, HeapObject, Instance, Iterator, ListObj, SetObj, Tensor, by_name
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core.machine import Machine
 
@@ -40,6 +40,8 @@ def held_by(found: HeapObject) -> list[int]:
             values = [*items, *((rest,) if rest is not None else ())]
         case DictObj(values=entries, rest=rest):
             values = [*entries, *((rest,) if rest is not None else ())]
+        case Iterator(source=source, items=items, rest=rest):
+            values = [source, *(items or ()), *((rest,) if rest is not None else ())]
         case Instance(attrs=attrs):
             values = [value for _, value in by_name(attrs)]
         case _:

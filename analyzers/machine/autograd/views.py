@@ -96,7 +96,8 @@ def new_view(
     requires: truth.Truth
     if node is not None:
         requires = source.requires_grad
-        edge: Edge | None = Edge(node, output, onward=onward)
+        # Where no gradients are recorded, the view of a leaf is one that requires grad, too.
+        edge: Edge | None = Edge(node, output, maybe=m.st.grad is None, onward=onward)
     else:
         requires = source.requires_grad if m.st.grad is False else False
         if m.st.grad is None:

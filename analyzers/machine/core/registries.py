@@ -56,6 +56,10 @@ class ObjectModel:
     def binary(self, m: Machine, op: str, left: Value, right: Value) -> Value | None:
         return None
 
+    def written_or_made(self, m: Machine, old: Unknown, made: Value) -> Value:
+        """The result of `old op= value`: perhaps `old`, written in place, and otherwise `made`."""
+        return made
+
     def augmented(self, m: Machine, op: str, old: Ref, found: HeapObject, value: Value) -> Value | None:
         return None
 

@@ -16,7 +16,7 @@ from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import put
+from analyzers.machine.core.havoc import havoc_value, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.streams import Stream
@@ -219,6 +219,8 @@ class IteratorModel(ObjectModel):
 class HalfUsedModel(IteratorModel):
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, Iterator)
+        for item in (found.source, *(found.items or ()), *(() if found.rest is None else (found.rest,))):
+            havoc_value(m, item, seen)
         put(m, ident, found, Iterator(found.source, None, found.items, found.rest))
 
 

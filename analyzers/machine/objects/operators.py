@@ -223,4 +223,6 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
             return result
     if found is None and isinstance(old, Unknown) and old.type is None:
         havoc_value(m, old)
+        made = binary(m, op, old, value)
+        return model_of(m.obj(made)).written_or_made(m, old, made)
     return binary(m, op, old, value)

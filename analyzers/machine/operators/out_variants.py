@@ -81,10 +81,12 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run
     result = _write(m, row, bound, what, run)
     if row.base in UNCOUNTED or before != [version_of(m, tensor_at(m, i)) for i in goals]:
         _resize(m, row, {name: value for name, value in bound.items() if name not in targets}, goals)
-    if _kind(row) == "composite" and any(unknown_operand(m, bound[n]) for n in bound.keys() - set(targets)):
-        # Its last part may have written into the target in the graph.
+    may_refuse = _kind(row) in {"derivative", "no-grad"}
+    if not may_refuse and any(unknown_operand(m, bound[n]) for n in bound.keys() - set(targets)):
+        # What was written into the target may be in the graph.
         for ident in goals:
-            havoc_value(m, Ref(ident))
+            base = tensor_at(m, ident).base
+            havoc_value(m, Ref(ident if base is None else base))
     return result
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from analyzers.domain import truth
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, HeapObject, Tensor
-from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Ref, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Ref, Unknown, Value
 from analyzers.machine.autograd.havoc import havoc_tensor
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
@@ -100,6 +101,13 @@ class TensorModel(ObjectModel):
         if isinstance(found, Tensor) and isinstance(other, Tensor) and (found.aliases or other.aliases):
             return None
         return False
+
+    def written_or_made(self, m: Machine, old: Unknown, made: Value) -> Value:
+        """Either has a graph if what is added has one; without one, a tensor that is written keeps its flag."""
+        found = m.tensor(made)
+        if found is None or found.requires_grad:
+            return made
+        return Unknown(None, None, found.lineage, reach_of(old, made))
 
     def is_instance(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> truth.Truth:
         assert isinstance(found, Tensor)
