@@ -42,7 +42,20 @@ from analyzers.domain.objects import (
     Tensor,
 )
 from analyzers.domain.state import State, touched
-from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
+from analyzers.domain.values import (
+    NONE,
+    BoundBuiltin,
+    Builtin,
+    Const,
+    Method,
+    Partial,
+    RangeValue,
+    Ref,
+    SliceValue,
+    Tup,
+    Unknown,
+    Value,
+)
 
 
 def join_shapes(a: Shape, b: Shape) -> Shape:
@@ -99,6 +112,10 @@ def reach_of(*values: Value) -> tuple[int, ...]:
                 found.extend(reach)
             case Tup(items=items):
                 stack.extend(items)
+            case BoundBuiltin(receiver=receiver) | Method(receiver=receiver):
+                stack.append(receiver)
+            case Partial(func=func, args=args, kwargs=kwargs):
+                stack.extend((func, *args, *(value for _, value in kwargs)))
     return tuple(dict.fromkeys(found))
 
 
