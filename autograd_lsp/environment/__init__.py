@@ -13,7 +13,7 @@ Whoever asks gets at once what is known, at first nothing: an answer comes later
 
 from __future__ import annotations
 
-from autograd_lsp.environment.answers import Environment, cache_folder
+from autograd_lsp.environment.answers import Environment, cache_folder, cache_lies_below
 from autograd_lsp.environment.find import fingerprint
 
-__all__ = ["Environment", "cache_folder", "fingerprint"]
+__all__ = ["Environment", "cache_folder", "cache_lies_below", "fingerprint"]

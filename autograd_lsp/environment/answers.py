@@ -150,9 +150,10 @@ class Environment:
         for _ in range(ATTEMPTS):
             child: Child | None = None
             try:
-                environments = [[python, folders_of(python)] for python in pythons(*self._where())]
+                configured, folder = self._where()
+                environments = [[python, folders_of(python)] for python in pythons(configured, folder)]
                 child = self._start([sys.executable, str(_CHILD), json.dumps(environments)])
-                self._serve(child, kinds)
+                self._serve(child, kinds, folder)
                 break
             except (OSError, SlowError, ValueError):
                 self.has_failed = True
@@ -164,13 +165,13 @@ class Environment:
             name = self._next()
             self._answer({name: kinds.get(name, "unknown")})
 
-    def _serve(self, child: Child, kinds: dict[str, str]) -> None:
+    def _serve(self, child: Child, kinds: dict[str, str], folder: str) -> None:
         """Until a question takes too long; at once where there is no environment."""
         environment = child.answer(self._seconds)
         if environment is None:
             return
         self.python = str(environment[0])
-        store = Store(environment)
+        store = Store(environment, is_kept=not cache_lies_below([folder]))
         kinds.update(store.kinds)
         while True:
             name = self._next()
@@ -200,26 +201,35 @@ class Environment:
 
 
 class Store:
-    """The answers about one environment on the disk. A file that cannot be read is none."""
+    """The answers about one environment on the disk, if they are kept there. A file that cannot be read is none."""
 
-    def __init__(self, environment: Iterable[object]) -> None:
+    def __init__(self, environment: Iterable[object], *, is_kept: bool = True) -> None:
+        self.is_kept = is_kept
         key = hashlib.sha256(json.dumps([FORMAT, *environment]).encode()).hexdigest()[:32]
         self.path = cache_folder() / "environments" / f"{key}.json"
         self.kinds = self._read()
 
     def add(self, name: str, kind: str) -> None:
         self.kinds[name] = kind
+        if not self.is_kept:
+            return
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(str(self.path), json.dumps({**self._read(), **self.kinds}).encode(), lasting=False)
 
     def _read(self) -> dict[str, str]:
         try:
-            data = json.loads(read_regular_file(self.path))
-        except (OSError, ValueError):
+            data = json.loads(read_regular_file(self.path)) if self.is_kept else {}
+        except (OSError, RecursionError, ValueError):
             return {}
         sound = isinstance(data, dict) and all(isinstance(kind, str) for kind in data.values())
         return data if sound else {}
+
+
+def cache_lies_below(folders: Iterable[str]) -> bool:
+    """Whether a checkout in one of these folders may have brought the cache along."""
+    place = cache_folder().resolve()
+    return any(place.is_relative_to(Path(folder).resolve()) for folder in folders if os.path.isdir(folder))
 
 
 def cache_folder() -> Path:

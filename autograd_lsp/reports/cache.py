@@ -26,7 +26,7 @@ import analyzers
 import autograd_lsp
 from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice, Finding
-from autograd_lsp.environment import cache_folder
+from autograd_lsp.environment import cache_folder, cache_lies_below
 from autograd_lsp.process.drafts import write_whole
 from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 
@@ -136,10 +136,8 @@ class Cache:
 
 
 def lies_below(folders: Iterable[str]) -> str | None:
-    """The cache, if it lies below one of the folders that are checked: a checkout may have brought it along."""
-    place = cache_folder()
-    tops = [Path(folder).resolve() for folder in folders if os.path.isdir(folder)]
-    return str(place) if any(place.resolve().is_relative_to(top) for top in tops) else None
+    """The cache, if it lies below one of the folders that are checked."""
+    return str(cache_folder()) if cache_lies_below(folders) else None
 
 
 def _digest_of(data: bytes | None) -> bytes:

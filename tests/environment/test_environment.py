@@ -194,10 +194,24 @@ def test_a_cache_that_is_no_json_is_made_anew(python: str) -> None:
     names = {"fused_kernels": "missing"}
     assert all_of(near(python), names) == names
     [file] = (cache_folder() / "environments").iterdir()
-    for broken in ("{", "[]", '{"fused_kernels": 3}'):
+    for broken in ("{", "[]", '{"fused_kernels": 3}', "[" * 100_000):
         file.write_text(broken)
         assert all_of(near(python), names) == names
         assert "missing" in file.read_text()
+
+
+def test_a_cache_that_the_workspace_brings_along_is_not_used(
+    python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    names = {"fused_kernels": "missing"}
+    assert all_of(near(python), names) == names
+    [file] = (cache_folder() / "environments").iterdir()
+    file.write_text('{"fused_kernels": "module"}')
+    assert all_of(near(python), names) == {"fused_kernels": "module"}
+    inside = Environment(lambda: (python, str(tmp_path)), seconds=300.0)
+    assert all_of(inside, names) == names
+    assert "module" in file.read_text()
 
 
 def test_without_an_environment_nothing_is_known(tmp_path: Path) -> None:
