@@ -67,3 +67,21 @@ def test_what_is_false_is_told(pool: Pool) -> None:
         measured = Measured()
         measured.add(known, said, said, run)
         assert [key for key in measured.false if key.startswith("false error")] == false
+
+
+HEAD = "import hidden, torch\nx = torch.ones(3, requires_grad=True)\n"
+TWICE = "(x**2).sum().backward(create_graph=True)\nhidden.same(x**3).sum().backward(create_graph=True)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD
+        + "t = x * 2\nmade = hidden.same(t) / t\n",  # a number is multiplied by the reciprocal, a tensor is divided
+        HEAD + TWICE + "made = x.grad\n",  # the second backward may have put another tensor there
+        HEAD + "with hidden.same(torch).no_grad():\n    made = x[0]\n",
+    ],
+)
+def test_no_node_is_named_where_there_may_be_another(text: str) -> None:
+    claims = analyze(Sources.of_text(text)).claims
+    assert not [claim.grad_fn for claim in claims if claim.name == "made" and claim.grad_fn is not None]
