@@ -27,11 +27,14 @@ def known() -> tuple[str, ...]:
     return (*texts, *(snippet.text for snippet in SNIPPETS if snippet.cases == (Case(""),) and not snippet.driver))
 
 
-def pairs(seed: int, count: int) -> Iterator[tuple[str, str]]:
-    """Programs as they are and as they are blinded; the seed of each is `seed` and what follows."""
+def pairs(seed: int, count: int, random_share: float = _RANDOM) -> Iterator[tuple[str, str]]:
+    """Programs as they are and as they are blinded; the seed of each is `seed` and what follows.
+
+    A new snippet changes which known program a seed stands for; the random ones stay.
+    """
     for number in range(seed, seed + count):
         dice = random.Random(number)
-        text = generate(number, dice.choice(LEVELS)) if dice.random() < _RANDOM else dice.choice(known())
+        text = generate(number, dice.choice(LEVELS)) if dice.random() < random_share else dice.choice(known())
         hidden = blinded(text, dice, dice.randint(1, MOST_WRAPS))
         if hidden is not None:
             yield text, hidden
