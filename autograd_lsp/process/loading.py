@@ -6,8 +6,11 @@ load as all the rest; and no command needs what the others do.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from autograd_lsp.process.memory import without_collecting
 
 if TYPE_CHECKING:
     from analyzers.drafting.base import Rule
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from analyzers.report import Bound, Reach
 
 BY_NAME = {
+    "analyzers.host": "the server answers first; a check may have kept all it says",
     "autograd_lsp.cli.commands": "of all commands, one is given",
     "autograd_lsp.cli.explanations": "of all formats, one is asked for; rich, which some print with, takes long",
     "autograd_lsp.cli.fixing": "few checks fix, and those that find all as it was are quick",
@@ -27,13 +31,15 @@ BY_NAME = {
 
 def load(name: str) -> Any:
     """A module of a table, by its whole name."""
-    return import_module(name)
+    if name in sys.modules:
+        return sys.modules[name]
+    with without_collecting():
+        return import_module(name)
 
 
 def host_class() -> type[Host]:
-    from analyzers.host import Host  # noqa: PLC0415  (the server answers first; a check may have kept all it says)
-
-    return Host
+    host: type[Host] = load("analyzers.host").Host
+    return host
 
 
 def rules() -> tuple[Rule, ...]:
