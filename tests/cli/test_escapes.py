@@ -106,7 +106,8 @@ def test_text_holds_nothing_to_obey(message: str, name: str) -> None:
     text.write(stream, [report(message, name)], False)
     lines = stream.getvalue().split("\n")
     assert all(line.isprintable() for line in lines)
-    assert lines[0].endswith("(saved-tensor-modified)") and lines[0].startswith(name)
+    assert lines[0].endswith("(saved-tensor-modified)") and lines[0].removeprefix("./").startswith(name)
+    assert not lines[0].startswith("::"), "a command to GitHub"
 
 
 def test_characters_that_xml_has_no_way_to_write_are_left_out() -> None:
