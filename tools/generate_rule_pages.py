@@ -17,7 +17,7 @@ GROUPS = {
     "AG2": "The gradient is wrong, missing, or goes nowhere",
     "AG3": "The training step out of order",
     "AG4": "Memory and time",
-    "AG0": "Comments that silence findings",
+    "AG0": "Comments that silence findings, and what is not analysed",
 }
 
 

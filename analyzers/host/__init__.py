@@ -33,7 +33,7 @@ from analyzers.program.disk import read_from_disk
 from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
 from analyzers.report import Card, Choice, Edit, Fact, Finding, Graph, Sighting
-from analyzers.rules.comments import suppression
+from analyzers.rules.text import suppression
 
 T = TypeVar("T")
 

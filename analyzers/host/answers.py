@@ -16,8 +16,8 @@ from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
 from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
 from analyzers.rules import RULES
-from analyzers.rules.comments import suppression
-from analyzers.rules.comments.suppression import Comments, Use
+from analyzers.rules.text import file_too_large, suppression, syntax_error
+from analyzers.rules.text.suppression import Comments, Use
 
 
 @query(remembers=FORMER_FUNCTIONS)
@@ -80,15 +80,19 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
     return tuple(told)
 
 
+@query(eager=1)
+def left_out(db: Database, path: str) -> tuple[Finding, ...]:
+    """The stretches of a file that do not parse."""
+    cut = module(db, path)
+    return tuple(syntax_error.findings(path, cut.text, cut.holes.items()))
+
+
 @query
 def findings(db: Database, path: str) -> tuple[Finding, ...]:
     """What is left of the findings once comments and choices have spoken."""
     if is_too_large(db, path):
-        what = (
-            f"this file is larger than {MOST_TEXT // 1_000_000} MB: it is not analysed, and what it defines is unknown"
-        )
-        return (Finding("AG004", "file-too-large", "info", what, Place(path, 0, 0)),)
-    loud = [finding for finding in found(db, path) if not is_silenced(db, finding)]
+        return (file_too_large.finding(path, MOST_TEXT),)
+    loud = [finding for finding in (*found(db, path), *left_out(db, path)) if not is_silenced(db, finding)]
     chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))
     return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
 

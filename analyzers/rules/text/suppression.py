@@ -20,7 +20,7 @@ from tree_sitter import Node, Tree
 
 from analyzers.drafting.base import Rule
 from analyzers.report import Edit, Finding, Fix, Place
-from analyzers.rules.comments import unknown_suppression, unused_suppression
+from analyzers.rules.text import unknown_suppression, unused_suppression
 from analyzers.syntax import parse
 from analyzers.syntax.comments import Code, Suppression
 

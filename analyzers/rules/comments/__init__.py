@@ -1,1 +1,0 @@
-"""Comments that suppress findings, and the rules about them: AG0xx."""
