@@ -81,8 +81,8 @@ class Configuration:
     def python(self, folder: str) -> str | None:
         """The interpreter that is configured for the programs in a folder."""
         for layer in (self._over(folder), self._of_folder(folder)):
-            if layer.python is not None:
-                return os.path.join(layer.root, os.path.expanduser(layer.python))
+            if layer.interpreter is not None:
+                return layer.interpreter
         return None
 
     def _layers(self, path: str) -> tuple[Layer, Layer]:

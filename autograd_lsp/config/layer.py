@@ -32,6 +32,11 @@ class Layer:
     python: str | None = None
     """The interpreter, or the folder of the environment, in which the programs run."""
 
+    @property
+    def interpreter(self) -> str | None:
+        """`python` as a path that does not depend on where it was written."""
+        return None if self.python is None else os.path.join(self.root, os.path.expanduser(self.python))
+
     def ignored_in(self, path: str) -> tuple[str, ...]:
         """The selectors that are ignored in the file at `path`, beyond `ignore`."""
         found: list[str] = []
@@ -86,7 +91,10 @@ def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool 
                 values[name.replace("-", "_")] = KEYS[name].read(value, f"{where}{key}")
         elif strict:
             raise ConfigError(f"{where}{key}: unknown key; the keys are {', '.join(sorted(KEYS))}")
-    return Layer(root=root, **values)
+    layer = Layer(root=root, **values)
+    if layer.interpreter is not None and not os.path.exists(layer.interpreter):
+        raise ConfigError(f"{where}python: there is no {layer.interpreter}")
+    return layer
 
 
 def read_selectors(value: object, where: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def discover(
 ) -> list[Source]:
     """Each file once, in the order of the command line and by name within a folder.
 
-    `tell` hears of the lists of ignored files that cannot be read.
+    `tell` hears of folders in which there is nothing to look at, and of lists of ignored files that cannot be read.
     """
     found: dict[str, Source] = {}
     for path in paths:
@@ -63,7 +63,10 @@ def discover(
         elif os.path.isdir(path):
             excluding = None if configuration.excludes(os.path.abspath(path), is_folder=True) else configuration
             ignored = GitIgnore.below(os.path.abspath(path), tell) if respect_gitignore else None
-            for shown in files_below(path, excluding, (".py", SUFFIX), ignored):
+            below = list(files_below(path, excluding, (".py", SUFFIX), ignored))
+            if not below:
+                tell(f"{path}: there are no Python files or notebooks to check")
+            for shown in below:
                 found.setdefault(os.path.abspath(shown), Source(shown, os.path.abspath(shown), folder=path))
         else:
             found.setdefault(os.path.abspath(path), Source(path, os.path.abspath(path)))

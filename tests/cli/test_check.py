@@ -219,3 +219,12 @@ def test_a_file_of_data_is_not_analysed_and_imports_of_it_are_unknown(tmp_path: 
     found = {file["path"]: [(f["code"], f["severity"]) for f in file["findings"]] for file in answer["files"]}
     assert found == {"data.py": [("AG004", "info")], "train.py": [("AG104", "error")]}
     assert code == 1
+
+
+def test_a_path_without_python_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "words.txt").write_text("def f(:\n")
+    (tmp_path / "train.py").write_text("import torch\n")
+    done = run("check", "data", "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "No findings in 1 file.\n")
+    assert done.stderr == "autograd-lsp: data: there are no Python files or notebooks to check\n"

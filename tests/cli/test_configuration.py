@@ -181,6 +181,14 @@ def test_a_bad_value_is_bad_usage_with_file_and_key(project: Path, text: str, wo
     assert run("check", "--no-config", "train.py", cwd=project).returncode == 1
 
 
+def test_an_interpreter_that_is_not_there_is_bad_usage(project: Path) -> None:
+    configure(project, 'python = "nowhere"')
+    done = run("check", cwd=project)
+    assert done.returncode == 2 and "python: there is no" in done.stderr and "nowhere" in done.stderr
+    (project / "nowhere").mkdir()
+    assert run("check", cwd=project).returncode != 2
+
+
 def test_a_bad_pyproject_names_the_table(project: Path) -> None:
     (project / "pyproject.toml").write_text("[tool]\nautograd-lsp = 3\n")
     assert "pyproject.toml: tool.autograd-lsp: expected a table" in run("check", cwd=project).stderr
