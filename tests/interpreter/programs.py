@@ -630,6 +630,17 @@ for j in (1, 2):
     except ValueError as found:
         break
 """,
+    "objects without an equality": """
+class A:
+    pass
+class B(A):
+    def __eq__(self, other):
+        return True
+x = A()
+y = A()
+a = x == y, x == x, x != y, x == 1, x in [y], x in [y, x]
+b = B() == 1
+""",
     "statements that delete": "a = 1\nb = {'k': 1, 'l': 2}\ndel a, b['k']\nc = a\n",
     "expressions that assign": "a = (b := 3) + 1\nc = [y := 1, y + 1]\nif (n := 5) > 3:\n    d = n\n",
 }

@@ -30,11 +30,15 @@ from analyzers.syntax.roles import Role
 
 @dataclass(slots=True)
 class Config:
-    """What kind of run was requested. `main`: as a script; `presumes`: names may hold what their role suggests."""
+    """What kind of run was requested. `main`: as a script; `presumes`: names may hold what their role suggests.
+
+    `receiver` is the object that a method is run on with nobody having called it: it may be of a subclass.
+    """
 
     program: Program
     main: bool = True
     presumes: bool = False
+    receiver: int | None = None
     probe: Probe | None = None
 
 

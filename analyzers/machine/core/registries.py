@@ -155,6 +155,10 @@ class ClassModel:
         """Whether an attribute is one of the library's registries, whose entries stay registered."""
         return False
 
+    def may_fill(self, m: Machine, found: Instance, name: str) -> bool:
+        """Whether others enter things into such a registry, so that an empty one is only empty so far."""
+        return False
+
     def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
         """The attributes that unknown code may have changed; None: any of them."""
         return None

@@ -179,10 +179,11 @@ class Named:
 
 @dataclass(slots=True)
 class Bound:
-    """A name or target, as written in the program, now holds a value that may derive from its previous one."""
+    """A name or target, as written in the program, now holds a value; `earlier` is the trail of what it held before."""
 
     name: str
     value: Value
+    earlier: Lineage | None
 
 
 @dataclass(slots=True)

@@ -123,6 +123,7 @@ def run_unknown(
     machine.config.presumes = presume
     if made is not None:
         machine.record.presumed_any = made.presumed
+        machine.config.receiver = made.value.id if isinstance(made.value, Ref) else None
         machine.st = made.state.fork()
         machine.ids.first = machine.ids.next = made.next_id
     exhausted = False
@@ -202,6 +203,7 @@ def instance_of(machine: Machine, cls: int) -> Value:
     before = machine.st
     machine.st = before.fork()
     made = machine.new(Instance(cls, Map(), True))
+    machine.config.receiver = made.id
     init = find_in_class(machine, cls, "__init__")
     if isinstance(init, Func):
         grad = machine.st.grad

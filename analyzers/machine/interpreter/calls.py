@@ -96,6 +96,24 @@ def too_deep(m: Machine, func: Func, env: int) -> bool:
     return sum(subject is None or _subject(m, func, f.env) in {None, subject} for f in same) >= most
 
 
+def _is_left_to_subclass(m: Machine, func: Func, env: int, node: n.FunctionDef | n.Lambda) -> bool:
+    """Whether a method does nothing, and is called on an object whose class may be one that defines it anew."""
+    receiver = m.config.receiver
+    if receiver is None or func.owner is None or func.module.startswith("<") or not isinstance(node, n.FunctionDef):
+        return False
+    subject = _subject(m, func, env)
+    return subject is not None and subject.id == receiver and all(map(_is_placeholder, node.body))
+
+
+def _is_placeholder(statement: n.Stmt) -> bool:
+    match statement:
+        case n.Pass() | n.ExprStmt(value=n.Constant()):
+            return True
+        case n.Raise(exc=n.Name(id="NotImplementedError") | n.Call(func=n.Name(id="NotImplementedError"))):
+            return True
+    return False
+
+
 SELF_CALLS = 4
 """How many nested calls of the same function are followed."""
 
@@ -114,10 +132,10 @@ def _subject(m: Machine, func: Func, env: int) -> Ref | None:
 def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
     """Run a function's body in the environment `env`; returns the states it ends in, reduced to a few."""
     caller = m.extent.frames[-1] if m.extent.frames else None
-    if too_deep(m, func, env):
+    node = m.whole(func)
+    if too_deep(m, func, env) or _is_left_to_subclass(m, func, env, node):
         return [_not_followed(m, env)]
     library = func.module.startswith("<")
-    node = m.whole(func)
     frame = Frame(func.module, func.chunk, func.qualname, env, func, library, node, node)
     if isinstance(node, n.FunctionDef):
         frame.locals = node.locals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from immutables import Map
@@ -15,6 +16,7 @@ from analyzers.machine.interpreter.decorators import decorate, decorate_class
 from analyzers.machine.interpreter.dispatch import evaluate, runs
 from analyzers.machine.interpreter.targets import store_name
 from analyzers.machine.objects.classes import find_in_class, linearize
+from analyzers.machine.objects.enums import ENUMS, make_members
 from analyzers.syntax import nodes as n
 
 
@@ -89,12 +91,25 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
     for hidden in ("__class_body__", "__annotations__"):
         if hidden in attrs:
             attrs = attrs.delete(hidden)
-    m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=_kind(ancestry)))
+    kind = _kind(ancestry)
+    m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=kind))
+    if kind == "enum":
+        make_members(m, ident, _bound_in(s.body))
     value: Value = Ref(ident)
     _tell_base(m, ident, {name: given for name, given in keywords.items() if name is not None and name != "metaclass"})
     for decorator in reversed(s.decorators):
         value = decorate_class(m, evaluate(m, decorator), value)
     store_name(m, s.name, value)
+
+
+def _bound_in(body: Iterable[n.Stmt]) -> Iterator[str]:
+    """The names that a class body assigns to, in its order."""
+    for statement in body:
+        match statement:
+            case n.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, n.Name))
+            case n.AnnAssign(target=n.Name(id=name)):
+                yield name
 
 
 def _tell_base(m: Machine, cls: int, keywords: dict[str, Value]) -> None:
@@ -107,7 +122,7 @@ def _tell_base(m: Machine, cls: int, keywords: dict[str, Value]) -> None:
 def _kind(ancestry: tuple[int | str, ...]) -> str:
     if "typing.NamedTuple" in ancestry:
         return "namedtuple"
-    if any(a in {"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.StrEnum"} for a in ancestry):
+    if not ENUMS.isdisjoint(ancestry):
         return "enum"
     return "class"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import DictObj, Env, ListObj
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import DictObj, Env, Instance, ListObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
@@ -23,9 +24,10 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
     match target:
         case n.Name(id=name):
             value = _presumed(m, target, value)
+            earlier = _held(m, target) if isinstance(statement, n.Assign) else None
             store_name(m, name, value)
             if isinstance(statement, n.Assign):
-                tell(m, Bound(name, value))
+                tell(m, Bound(name, value, earlier))
             _fact(m, target, statement, value)
         case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
             _unpack(m, elts, value, statement)
@@ -35,10 +37,11 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
             owner = evaluate(m, owner_node)
             m.frame.node = target
             value = _presumed(m, target, value)
+            earlier = _held_in(m, owner, attr) if isinstance(statement, n.Assign) else None
             set_attribute(m, owner, attr, value)
             if isinstance(statement, n.Assign):
                 m.frame.node = statement
-                tell(m, Bound(m.source(target), value))
+                tell(m, Bound(m.source(target), value, earlier))
             if not isinstance(owner_node, n.Call):
                 _fact(m, target, statement, value)
         case n.Subscript(value=owner_node, index=index_node):
@@ -46,11 +49,25 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
             index = evaluate(m, index_node)
             m.frame.node = target
             tell(m, ItemStored(target, owner, index, value))
+            earlier = m.lineage(owner)
             set_item(m, owner, index, value)
             if m.tensor(owner) is not None:
-                tell(m, Bound(m.source(owner_node), owner))
+                tell(m, Bound(m.source(owner_node), owner, earlier))
             if isinstance(m.obj(owner), ListObj | DictObj):
                 _fact(m, target, statement, value)
+
+
+def _held(m: Machine, target: n.Name) -> Lineage | None:
+    """The trail of what a name holds, if anything."""
+    env = lookup_env(m, target.id)
+    return None if env is None else m.lineage(m.env(env).vars[target.id])
+
+
+def _held_in(m: Machine, owner: Value, attr: str) -> Lineage | None:
+    """The trail of what an object's own attribute holds, if anything."""
+    found = m.obj(owner)
+    held = found.attrs.get(attr) if isinstance(found, Instance) else None
+    return None if held is None else m.lineage(held)
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
@@ -128,17 +145,18 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
     old = evaluate(m, s.target)
     value = evaluate(m, s.value)
     m.frame.node = s
+    earlier = m.lineage(old)
     result = augmented(m, s.op, old, value)
     match s.target:
         case n.Name(id=name):
             store_name(m, name, result)
-            tell(m, Bound(name, result))
+            tell(m, Bound(name, result, earlier))
             _fact(m, s.target, s, result)
         case n.Attribute(value=owner_node, attr=attr):
             owner = evaluate(m, owner_node)
             m.frame.node = s
             set_attribute(m, owner, attr, result)
-            tell(m, Bound(m.source(s.target), result))
+            tell(m, Bound(m.source(s.target), result, earlier))
             _fact(m, s.target, s, result)
         case n.Subscript(value=owner_node, index=index_node):
             owner = evaluate(m, owner_node)
@@ -146,7 +164,7 @@ def augmented_assign(m: Machine, s: n.AugAssign) -> None:
             m.frame.node = s
             set_item(m, owner, index, result)
             if isinstance(m.obj(owner), ListObj | DictObj):
-                tell(m, Bound(m.source(s.target), result))
+                tell(m, Bound(m.source(s.target), result, earlier))
                 _fact(m, s.target, s, result)
 
 

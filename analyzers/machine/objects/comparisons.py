@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
+from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
+from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.construction import PLAIN_BASES
+from analyzers.machine.objects.enums import MIXED, as_compared
 from analyzers.machine.objects.folding import fold
 from analyzers.machine.objects.operators import method
 from analyzers.machine.objects.subscripts import is_exact_key, is_key
@@ -26,6 +29,7 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
         if same is None:
             return _unknown_outcome("is", left, right, negated=op == "is not")
         return _bool(same == (op == "is"))
+    left, right = as_compared(m, left), as_compared(m, right)
     if op in {"in", "not in"}:
         found = contains(m, right, left)
         if found is None:
@@ -100,12 +104,30 @@ def equal(m: Machine, a: Value, b: Value) -> bool | None:
             p, q = m.obj(a), m.obj(b)
             if isinstance(p, ListObj) and isinstance(q, ListObj) and p.rest is None and q.rest is None:
                 return equal(m, Tup(p.items), Tup(q.items))
-            return True if a == b else None if type(p) is type(q) else False
+            if a == b or type(p) is not type(q):
+                return a == b
+            return False if _is_itself_alone(m, p) and _is_itself_alone(m, q) else None
         case (Ref() as ref, Const() | Tup()) | (Const() | Tup(), Ref() as ref):
-            return False if isinstance(m.obj(ref), ListObj | DictObj | SetObj) else None
+            found = m.obj(ref)
+            return False if isinstance(found, ListObj | DictObj | SetObj) or _is_itself_alone(m, found) else None
         case (Ref(), _) | (_, Ref()):
             return None
     return a == b
+
+
+def _is_itself_alone(m: Machine, found: HeapObject | None) -> bool:
+    """Whether an object is equal to no other: its class is known, and defines no `__eq__`."""
+    if not isinstance(found, Instance) or not isinstance(found.cls, int):
+        return False
+    cls = m.st.get(found.cls)
+    return (
+        isinstance(cls, ClassObj)
+        and cls.known
+        and cls.kind in {"class", "enum"}
+        and all(isinstance(ancestor, int) or ancestor in PLAIN_BASES for ancestor in cls.ancestry)
+        and MIXED.isdisjoint(cls.ancestry)
+        and find_in_class(m, found.cls, "__eq__") is None
+    )
 
 
 def contains(m: Machine, container: Value, item: Value) -> bool | None:

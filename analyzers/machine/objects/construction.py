@@ -12,6 +12,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.enums import ENUMS, by_value
 
 
 def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
@@ -21,7 +22,7 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
         items = tuple(args.get(i, name, defaults[name]) for i, name in enumerate(names))
         return Tup(items, cls.name, names, ref.id)
     if cls.kind == "enum":
-        return Unknown(None, None, None, (ref.id,))
+        return by_value(m, ref, cls, args.get(0, "value"))
     outside = [a for a in cls.ancestry if isinstance(a, str)]
     for ancestor in outside:
         own = CLASSES[ancestor].make(m, ref, cls, args) if ancestor in CLASSES else None
@@ -51,7 +52,7 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
     return result
 
 
-PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "enum.Enum"})
+PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"}) | ENUMS
 """Outside classes that add no state of their own to instances."""
 
 

@@ -11,13 +11,15 @@ from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_value, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODELS, VALUES, ClassModel, ObjectModel, ValueModel, class_model
+from analyzers.machine.core.streams import Stream
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in_class
 from analyzers.machine.objects.construction import instantiate
+from analyzers.machine.objects.enums import by_key, is_complete, members
 from analyzers.machine.objects.havoc import havoc_instance
 
 
@@ -48,8 +50,6 @@ def class_attribute(m: Machine, owner: Ref, found: ClassObj, name: str) -> Value
     if value is not None:
         if isinstance(value, Func) and value.kind == "classmethod":
             return Method(owner, value)
-        if found.kind == "enum" and not isinstance(value, Func):
-            return m.new(Instance(owner.id, Map({"value": value, "name": Const(name)})))
         return value
     for ancestor in found.ancestry:
         model = CLASSES.get(ancestor) if isinstance(ancestor, str) else None
@@ -182,9 +182,11 @@ class InstanceModel(ObjectModel):
         model = class_model(found)
         for name, attr in by_name(found.attrs):
             table = m.obj(attr) if model is not None and model.holds(name) else None
-            if isinstance(table, DictObj):
+            if isinstance(table, DictObj) and isinstance(attr, Ref):
                 for value in table.values:
                     havoc_value(m, value, seen)
+                if model is not None and not table.order and model.may_fill(m, found, name):
+                    put(m, attr.id, table, replace(table, rest=Unknown()))
             elif not spared:
                 havoc_value(m, attr, seen)
         if not spared:
@@ -215,7 +217,12 @@ class ClassObjModel(ObjectModel):
 
     def get_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value) -> Value:
         assert isinstance(found, ClassObj)
-        return owner if found.kind != "enum" else Unknown()
+        return owner if found.kind != "enum" else by_key(owner, found, index)
+
+    def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
+        assert isinstance(found, ClassObj)
+        known = members(found)
+        return Stream(known, None if known and is_complete(found) else Unknown())
 
 
 class SuperModel(ValueModel):

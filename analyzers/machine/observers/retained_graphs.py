@@ -19,13 +19,17 @@ NEAR = 60
 """The most steps of a trail, or nodes of a graph, examined."""
 
 
-def _note_accumulation(m: Machine, name: str, new: Value) -> None:
+def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> None:
     """`total += loss`: whether the total carries graphs into the next iteration that a backward has already finished
     with."""
     tensor = m.tensor(new)
     if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.extent.iterations:
         return
-    if _own_past(tensor.lineage) and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage)):
+    if (
+        earlier is not tensor.lineage
+        and _own_past(tensor.lineage, earlier)
+        and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage))
+    ):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
 
 
@@ -72,11 +76,10 @@ def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
             yield from value.items if isinstance(value, Tup) else (value,)
 
 
-def _own_past(lineage: Lineage) -> bool:
-    """Whether a value is computed from an earlier result of the same expression."""
-    loc: Loc | None = lineage.loc
-    return loc is not None and any(
-        step is not lineage and step.loc == loc and step.what == lineage.what for step in graph_trail(lineage)
+def _own_past(lineage: Lineage, earlier: Lineage) -> bool:
+    """Whether a value is computed from what its name held before, and that from the same expression."""
+    return earlier in (trail := graph_trail(lineage)) and any(
+        step is not lineage and step.loc == lineage.loc and step.what == lineage.what for step in trail
     )
 
 
@@ -120,8 +123,8 @@ def _spent(m: Machine, signal: NodeSpent) -> None:
 
 @hears(Bound)
 def _bound(m: Machine, signal: Bound) -> None:
-    if m.extent.loops and not m.frame.library:
-        _note_accumulation(m, signal.name, signal.value)
+    if m.extent.loops and not m.frame.library and signal.earlier is not None:
+        _note_accumulation(m, signal.name, signal.earlier, signal.value)
 
 
 @hears(ItemStored)

@@ -9,7 +9,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import NUMBERS, common_type, one_of, reach_of, type_of
-from analyzers.domain.objects import DictObj, Instance, Iterator, ListObj, SetObj
+from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj, SetObj
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -24,6 +24,7 @@ from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.containers import update
+from analyzers.machine.objects.enums import is_complete, members
 from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import binary
@@ -94,6 +95,8 @@ def _len(m: Machine, args: Args) -> Value:
     if size is not None:
         return Const(size)
     found = m.obj(value)
+    if isinstance(found, ClassObj) and members(found) and is_complete(found):
+        return Const(len(members(found)))
     if isinstance(found, Instance):
         if find_in_class(m, found.cls, "__len__") is not None:
             return call_method(m, value, "__len__", Args())

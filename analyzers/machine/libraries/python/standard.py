@@ -23,6 +23,7 @@ from analyzers.machine.interpreter.decorators import decorate_class
 from analyzers.machine.libraries.python.builtin_functions import call_builtin
 from analyzers.machine.objects.attributes import call_method, get_attribute
 from analyzers.machine.objects.comparisons import compare
+from analyzers.machine.objects.enums import AUTO
 from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import augmented, binary, unary
@@ -91,6 +92,13 @@ def _call_operator(m: Machine, rest: str, args: Args) -> Value:
         more = Args(args.pos[1:], args.kw, args.open)
         return Native("methodcaller", lambda mm, a: call_method(mm, a.get(0, "obj"), name, more), args.pos[0])
     return Unknown()
+
+
+@answers("enum.auto")
+def _auto(m: Machine, args: Args) -> Value:
+    """A number, or the name in lower case: another one each time."""
+    del args
+    return Unknown(None, (AUTO, m.fresh()))
 
 
 @answers("random.Random", "random.SystemRandom")

@@ -259,6 +259,10 @@ class ModuleModel(ClassModel):
     def holds(self, name: str) -> bool:
         return name in TABLES
 
+    def may_fill(self, m: Machine, found: Instance, name: str) -> bool:
+        """`nn.ModuleList()` and the like."""
+        return name != "_buffers" and find_in_class(m, found.cls, "__len__") is not None
+
     def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
         attrs = found.attrs
         if "_modules" not in attrs or "_parameters" not in attrs:
