@@ -15,13 +15,14 @@ from analyzers.machine.core.causes import NumberWanted
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.tables import enter
-from analyzers.machine.operators.arguments import Bound, kind_of
+from analyzers.machine.operators.arguments import Bound, kind_of, refuse
 from analyzers.machine.operators.autocast import converts, run_converted
 from analyzers.machine.operators.decompositions import composed
 from analyzers.machine.operators.opaque import decomposed, unresolved
 from analyzers.machine.operators.out_variants import write_out
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
+from analyzers.ops.infer import ShapeError
 from analyzers.ops.resolve import resolve
 from analyzers.ops.table import Row
 
@@ -113,7 +114,11 @@ def apply(
             return apply(m, target, renamed, what=what, count=count)
     handler = KERNELS.get(row.base)
     if handler is not None:
-        result = handler(m, row, bound, what)
+        try:
+            result = handler(m, row, bound, what)
+        except ShapeError as refused:
+            refuse(m, refused)
+            result = None
         if result is not None:
             return result
     if row.kind == "composite":
