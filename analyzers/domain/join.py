@@ -156,6 +156,8 @@ class Join:
         out.switches_out = a.switches_out or b.switches_out
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
+        if a.among is not b.among:
+            out.among = Map({k: v | b.among[k] for k, v in a.among.items() if k in b.among})
         if a.frozen is not b.frozen:
             out.frozen = {**b.frozen, **a.frozen}
         if a.modules is not b.modules:

@@ -75,9 +75,12 @@ class State:
 
     `filled` and `freed` are the moments at which an unknown backward last came by all gradients and all nodes.
 
+    `among`: of some unknown values, by their symbols, which constants they may be; a join keeps those of both sides.
+
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
+        "among",
         "assumed",
         "casting",
         "casts",
@@ -101,6 +104,7 @@ class State:
         self.grad: Truth = True
         self.inference: Truth = False
         self.assumed: Map[object, bool] = Map()
+        self.among: Map[object, frozenset[object]] = Map()
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
         self.packing: tuple[Value, Value] | None = None
@@ -119,6 +123,7 @@ class State:
         other.grad = self.grad
         other.inference = self.inference
         other.assumed = self.assumed
+        other.among = self.among
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
         other.packing = self.packing

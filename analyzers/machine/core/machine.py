@@ -218,9 +218,16 @@ class Machine:
             known = self.st.assumed.get(symbol)
             if known is not None:
                 return known
+        equation = _equation(symbol)
+        left = self.st.among.get(equation[0]) if equation is not None else None
+        if left is not None and equation is not None and (equation[1] not in left or len(left) == 1):
+            return equation[1] in left
         outcome = self.choose(2) == 0
         if symbol is not None:
             self.st.assumed = self.st.assumed.set(symbol, outcome)
+        if equation is not None and (outcome or left is not None):
+            alone = frozenset({equation[1]})
+            self.st.among = self.st.among.set(equation[0], alone if outcome or left is None else left - alone)
         return outcome
 
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
@@ -410,3 +417,11 @@ def restore_modes(state: State, before: Modes) -> None:
     state.grad, state.inference, state.casting = before
     if state.casting is None:
         state.casts = Map()
+
+
+def _equation(symbol: object) -> tuple[object, object] | None:
+    """The two sides of `x == 1`, where it is a condition about an unknown value with a symbol."""
+    match symbol:
+        case ("==", unknown, constant):
+            return unknown, constant
+    return None
