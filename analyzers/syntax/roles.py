@@ -23,7 +23,10 @@ from analyzers.syntax import nodes as n
 
 
 class Role(Enum):
+    """A `NETWORK` is called like a model; whether anything is to train it is not known."""
+
     MODEL = "model"
+    NETWORK = "network"
     OPTIMIZER = "optimizer"
     LOSS = "loss"
 
@@ -81,9 +84,9 @@ def _role(name: str, use: _Uses, trains: bool) -> Role | None:
         return None if use.called or methods & _MODULE_METHODS else Role.LOSS
     if methods & _MODULE_METHODS and (use.called or methods & _STATE_METHODS):
         return Role.MODEL
-    if use.called and (methods & _STATE_METHODS or (trains and _MODEL_NAME.fullmatch(plain))):
+    if use.called and methods & _STATE_METHODS:
         return Role.MODEL
-    return None
+    return Role.NETWORK if use.called and trains and _MODEL_NAME.fullmatch(plain) else None
 
 
 def same_part(optimizer: str, model: str) -> bool:

@@ -57,17 +57,29 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
         return
     roles = roles_of_function(m, func)
     waiting = [(name, roles[name]) for name in silent if name in roles]
-    for name, role in sorted(waiting, key=lambda entry: entry[1] is not Role.MODEL):
+    for name, role in sorted(waiting, key=lambda entry: entry[1] not in _MODELS):
         m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], env))
 
 
 def _stand_in(m: Machine, name: str, role: Role, value: Value, env: int | None = None) -> Value:
     m.record.presumed_any = True
-    if role is Role.MODEL:
-        return _model(m)
+    if role in _MODELS:
+        model = _model(m)
+        if role is Role.NETWORK:
+            _set_trained(m, model, None)
+        return model
     if role is Role.OPTIMIZER:
         return _optimizer(m, name, value, env)
     return presumed_loss(m, value)
+
+
+_MODELS = (Role.MODEL, Role.NETWORK)
+
+
+def _set_trained(m: Machine, model: Value, requires: truth.Truth) -> None:
+    """Whether the parameters of a presumed model require grad, as long as the program itself has not said so."""
+    for ident in weights(m, model):
+        m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=requires) if t.requires_grad is not False else t)
 
 
 def _model(m: Machine) -> Value:
@@ -119,6 +131,8 @@ def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
     models = _models_in_reach(m, name, env)
     named = [model for other, model in models if same_part(name, other)]
     chosen = named if len(named) == 1 else [model for _, model in models] if len(models) == 1 else []
+    for model in chosen:
+        _set_trained(m, model, True)
     return library_call(m, "presumed.make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
 
 
@@ -131,7 +145,7 @@ def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, 
     while at is not None:
         scope = m.env(at)
         for other, value in by_name(scope.vars):
-            if _is_model(m, value) and (env is not None or roles.get(other) is Role.MODEL):
+            if _is_model(m, value) and (env is not None or roles.get(other) in _MODELS):
                 found.setdefault(other, value)
         holder = holder or scope.vars.get("self")
         at = scope.parent
