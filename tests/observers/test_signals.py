@@ -114,6 +114,7 @@ def test_a_step_uses_gradients_and_the_next_one_uses_them_again(rooms: Rooms) ->
     assert born.parameters == (w.id, idle.id)
     steps = noted(m, events.StepCall)
     assert [(step.with_grad, step.without_grad, step.still) for step in steps] == [(1, 1, False)] * 2
+    assert [(step.parameters, step.known) for step in steps] == [((w.id, idle.id), True)] * 2
     (again,) = noted(m, events.GradAccumulated)
     assert [site.loc.start for site in (again.step, again.site, again.again)] == [15, 20, 25]
 

@@ -52,7 +52,7 @@ class StepCall:
     """`optimizer.step()`: how many of its parameters had a gradient, none, possibly one, or a cleared one.
 
     `mixtures` lists the distinct sums of backwards held in the gradients, each with one parameter; `still`: the
-    learning rate is zero.
+    learning rate is zero. `parameters` are those that it moves; `known`: there are no others.
     """
 
     site: Site
@@ -63,6 +63,8 @@ class StepCall:
     cleared: int = 0
     mixtures: tuple[tuple[int, tuple[Site, ...]], ...] = ()
     still: bool = False
+    parameters: tuple[int, ...] = ()
+    known: bool = True
 
 
 @dataclass(slots=True)

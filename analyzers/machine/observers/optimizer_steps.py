@@ -39,9 +39,16 @@ def _note(m: Machine, signal: OptimizerDid) -> None:
 
 
 def _note_step(m: Machine, optimizer: Ref) -> None:
-    step = StepCall(m.site(), optimizer.id, still=_stands_still(m, optimizer))
+    parameters = tuple(parameters_of(m, optimizer))
+    step = StepCall(
+        m.site(),
+        optimizer.id,
+        still=_stands_still(m, optimizer),
+        parameters=parameters,
+        known=all_known(m, optimizer),
+    )
     mixtures: dict[tuple[Site, ...], int] = {}
-    for ident in parameters_of(m, optimizer):
+    for ident in parameters:
         grad = _grad(m, ident)
         if grad == NONE:
             step.without_grad += 1

@@ -116,7 +116,11 @@ def check(facts: Facts) -> Iterator[Draft]:
         return
     made = [event for event in facts.of(OptimizerMade) if event.known]
     looked_at = {event.leaf for event in facts.of(GradTaken)}
-    trained = {p for event in made if event.optimizer in stepping for p in event.parameters}
+    # Where several optimizers were one of them on each way, the one that steps is none of those that were made.
+    ours = {event.optimizer for event in made}
+    if not all(step.known or step.optimizer in ours for step in facts.of(StepCall)):
+        return
+    trained = {p for step in facts.of(StepCall) for p in step.parameters}
     zeroed = {event.optimizer for event in facts.of(ZeroCall)}
     for event in made:
         left = set(event.parameters) - trained - looked_at

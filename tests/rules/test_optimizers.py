@@ -1,0 +1,52 @@
+"""Which optimizer steps: of several that are one on each way, what steps is an object of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+from immutables import Map
+
+from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Facts, Places
+from analyzers.machine.core.causes import Site
+from analyzers.machine.core.events import BackwardCall, Event, OptimizerMade, StepCall
+from analyzers.rules.training_step.optimizer_not_stepped import check
+
+W, V = 5, 6
+
+
+@dataclass
+class Ran:
+    events: tuple[Event, ...]
+    bindings: tuple[Any, ...] = ()
+    passed: frozenset[tuple[Loc, int]] = frozenset()
+    out_of_fuel: bool = False
+
+
+class Text:
+    def text(self, loc: Loc) -> str:
+        return f"line {loc.start}"
+
+
+def at(line: int) -> Site:
+    loc = Loc("train.py", "", line, line + 1)
+    return Site(loc, loc, (), line, ((loc, 0),))
+
+
+def found(*steps: StepCall) -> list[str]:
+    backward = BackwardCall(at(30), "loss", None, False, (W,), False, False, Map())
+    made = [OptimizerMade(at(line), line, (W,), True) for line in (10, 20)]
+    facts = Facts(cast("Any", Ran((*made, backward, *steps))), cast(Places, Text()))
+    return [draft.message for draft in check(facts)]
+
+
+def test_what_never_steps_is_told() -> None:
+    (message, _) = found(StepCall(at(40), 99, parameters=(V,)))
+    assert message == "`line 30` fills gradients for `line 10`, which never steps"
+
+
+@pytest.mark.parametrize("step", [StepCall(at(40), 99, parameters=(W,)), StepCall(at(40), 99, known=False)])
+def test_what_another_object_may_move_is_not(step: StepCall) -> None:
+    assert found(step) == []
