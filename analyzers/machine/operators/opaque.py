@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Edge
-from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
+from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node
 from analyzers.machine.autograd.reachability import may_lead_on
 from analyzers.machine.autograd.results import lost_graph, new_result, result_requires_grad
@@ -14,7 +14,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import Bound, infer, list_of, pieces, tensors_in, unknown_operand
+from analyzers.machine.operators.arguments import Bound, infer, kind_of, list_of, pieces, tensors_in, unknown_operand
 from analyzers.machine.operators.layouts import note_layouts
 from analyzers.machine.operators.recording import cut_of
 from analyzers.ops.infer import TensorType
@@ -34,7 +34,7 @@ def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str
 def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     """A tensor computed from `values` in an unknown way."""
     operands = tuple(i for v in values for i in tensors_in(m, v))
-    hidden = any(unknown_operand(m, v) for v in values)
+    hidden = any(unknown_operand(m, v) or _fits_nowhere(m, v) for v in values)
     step = Step(name, name, {"all": operands}, (), ("all",), "unknown", m.parents(values))
     requires = truth.both(m.st.grad, inputs_require_grad(m, step))
     if m.config.presumes and requires:
@@ -52,6 +52,11 @@ def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     if hidden or any(tensor_at(m, i).sparse is not False for i in operands):
         tensor_at(m, result.id).sparse = None
     return result
+
+
+def _fits_nowhere(m: Machine, value: Value) -> bool:
+    """Whether a constant is one that no operator takes, such as `...`: whoever takes it is none that we know."""
+    return isinstance(value, Const) and kind_of(m, value) == "object"
 
 
 def _presumed_result(m: Machine, step: Step) -> Ref:

@@ -57,7 +57,8 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
                 out.append(perhaps_packed(m, bound[entry.name]))
             continue
         for ident in ids:
-            check_savable(m, ident)
+            if not maybe and record_call(m, step):
+                check_savable(m, ident)
             out.append(packed(m, save(m, ident, entry.name, maybe=maybe)))
     return out
 
