@@ -11,7 +11,7 @@ possibly code that the machine cannot see, goes through it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.domain.lineage import Loc
@@ -38,12 +38,13 @@ NEAR = 60
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The nodes numbered above `low`, up to `high`; `custom` is set if a custom function's `forward` was called
-    directly."""
+    """The nodes numbered above `low`, up to `high`, of which `roots` made the results; `custom` is set if a custom
+    function's `forward` was called directly."""
 
     site: Site
     low: int
     high: int
+    roots: tuple[int, ...]
     custom: str = ""
     takes_context: bool = False
 
@@ -88,15 +89,15 @@ def _end(m: Machine, signal: CallEnded) -> None:
     uses.inside, low, begun = call
     if signal.result is None:
         return
-    made = [t for t in tensors(m, [signal.result]) if t.requires_grad is True]
-    if any(low < number for t in made if (number := _number(m, t)) is not None):
-        uses.segments.append(Segment(m.site(), low, m.ids.sequence, begun.custom, begun.takes_context))
+    made = (t.edge for t in tensors(m, [signal.result]) if t.requires_grad is True)
+    roots = tuple(e.node for e in made if e is not None and e.node is not None and _number(m, e.node) > low)
+    if roots:
+        uses.segments.append(Segment(m.site(), low, m.ids.sequence, roots, begun.custom, begun.takes_context))
 
 
-def _number(m: Machine, tensor: Tensor) -> int | None:
-    node = tensor.edge.node if tensor.edge is not None else None
-    found = m.st.find(node) if node is not None else None
-    return found.seq if isinstance(found, Node) else None
+def _number(m: Machine, node: int) -> int:
+    found = m.st.find(node)
+    return found.seq if isinstance(found, Node) else 0
 
 
 @hears(NodeReached)
@@ -185,6 +186,27 @@ def report_dead(m: Machine) -> None:
             used.add(segment.site.loc)
             if segment.custom:
                 m.note(CustomBypassed(segment.site, segment.custom, segment.takes_context))
-    for segment in uses.segments:
-        if not segment.custom and segment.site.iterations and segment.site.loc not in used:
+    unused = [s for s in uses.segments if not s.custom and s.site.iterations and s.site.loc not in used]
+    for segment in unused:
+        if not _goes_on(m, segment, unused):
             m.note(GraphUnused(segment.site))
+
+
+def _goes_on(m: Machine, segment: Segment, others: Sequence[Segment]) -> bool:
+    """Whether what a call created only goes on with the graph of another call, in the same function."""
+    site = segment.site
+    before = [
+        other
+        for other in others
+        if other.high <= segment.low and (other.site.loc.chunk, other.site.via) == (site.loc.chunk, site.via)
+    ]
+    stack, seen = list(segment.roots), set[int]()
+    while stack and before and len(seen) < MOST_MEMBERS:
+        node = m.st.find(stack.pop())
+        if not isinstance(node, Node) or node.seq in seen:
+            continue
+        seen.add(node.seq)
+        if any(other.low < node.seq <= other.high for other in before):
+            return True
+        stack += [edge.node for edge in node.edges if edge is not None and edge.node is not None]
+    return False

@@ -34,6 +34,16 @@ for step in range(3):
     action = int(scores.argmax())
     state = torch.full((3,), float(action))
 ```
+## Reported: one graph by several modules, where it begins
+```python
+import torch
+encode, decode = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3)
+error = torch.nn.MSELoss()
+total = 0.0
+for x in torch.ones(3, 1, 3):
+    code = encode(x)  # info: [graph-built-for-evaluation]
+    total += error(decode(torch.cat([code.relu()])), x).item()
+```
 ## Not reported
 A forward pass that is followed by backward, whatever mode the module is in.
 ```python
