@@ -77,7 +77,10 @@ class Raises:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault: `place` is what a person would edit."""
+    """One fault: `place` is what a person would edit.
+
+    `assumes` is what it rests on that nothing in the program says; nothing for an error.
+    """
 
     code: str
     name: str
@@ -88,6 +91,7 @@ class Finding:
     effect: Effect | None = None
     related: tuple[Related, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    assumes: tuple[Related, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.core.causes import Raised
-from analyzers.machine.core.events import Binding, Event
+from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.report import Effect, Place, Severity
 from analyzers.syntax import nodes as n
 
@@ -50,6 +50,9 @@ class Run(Protocol):
 
     @property
     def passed(self) -> frozenset[tuple[Loc, int]]: ...
+
+    @property
+    def presumptions(self) -> tuple[Presumption, ...]: ...
 
     @property
     def out_of_fuel(self) -> bool:
@@ -125,6 +128,7 @@ class Judgement:
     effect: Effect | None
     related: tuple[tuple[Loc, str], ...]
     fixes: tuple[FixDraft, ...]
+    assumes: tuple[tuple[Loc, str], ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:

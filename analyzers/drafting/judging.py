@@ -6,11 +6,14 @@ callers found at one place becomes one finding, with the highest severity among 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.drafting.edits.layout import laid_out
 from analyzers.machine.core.causes import Plain, Raised
+from analyzers.machine.core.events import Presumption
 from analyzers.report import Finding, Fix, Raises, Related, Severity
 
 ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
@@ -63,9 +66,19 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
         certain = facts.is_certain(event)
         severity = "info" if event.expected else "error" if certain else "warning"
         raises = RaisedAt(event.site.loc, event.exception, event.message, certain, event.caught, event.expected)
-    return Judgement(
+    judged = Judgement(
         rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
     )
+    presumed = facts.run.presumptions
+    return replace(judged, assumes=tuple(_assumed(judged, presumed))) if presumed else judged
+
+
+def _assumed(judgement: Judgement, presumptions: Iterable[Presumption]) -> Iterator[tuple[Loc, str]]:
+    """What the run presumed in the functions that a judgement speaks of."""
+    raised = [] if judgement.raises is None else [judgement.raises.loc]
+    told = [judgement.loc, *raised, *(loc for loc, _ in judgement.related)]
+    chunks = {(loc.module, loc.chunk) for loc in told}
+    return ((p.loc, p.message) for p in presumptions if (p.loc.module, p.loc.chunk) in chunks)
 
 
 def placed(judgement: Judgement, places: Places) -> Finding:
@@ -86,4 +99,5 @@ def placed(judgement: Judgement, places: Places) -> Finding:
         judgement.effect,
         tuple(Related(places.place(loc), text) for loc, text in judgement.related),
         fixes,
+        tuple(Related(places.place(loc), text) for loc, text in judgement.assumes),
     )

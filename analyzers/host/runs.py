@@ -149,7 +149,7 @@ def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""
     runs = [WHOLE] if _may_presume(db, module_run(db, path)) else []
-    return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumed)
+    return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumptions)
 
 
 @query

@@ -278,7 +278,7 @@ def _paths(findings: Sequence[Finding]) -> list[str]:
     paths: set[str] = set()
     for finding in findings:
         paths.add(finding.place.path)
-        paths.update(step.place.path for step in finding.related)
+        paths.update(step.place.path for step in (*finding.related, *finding.assumes))
         paths.update(edit.place.path for fix in finding.fixes for edit in fix.edits)
         if finding.raises:
             paths.add(finding.raises.place.path)

@@ -121,6 +121,10 @@ class Converter:
         if finding.raises is not None and all(step.place != finding.raises.place for step in finding.related):
             words = _raises_words(finding.raises)
             related.append(types.DiagnosticRelatedInformation(self.location(finding.raises.place), words))
+        related += [
+            types.DiagnosticRelatedInformation(self.location(step.place), f"assumed: {step.message}")
+            for step in finding.assumes
+        ]
         is_dead = finding.effect == "no-effect-assignment" or finding.name == "unused-suppression"
         return types.Diagnostic(
             range=self.range(sighting.place),

@@ -228,3 +228,27 @@ def test_a_path_without_python_is_told(tmp_path: Path) -> None:
     done = run("check", "data", "train.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "No findings in 1 file.\n")
     assert done.stderr == "autograd-lsp: data: there are no Python files or notebooks to check\n"
+
+
+TRAIN = """\
+def train(net, batches, optimizer):
+    net.train()
+    for x in batches:
+        loss = net(x).mean()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_what_a_warning_assumes_is_told(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    _, document = check_json("train.py", cwd=tmp_path)
+    [finding] = document["files"][0]["findings"]
+    assert [(step["path"], step["line"], step["message"]) for step in finding["assumes"]] == [
+        ("train.py", 1, "`net` is a model that learns"),
+        ("train.py", 1, "`optimizer` trains `net`"),
+    ]
+    again = check_json("train.py", cwd=tmp_path)[1]
+    assert again == document, "from the cache"
+    text = run("check", "train.py", cwd=tmp_path).stdout
+    assert "  = assumed: `net` is a model that learns and `optimizer` trains `net`\n" in text

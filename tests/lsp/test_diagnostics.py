@@ -107,3 +107,18 @@ async def test_a_client_that_pulls_is_not_pushed_to() -> None:
 async def test_only_a_client_that_pulls_is_told_that_it_can(pulls: bool) -> None:
     async with editing(PULL_CLIENT if pulls else PUSH_CLIENT) as editor:
         assert (editor.offer.diagnostic_provider is not None) == pulls
+
+
+async def test_what_a_warning_assumes_is_among_its_links() -> None:
+    train = """\
+def train(net, batches, optimizer):
+    net.train()
+    for x in batches:
+        net(x).mean().backward()
+        optimizer.step()
+"""
+    async with editing() as editor:
+        editor.open(URI, train)
+        [diagnostic] = await editor.diagnostics_of(URI, 1)
+    links = [(step.location.range.start.line, step.message) for step in diagnostic.related_information or []]
+    assert links[-2:] == [(0, "assumed: `net` is a model that learns"), (0, "assumed: `optimizer` trains `net`")]

@@ -47,6 +47,14 @@ class BackwardCall:
     creates: Truth = False
 
 
+@dataclass(frozen=True, slots=True)
+class Presumption:
+    """Something that a run goes on as if it knew, and where."""
+
+    loc: Loc
+    message: str
+
+
 @dataclass(slots=True)
 class StepCall:
     """`optimizer.step()`: how many of its parameters had a gradient, none, possibly one, or a cleared one.

@@ -27,7 +27,7 @@ from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Va
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
-from analyzers.machine.core.events import Event
+from analyzers.machine.core.events import Event, Presumption
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, Record
 from analyzers.machine.core.places import Frame, whole
@@ -254,6 +254,10 @@ class Machine:
 
     def note(self, event: Event) -> None:
         self.record.events.append(event)
+
+    def presume(self, message: str, loc: Loc | None = None) -> None:
+        """What follows holds if `message` does, which nothing says; `loc` is where, if not here."""
+        self.record.presumptions[Presumption(loc or self.here(), message)] = None
 
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
         """The exception that torch (or Python) raises here; the caller raises it."""

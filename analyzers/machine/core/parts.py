@@ -20,7 +20,7 @@ from analyzers.domain.values import Func
 from analyzers.machine.core.budget import Limits
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.choices import Path
-from analyzers.machine.core.events import Binding, Event
+from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import Program, Unresolved
@@ -120,7 +120,7 @@ class Record:
     unresolved: Unresolved = field(default_factory=Unresolved)
     trains: bool = False
     """Whether a backward was called."""
-    presumed_any: bool = False
+    presumptions: dict[Presumption, None] = field(default_factory=dict)
     imprecisions: int = 0
     """How often the run met something the machine does not model."""
 

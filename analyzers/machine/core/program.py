@@ -10,7 +10,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import HeapObject
 from analyzers.domain.state import State
 from analyzers.domain.values import Func, Unknown, Value
-from analyzers.machine.core.events import Binding, Event
+from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.syntax import nodes as n
 
 
@@ -71,8 +71,8 @@ def says_nothing(value: Value) -> bool:
 class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
-    `trains`: a backward was called. `presumed`: values were made up from the roles of names. `late` are modules that it
-    imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
+    `trains`: a backward was called. `presumptions`: what was made up from the roles of names. `late` are modules that
+    it imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
     run did not know and a presumed run might.
     """
 
@@ -88,7 +88,7 @@ class ModuleRun:
     out_of_fuel: bool = False
     functions: tuple[Func, ...] = ()
     trains: bool = False
-    presumed: bool = False
+    presumptions: tuple[Presumption, ...] = ()
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
     unresolved: Unresolved = field(default_factory=Unresolved)

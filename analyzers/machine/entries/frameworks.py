@@ -54,10 +54,10 @@ def driver_of(m: Machine, func: Func) -> str | None:
 
 def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
     """Train an instance; anything that happens outside the user's code is reported at the end of the method."""
-    m.record.presumed_any = True
     m.frame.node = m.frame.statement = _end_of(m, func)
     m.frame.chunk = func.chunk
     end = m.here()
+    m.presume("a trainer calls the methods of this class in their usual order", end)
     try:
         library_call(m, f"presumed.{driver}", Args([instance]))
     finally:

@@ -13,7 +13,7 @@ from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.choices import Infeasible
-from analyzers.machine.core.events import Binding, Event, doubt
+from analyzers.machine.core.events import Binding, Event, Presumption, doubt
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
@@ -37,7 +37,7 @@ class FunctionRun:
     passed: frozenset[tuple[Loc, int]]
     out_of_fuel: bool = False
     trains: bool = False
-    presumed: bool = False
+    presumptions: tuple[Presumption, ...] = ()
 
 
 BUDGET, PRESUMED_BUDGET = 20_000, 60_000
@@ -60,7 +60,7 @@ class Made:
     state: State
     value: Value
     next_id: int
-    presumed: bool = False
+    presumptions: tuple[Presumption, ...] = ()
 
 
 def later(program: Program, module: ModuleRun) -> ModuleRun:
@@ -87,7 +87,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
     except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))
-    return Made(machine.st, value, machine.ids.next, machine.record.presumed_any)
+    return Made(machine.st, value, machine.ids.next, tuple(machine.record.presumptions))
 
 
 def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
@@ -122,7 +122,7 @@ def run_unknown(
     machine.config.probe = probe
     machine.config.presumes = presume
     if made is not None:
-        machine.record.presumed_any = made.presumed
+        machine.record.presumptions = dict.fromkeys(made.presumptions)
         machine.config.receiver = made.value.id if isinstance(made.value, Ref) else None
         machine.st = made.state.fork()
         machine.ids.first = machine.ids.next = made.next_id
@@ -154,7 +154,7 @@ def run_unknown(
         frozenset(machine.record.passed),
         exhausted,
         machine.record.trains,
-        machine.record.presumed_any,
+        tuple(machine.record.presumptions),
     )
 
 

@@ -16,7 +16,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
-from analyzers.domain.lineage import Cut, Lineage
+from analyzers.domain.lineage import Cut, Lineage, Loc
 from analyzers.domain.objects import DictObj, Edge, Instance, Tensor, by_name
 from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
@@ -43,7 +43,7 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
             m.record.unresolved.note(m.frame.module, m.frame.func, name)
         return value
     role = roles_of(m, m.frame).get(name) if name else None
-    return value if role is None else _stand_in(m, name, role, value)
+    return value if role is None else _stand_in(m, name, role, value, m.here())
 
 
 def _presume_arguments(m: Machine, func: Func, env: int) -> None:
@@ -57,20 +57,27 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
         return
     roles = roles_of_function(m, func)
     waiting = [(name, roles[name]) for name in silent if name in roles]
+    places = {
+        arg.name: Loc(func.module, func.chunk, arg.start, arg.start + len(arg.name.encode()))
+        for arg in (*func.node.args.posonly, *func.node.args.args, *func.node.args.kwonly)
+    }
     for name, role in sorted(waiting, key=lambda entry: entry[1] not in _MODELS):
-        m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], env))
+        m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], places.get(name, m.here()), env))
 
 
-def _stand_in(m: Machine, name: str, role: Role, value: Value, env: int | None = None) -> Value:
-    m.record.presumed_any = True
+def _stand_in(m: Machine, name: str, role: Role, value: Value, loc: Loc, env: int | None = None) -> Value:
     if role in _MODELS:
+        m.presume(f"`{name}` is {'a model' if role is Role.NETWORK else 'a model that learns'}", loc)
         model = _model(m)
         if role is Role.NETWORK:
             _set_trained(m, model, None)
         return model
     if role is Role.OPTIMIZER:
-        return _optimizer(m, name, value, env)
-    return presumed_loss(m, value)
+        return _optimizer(m, name, value, loc, env)
+    loss = presumed_loss(m, value)
+    if isinstance(loss, Ref):
+        m.presume(f"`{name}` is a loss with a graph", loc)
+    return loss
 
 
 _MODELS = (Role.MODEL, Role.NETWORK)
@@ -101,16 +108,18 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
         return None
     match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
-            m.record.presumed_any = True
+            m.presume(f"`{name}` makes a model that learns")
             return _model(m)
         case "optimizer" if args.pos or "params" in args.kw:
-            m.record.presumed_any = True
+            m.presume(f"`{name}` makes an optimizer over its first argument")
             return library_call(m, "presumed.make_optimizer_over", Args([args.get(0, "params")]))
         case "tensor":
             reach = reach_of(*args.all())
             made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))
-            m.record.presumed_any = m.record.presumed_any or isinstance(made, Ref)
-            return made if isinstance(made, Ref) else None
+            if not isinstance(made, Ref):
+                return None
+            m.presume(f"`{name}` keeps the graph of its arguments")
+            return made
     return None
 
 
@@ -127,13 +136,16 @@ def outside_name(value: Value) -> str | None:
     return None
 
 
-def _optimizer(m: Machine, name: str, value: Value, env: int | None) -> Value:
+def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:
     models = _models_in_reach(m, name, env)
-    named = [model for other, model in models if same_part(name, other)]
-    chosen = named if len(named) == 1 else [model for _, model in models] if len(models) == 1 else []
-    for model in chosen:
-        _set_trained(m, model, True)
-    return library_call(m, "presumed.make_optimizer", Args([Tup(tuple(chosen))])) if chosen else value
+    named = [(other, model) for other, model in models if same_part(name, other)]
+    chosen = next((found for found in (named, models) if len(found) == 1), None)
+    if chosen is None:
+        return value
+    [(other, model)] = chosen
+    m.presume(f"`{name}` trains `{other}`", loc)
+    _set_trained(m, model, True)
+    return library_call(m, "presumed.make_optimizer", Args([Tup((model,))]))
 
 
 def _models_in_reach(m: Machine, name: str, env: int | None) -> list[tuple[str, Value]]:
@@ -191,7 +203,7 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     if not m.config.presumes:
         m.record.unresolved.data = True
         return Unknown(None, m.fresh())
-    m.record.presumed_any = True
+    m.presume("the data are tensors without a graph")
     made = m.new_tensor(None, None, lineage=m.trail("?", ()))
     m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
     return made

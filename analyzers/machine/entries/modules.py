@@ -73,7 +73,7 @@ def run_module(
         exhausted,
         tuple(machine.record.functions),
         machine.record.trains,
-        machine.record.presumed_any,
+        tuple(machine.record.presumptions),
         tuple(machine.record.deferred),
         machine.indexes.default_dtype if machine.indexes.default_dtype != before else None,
         machine.record.unresolved,

@@ -53,6 +53,7 @@ class Encoder:
             "range": range_json(self.texts, finding.place),
             "raises": self.raises(finding),
             "effect": finding.effect,
+            "assumes": [{**self.where(step.place), "message": step.message} for step in finding.assumes],
             "related": [{**self.where(step.place), "message": step.message} for step in finding.related],
             "fixes": [self.fix(fix) for fix in finding.fixes],
         }

@@ -72,6 +72,8 @@ class Writer:
         result.append_text(self.excerpts(finding))
         if finding.raises is not None:
             result.append_text(self.remark(finding, self.words.raises(finding.raises)))
+        if finding.assumes:
+            result.append_text(self.remark(finding, self.words.assumed(finding)))
         for fix in finding.fixes:
             result.append_text(self.remark(finding, self.words.fix(fix), "green"))
         return result

@@ -63,11 +63,18 @@ class Wording:
     def fix(self, fix: Fix) -> str:
         return f"{'fix' if fix.safe else 'fix to review'}: {fix.title}"
 
+    def assumed(self, finding: Finding) -> str:
+        """What a finding rests on, in one line."""
+        *first, last = dict.fromkeys(step.message for step in finding.assumes)
+        return f"assumed: {', '.join(first)} and {last}" if first else f"assumed: {last}"
+
     def details(self, finding: Finding) -> Iterator[str]:
         """A line for each step of the trace, for what torch raises and for each fix."""
         for step in finding.related:
             yield f"{self.where(step.place)}: {step.message}"
         if finding.raises is not None:
             yield self.raises(finding.raises)
+        if finding.assumes:
+            yield self.assumed(finding)
         for fix in finding.fixes:
             yield self.fix(fix)
