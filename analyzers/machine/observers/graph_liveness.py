@@ -10,7 +10,7 @@ possibly code that the machine cannot see, goes through it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -187,26 +187,27 @@ def report_dead(m: Machine) -> None:
             if segment.custom:
                 m.note(CustomBypassed(segment.site, segment.custom, segment.takes_context))
     unused = [s for s in uses.segments if not s.custom and s.site.iterations and s.site.loc not in used]
+    lows = [segment.low for segment in unused]
     for segment in unused:
-        if not _goes_on(m, segment, unused):
+        if not _goes_on(m, segment, unused, lows):
             m.note(GraphUnused(segment.site))
 
 
-def _goes_on(m: Machine, segment: Segment, others: Sequence[Segment]) -> bool:
-    """Whether what a call created only goes on with the graph of another call, in the same function."""
+def _goes_on(m: Machine, segment: Segment, others: Sequence[Segment], lows: Sequence[int]) -> bool:
+    """Whether what a call created only goes on with the graph of another call, in the same function.
+
+    `lows` are those of `others`, which follow one another.
+    """
     site = segment.site
-    before = [
-        other
-        for other in others
-        if other.high <= segment.low and (other.site.loc.chunk, other.site.via) == (site.loc.chunk, site.via)
-    ]
     stack, seen = list(segment.roots), set[int]()
-    while stack and before and len(seen) < MOST_MEMBERS:
+    while stack and len(seen) < MOST_MEMBERS:
         node = m.st.find(stack.pop())
         if not isinstance(node, Node) or node.seq in seen:
             continue
         seen.add(node.seq)
-        if any(other.low < node.seq <= other.high for other in before):
+        other = others[bisect_left(lows, node.seq) - 1]
+        inside = other is not segment and other.low < node.seq <= other.high
+        if inside and (other.site.loc.chunk, other.site.via) == (site.loc.chunk, site.via):
             return True
         stack += [edge.node for edge in node.edges if edge is not None and edge.node is not None]
     return False
