@@ -10,6 +10,8 @@ from analyzers.drafting.places.cuts import differentiation
 
 Note = tuple[Loc, str]
 
+CALLED = "called from here"
+
 
 def short(text: str, limit: int = 60) -> str:
     """Source text on one line, cut where it is long."""
@@ -52,7 +54,7 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
 
 def callers(via: Iterable[Loc]) -> list[Note]:
     """The calls that led to a place, innermost first."""
-    return [(loc, "called from here") for loc in list(via)[:-4:-1]]
+    return [(loc, CALLED) for loc in list(via)[:-4:-1]]
 
 
 def origin(lineage: Lineage | None, text: str) -> list[Note]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -34,7 +35,7 @@ class Measured:
             return
         self.programs += 1
         found = [item for item in disagree(said, run) if item.kind != "false error"]
-        found += _false_errors(said, run)
+        found += _false_errors(text, said, run)
         missed = [item for item in found if item.kind == "missed raise"]
         raised = len(run.caught) + (run.raised is not None)
         self.raising += raised
@@ -63,12 +64,19 @@ class Measured:
             yield f"{len(items):>6}  {key}"
 
 
-def _false_errors(said: Analysis | str, run: Run) -> Iterator[Disagreement]:
-    """Errors on lines that torch has reached: each says that whoever gets to its line sees it raise."""
+def _false_errors(text: str, said: Analysis | str, run: Run) -> Iterator[Disagreement]:
+    """Errors on lines that torch has reached: each says that whoever gets to its line, by the calls that it tells of,
+    sees it raise."""
     for finding in () if isinstance(said, str) else false_errors(said, run):
         at = finding.at if finding.raises is None else finding.raises.at
-        if at.number in run.reached:
+        if {_begin(text, line.number) for line in (at, *finding.calls)} <= set(run.reached):
             yield Disagreement("false error", finding.name, f"line {finding.at.number}: {finding.message}")
+
+
+def _begin(text: str, line: int) -> int:
+    """The first line of the innermost statement that a line belongs to."""
+    statements = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
+    return max(node.lineno for node in statements if node.lineno <= line <= (node.end_lineno or line))
 
 
 def measure(pairs: Iterable[tuple[str, str]], jobs: int) -> Iterator[Measured]:

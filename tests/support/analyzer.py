@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from analyzers.drafting.words import CALLED
+
 Way: TypeAlias = Literal["host", "cli", "silent"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
@@ -55,7 +57,10 @@ class Raises:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding, by line; `fixes` are the edits of each fix, best first, and `safe` says which of them are."""
+    """A finding, by line; `fixes` are the edits of each fix, best first, and `safe` says which of them are.
+
+    `calls` are those of the related lines that call what raises.
+    """
 
     code: str
     name: str
@@ -67,6 +72,7 @@ class Finding:
     related: tuple[Line, ...]
     fixes: tuple[tuple[Edit, ...], ...]
     safe: tuple[bool, ...] = ()
+    calls: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +226,7 @@ def _finding(lines: _Lines, finding: Any) -> Finding:
         related=tuple(lines.line(related.place) for related in finding.related),
         fixes=tuple(tuple(lines.edit(edit) for edit in fix.edits) for fix in finding.fixes),
         safe=tuple(fix.safe for fix in finding.fixes),
+        calls=tuple(lines.line(related.place) for related in finding.related if related.message == CALLED),
     )
 
 
@@ -295,6 +302,7 @@ def _json_finding(sources: Sources, path: str, item: dict[str, Any]) -> Finding:
         related=tuple(line(related["path"], related["line"]) for related in item["related"]),
         fixes=tuple(tuple(edit(data) for data in fix["edits"]) for fix in item["fixes"]),
         safe=tuple(fix["safe"] for fix in item["fixes"]),
+        calls=tuple(line(at["path"], at["line"]) for at in item["related"] if at["message"] == CALLED),
     )
 
 

@@ -30,6 +30,10 @@ def havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None
         m.retain(ident)
     if tensor.edge is not None and tensor.edge.node is not None:
         _free_perhaps(m, tensor.edge.node, seen)
+    base = m.st.get(tensor.base) if tensor.base is not None else None
+    if tensor.base is not None and isinstance(base, Tensor) and base.requires_grad is False:
+        # What is written into a view takes its base into the graph.
+        havoc_tensor(m, tensor.base, base, seen)
 
 
 def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:

@@ -33,6 +33,7 @@ from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, R
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program
 from analyzers.syntax import nodes as n
+from analyzers.syntax.paths import attribute_paths, paths_handed_over
 
 T = TypeVar("T")
 
@@ -230,6 +231,27 @@ class Machine:
             self.st.among = self.st.among.set(equation[0], alone if outcome or left is None else left - alone)
         return outcome
 
+    def guard(self, test: n.Expr, outcome: bool) -> None:
+        """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
+        handed = paths_handed_over(test)
+        if handed:
+            self.st.assumed = self.st.assumed.set(
+                ("guard", self.fresh(), self.extent.frames[-1].chunk, handed), outcome
+            )
+
+    def _is_guarded(self) -> bool:
+        """Whether a condition that nobody could decide has asked about what the current expression names.
+
+        The way on which it came out so need not exist: `if ready(p.grad): p.grad.zero_()`."""
+        frame = self.user_frame()
+        guards = [
+            key for key in self.st.assumed if isinstance(key, tuple) and key[0] == "guard" and key[2] == frame.chunk
+        ]
+        if not guards:
+            return False
+        named = frozenset(attribute_paths([frame.node]))
+        return any(not named.isdisjoint(key[3]) for key in guards)
+
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
         """Continue in one of the states in which a call may end."""
         key = (len(self.extent.path.taken), *self.extent.path.taken)
@@ -260,7 +282,9 @@ class Machine:
         self.record.presumptions[Presumption(loc or self.here(), message)] = None
 
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
-        """The exception that torch (or Python) raises here; the caller raises it."""
+        """The exception that torch (or Python) raises here; the caller raises it. Behind a guard it goes unnoted."""
+        if self._is_guarded():
+            return PyRaise(exception, message)
         event = Raised(
             self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.extent.expecting > 0
         )

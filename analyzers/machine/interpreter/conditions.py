@@ -26,6 +26,8 @@ def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list
     def run() -> None:
         known, symbol = truth_of(m, evaluate(m, test))
         result.append(m.decide(known, symbol))
+        if known is None:
+            m.guard(test, result[-1])
         refine(m, test, result[-1])
 
     def finish() -> None:

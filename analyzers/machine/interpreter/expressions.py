@@ -236,6 +236,8 @@ def _if_exp(m: Machine, node: n.IfExp) -> Value:
             case n.Constant(value=False), n.Constant(value=True):
                 return Unknown("bool", ("not", symbol))
     outcome = m.decide(known, symbol)
+    if known is None:
+        m.guard(node.test, outcome)
     refine(m, node.test, outcome)
     return evaluate(m, node.body if outcome else node.orelse)
 

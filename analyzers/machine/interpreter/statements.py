@@ -58,6 +58,8 @@ def _assert(m: Machine, s: n.Assert) -> None:
         raise PyRaise("AssertionError")
     if known is None and symbol is not None:
         m.st.assumed = m.st.assumed.set(symbol, True)
+    if known is None:
+        m.guard(s.test, True)
 
 
 @leads(n.ChunkRef)

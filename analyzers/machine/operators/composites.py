@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, Const, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, dtype_of, infer, ints, rank_of, shape_of, size_value, types_of
 from analyzers.machine.operators.casts import cast
@@ -245,13 +245,17 @@ def _std(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 @kernel("where")
 def _where(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.overload in {"Scalar", "ScalarOther", "ScalarSelf"}:
-        full = {k: (m.new_tensor((), None, what="number") if not isinstance(v, Ref) else v) for k, v in bound.items()}
+        full = {k: (m.new_tensor((), None, what="number") if _is_number(v) else v) for k, v in bound.items()}
         made = op(m, "where.self", what, **full)
         found, types = m.tensor(made), infer(m, row, bound)
         if found is not None and types is not None:
             found.dtype = found.dtype or types[0].dtype
         return made
     return None
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Const) or (isinstance(value, Unknown) and value.type in {"bool", "int", "float", "number"})
 
 
 @kernel("max", "min")

@@ -94,6 +94,7 @@ class _Call:
 
     edges: tuple[Edge | None, ...] = ()
     operands: tuple[Operand, ...] = ()
+    marks_are_known = True
 
     def __init__(
         self, receiver: Ref, cls: ClassObj, args: Args, inputs: Sequence[int | None], recorded: truth.Truth
@@ -115,6 +116,10 @@ class _Call:
             )  # fmt: skip
             node = m.new(made).id
             m.indexes.gradients_are_seen = True
+        context = m.st.get(ctx.id)
+        if isinstance(context, Instance) and context.open:
+            # Unknown code has had `ctx`, and may have marked any output.
+            self.marks_are_known, self.recorded = False, self.recorded and None
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
@@ -174,11 +179,12 @@ class _Call:
         if is_input:
             value = whole_view(m, step, value, node, index)
         found = tensor_at(m, value.id)
+        edge = Edge(node, index) if self.marks_are_known else Edge()
         creation = found.creation if found.base is None else "custom"
         m.st.put(
             value.id,
             replace(
-                found, requires_grad=self.recorded, edge=Edge(node, index), creation=creation,
+                found, requires_grad=self.recorded, edge=edge, creation=creation,
                 attr_version=found.attr_version if found.base is None else version_kept(m, found) or 0,
                 lineage=m.trail(self.cls.name, step.parents),
             ),
