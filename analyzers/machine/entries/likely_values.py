@@ -17,8 +17,8 @@ from immutables import Map
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage, Loc
-from analyzers.domain.objects import DictObj, Edge, Instance, Tensor, by_name
-from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value
+from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Tensor, by_name
+from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
 from analyzers.machine.autograd.trainables import is_module, weights
@@ -35,15 +35,32 @@ from analyzers.syntax.roles import Role, dotted, same_part
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     """What `target` most likely holds, if `value` is unknown but the uses of the name are informative."""
-    if not says_nothing(value) or m.frame.library:
+    if m.frame.library:
         return value
     name = dotted(target)
+    if not says_nothing(value) and not (name and _is_of_itself(m, name, value)):
+        return value
     if not m.config.presumes:
         if name:
             m.record.unresolved.note(m.frame.module, m.frame.func, name)
         return value
     role = roles_of(m, m.frame).get(name) if name else None
+    if not says_nothing(value) and role not in _MODELS:
+        return value
     return value if role is None else _stand_in(m, name, role, value, m.here())
+
+
+def _is_of_itself(m: Machine, name: str, value: Value) -> bool:
+    """Whether this is the result of `model = model(settings)`, where a factory had the name before."""
+    statement = m.frame.statement
+    tensor = m.tensor(value)
+    return (
+        tensor is not None
+        and tensor.presumed
+        and isinstance(statement, n.Assign)
+        and isinstance(statement.value, n.Call)
+        and dotted(statement.value.func) == name
+    )
 
 
 def _presume_arguments(m: Machine, func: Func, env: int) -> None:
@@ -194,6 +211,17 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
+
+
+@answers("autograd_machine.presume_trained")
+def _presume_trained(m: Machine, args: Args) -> Value:
+    """What an optimizer is given learns, where nothing says whether it does."""
+    given = m.obj(args.get(0, "parameters"))
+    for item in given.items if m.config.presumes and isinstance(given, ListObj) else ():
+        tensor = m.tensor(item)
+        if isinstance(item, Ref) and tensor is not None and tensor.requires_grad is None and tensor.edge is None:
+            m.st.put(item.id, replace(tensor, requires_grad=True))
+    return NONE
 
 
 @answers("autograd_machine.presumed_data")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.likeness import same_but_versions
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Instance
@@ -113,7 +114,9 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     items = stream.items
     most = _most_rounds(m, s, items)
     exact = stream.rest is None and len(items) <= most
-    rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), 2))
+    # Objects that are surely in the sequence may not be skipped; one number is as good as another.
+    sure = len(items) if exact or reach_of(*items) else 2
+    rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), sure, most))
     previous: list[State] = heads
     before = m.budget.steps
     for index in range(rounds):
@@ -136,7 +139,11 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
         if not exact and index >= 1 and stream.rest is not None and index + 1 >= len(items):
             exits += heads
     if not exact and heads and (stream.rest is not None or len(items) > rounds):
-        make = stream.make(m) if stream.rest is not None else _giver(blurred_element(m, items[rounds:]))
+        skipped = items[rounds:]
+        if skipped and stream.rest is not None:
+            make = _giver(one_of(*skipped, stream.rest))
+        else:
+            make = _giver(blurred_element(m, skipped)) if skipped else stream.make(m)
         exits = [_blur(m, s, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED), flow, breaks)]
     else:
         exits += heads if exact or stream.rest is None else []

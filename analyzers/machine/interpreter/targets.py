@@ -71,7 +71,7 @@ def _held_in(m: Machine, owner: Value, attr: str) -> Lineage | None:
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
-    if not isinstance(value, Unknown):
+    if not isinstance(value, Unknown) and not m.config.presumes:
         return value
     return PORTS.likely.bound(m, target, value)
 

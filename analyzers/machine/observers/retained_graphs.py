@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from immutables import Map
 
-from analyzers.domain.lineage import Lineage, Loc, graph_trail
+from analyzers.domain.lineage import Lineage, Loc, Round, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Tensor
 from analyzers.domain.state import may_meet
 from analyzers.domain.values import Tup, Value
@@ -90,10 +90,19 @@ def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
         if ident in seen or len(seen) > NEAR:
             continue
         seen.add(ident)
-        if _went_through(m, ident):
+        if _in_this_loop(m, m.node(ident).epoch) and _went_through(m, ident):
             return True
         queue.extend(e.node for e in m.node(ident).edges if e is not None and e.node is not None)
     return False
+
+
+def _in_this_loop(m: Machine, iterations: Sequence[Round]) -> bool:
+    """Whether something happened in some round of the innermost loop, begun in the round of the others that is running.
+
+    What an inner loop computes of something older, round by round, holds no more of it in each round."""
+    now = m.extent.iterations
+    depth = len(now) - 1
+    return len(iterations) > depth and [*iterations[:depth]] == now[:depth] and iterations[depth][0] == now[depth][0]
 
 
 def _went_through(m: Machine, node: int | None) -> bool:
@@ -105,7 +114,7 @@ def _went_through(m: Machine, node: int | None) -> bool:
 
 def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:
     calls = [e for e in m.record.events[-400:] if isinstance(e, BackwardCall) and may_meet(e.assumed, m.st.assumed)]
-    roots = {call.lineage for call in calls if call.lineage is not None}
+    roots = {call.lineage for call in calls if call.lineage is not None and _in_this_loop(m, call.site.iterations)}
     return any(step in roots for step in graph_trail(lineage))
 
 

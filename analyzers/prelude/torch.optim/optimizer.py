@@ -87,6 +87,7 @@ class Optimizer:
             param_group.setdefault(name, value)
         param_group["params"] = params
         self.param_groups.append(param_group)
+        autograd_machine.presume_trained(params)
 
     def zero_grad(self, set_to_none=True):
         autograd_machine.note_zero(self)
