@@ -86,7 +86,7 @@ def _type(m: Machine, args: Args) -> Value:
     found = m.obj(value)
     if isinstance(found, Instance):
         return Ref(found.cls) if isinstance(found.cls, int) else Builtin(found.cls)
-    if isinstance(found, Tensor):
+    if isinstance(found, Tensor) and not found.presumed:
         return Builtin("torch.nn.Parameter" if found.parameter else "torch.Tensor")
     if isinstance(value, Const):
         return Builtin("builtins." + type(value.value).__name__)
