@@ -110,6 +110,8 @@ def test_a_step_uses_gradients_and_the_next_one_uses_them_again(rooms: Rooms) ->
         rooms.backward(rooms.op("sum", rooms.op("mul", w, 2)))
         at(rooms, place + 5)
         tell(m, signals.OptimizerDid("note_step", made))
+        with rooms.mode(False):
+            rooms.op("mul_", w, 0.9)
     (born,) = noted(m, events.OptimizerMade)
     assert born.parameters == (w.id, idle.id)
     steps = noted(m, events.StepCall)

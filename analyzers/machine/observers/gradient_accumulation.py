@@ -43,7 +43,11 @@ NEAR = 16
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """What one gradient holds. `stale`: the backward that added to what a step had already used, and that step."""
+    """What one gradient holds. `stale`: the backward that added to what a step had already used, and that step.
+
+    `written` counts the writes to the leaf when the last backward came: a step on another path, which has used the
+    same gradient there, has not written it on this one.
+    """
 
     backwards: tuple[Site, ...] = ()
     used: Site | None = None
@@ -51,6 +55,7 @@ class Accumulated:
     cleared: Site | None = None
     before: Site | None = None
     """The last backward before the gradient was cleared, unless a step had used it."""
+    written: int = -1
 
 
 class GradientAccumulation:
@@ -90,11 +95,15 @@ def _arrived(m: Machine, signal: GradientArrived) -> None:
     tensor = m.tensor(Ref(grad))
     if tensor is not None and tensor.lineage is not None:
         m.notebook(GradientAccumulation).by_trail[tensor.lineage] = grad
+    leaf = m.st.find(signal.storage)
+    written = leaf.count if isinstance(leaf, Storage) else -1
     if signal.first:
-        m.notebook(GradientAccumulation).held[now] = Accumulated((site,))
+        m.notebook(GradientAccumulation).held[now] = Accumulated((site,), written=written)
     elif before is not None:
-        stale = (site, before.used) if before.used is not None else before.stale
-        m.notebook(GradientAccumulation).held[now] = Accumulated((*before.backwards, site)[-MOST:], None, stale)
+        used = before.used if before.written != written else None
+        stale = (site, used) if used is not None else before.stale
+        backwards = (*before.backwards, site)[-MOST:]
+        m.notebook(GradientAccumulation).held[now] = Accumulated(backwards, None, stale, written=written)
     else:
         m.notebook(GradientAccumulation).held.pop(now, None)
 
