@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
 
@@ -63,11 +63,21 @@ def is_open(m: Machine, module: Value) -> bool:
 
 def holds_unknown(m: Machine, module: Value) -> bool:
     """Whether an attribute of a module, or of a submodule, may be an unknown module."""
-    for _, value in members(m, module, "_modules"):
-        found = m.obj(value)
-        if isinstance(found, Instance) and any(isinstance(v, Unknown) and v.type is None for v in found.attrs.values()):
-            return True
-    return False
+    return any(
+        isinstance(found := m.obj(value), Instance) and any(_may_be_module(m, v) for v in found.attrs.values())
+        for _, value in members(m, module, "_modules")
+    )
+
+
+def _may_be_module(m: Machine, value: Value) -> bool:
+    """Whether nobody knows what a value is, of what its class is made, or what unknown code has made of it."""
+    if isinstance(value, Unknown):
+        return value.type is None
+    found = m.obj(value)
+    if not isinstance(found, Instance) or is_module(m, value):
+        return False
+    cls = m.st.find(found.cls) if isinstance(found.cls, int) else None
+    return found.open or (isinstance(cls, ClassObj) and not cls.known)
 
 
 def parameters_of(m: Machine, optimizer: Value) -> list[int]:
