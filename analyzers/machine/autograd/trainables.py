@@ -63,10 +63,11 @@ def is_open(m: Machine, module: Value) -> bool:
 
 def holds_unknown(m: Machine, module: Value) -> bool:
     """Whether an attribute of a module, or of a submodule, may be an unknown module."""
-    return any(
-        isinstance(found := m.obj(value), Instance) and any(_may_be_module(m, v) for v in found.attrs.values())
-        for _, value in members(m, module, "_modules")
-    )
+    for _, value in members(m, module, "_modules"):
+        found = m.obj(value)
+        if isinstance(found, Instance) and any(_may_be_module(m, v) for v in found.attrs.values()):
+            return True
+    return False
 
 
 def _may_be_module(m: Machine, value: Value) -> bool:
