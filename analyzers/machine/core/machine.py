@@ -233,11 +233,9 @@ class Machine:
 
     def guard(self, test: n.Expr, outcome: bool) -> None:
         """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
-        handed = paths_handed_over(test)
+        handed = frozenset[str]() if self.frame.library else paths_handed_over(test)
         if handed:
-            self.st.assumed = self.st.assumed.set(
-                ("guard", self.fresh(), self.extent.frames[-1].chunk, handed), outcome
-            )
+            self.st.assumed = self.st.assumed.set(("guard", self.fresh(), self.frame.chunk, handed), outcome)
 
     def _is_guarded(self) -> bool:
         """Whether a condition that nobody could decide has asked about what the current expression names.
