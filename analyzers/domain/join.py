@@ -154,6 +154,8 @@ class Join:
             out.casts = Map({k: v for k, v in a.casts.items() if b.casts.get(k) == v})
         out.doubtful = a.doubtful or b.doubtful
         out.switches_out = a.switches_out or b.switches_out
+        if a.callbacks != b.callbacks:
+            out.callbacks = (*(one for one in a.callbacks if one not in b.callbacks), *b.callbacks)
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
         if a.among is not b.among:

@@ -12,7 +12,7 @@ from immutables import Map
 
 from analyzers.domain.objects import ClassObj, HeapObject, Instance
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import Value
+from analyzers.domain.values import Func, Value
 
 T = TypeVar("T")
 
@@ -75,6 +75,9 @@ class State:
 
     `filled` and `freed` are the moments at which an unknown backward last came by all gradients and all nodes.
 
+    `callbacks` are the functions that unknown code was passed, and may call whenever it runs: of each definition the
+    last.
+
     `among`: of some unknown values, by their symbols, which constants they may be; a join keeps those of both sides.
 
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
@@ -82,6 +85,7 @@ class State:
     __slots__ = (
         "among",
         "assumed",
+        "callbacks",
         "casting",
         "casts",
         "doubtful",
@@ -105,6 +109,7 @@ class State:
         self.inference: Truth = False
         self.assumed: Map[object, bool] = Map()
         self.among: Map[object, frozenset[object]] = Map()
+        self.callbacks: tuple[Func, ...] = ()
         self.modules: Map[str, int] = Map()
         self.saved_hooks: Truth = False
         self.packing: tuple[Value, Value] | None = None
@@ -124,6 +129,7 @@ class State:
         other.inference = self.inference
         other.assumed = self.assumed
         other.among = self.among
+        other.callbacks = self.callbacks
         other.modules = self.modules
         other.saved_hooks = self.saved_hooks
         other.packing = self.packing

@@ -54,12 +54,14 @@ def variables(db: Database, path: str) -> frozenset[str] | None:
 
 @query(eager=4)
 def captured(db: Database, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Of a function that is a chunk: the names of its module's variables that it uses, and those it rebinds."""
+    """Of a function that is a chunk: its module's variables that it uses, the paths from them, and those it rebinds."""
     (function,) = chunk(db, path, key).body
     assert isinstance(function, n.FunctionDef)
     used, rebound = names_from_outside(function)
     known = variables(db, path)
-    return (used if known is None else used & known), rebound
+    if known is None:
+        return used, rebound
+    return frozenset(path for path in used if path.partition(".")[0] in known), rebound
 
 
 @query(eager=2)

@@ -64,5 +64,6 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     seen: set[int] = set()
     for value in args.all() if m.config.presumes else values:
         havoc_value(m, value, seen)
+    PORTS.python.run_callbacks(m)
     lineage = m.trail("?", m.parents(values))
     return Unknown(None, m.fresh(), lineage, reach_of(*values))

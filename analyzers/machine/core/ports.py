@@ -26,7 +26,10 @@ class Python:
         return bool(value.value) if isinstance(value, Const) else None
 
     def escaped(self, m: Machine, func: Func) -> None:
-        """Unknown code may call a function of the program."""
+        """Unknown code may call a function of the program, now or later."""
+
+    def run_callbacks(self, m: Machine) -> None:
+        """Unknown code runs, and may call what has escaped."""
 
 
 class LikelyValues:

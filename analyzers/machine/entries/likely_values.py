@@ -17,7 +17,7 @@ from immutables import Map
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage, Loc
-from analyzers.domain.objects import DictObj, Edge, Instance, ListObj, Tensor, by_name
+from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
@@ -38,16 +38,32 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     if m.frame.library:
         return value
     name = dotted(target)
-    if not says_nothing(value) and not (name and _is_of_itself(m, name, value)):
+    is_open = m.config.presumes and bool(name) and _is_undecided_model(m, value)
+    if not says_nothing(value) and not is_open and not (name and _is_of_itself(m, name, value)):
         return value
     if not m.config.presumes:
         if name:
             m.record.unresolved.note(m.frame.module, m.frame.func, name)
         return value
     role = roles_of(m, m.frame).get(name) if name else None
+    if is_open:
+        if role is Role.MODEL:
+            m.presume(f"`{name}` is a model that learns")
+            _set_trained(m, value, True)
+        return value
     if not says_nothing(value) and role not in _MODELS:
         return value
     return value if role is None else _stand_in(m, name, role, value, m.here())
+
+
+def _is_undecided_model(m: Machine, value: Value) -> bool:
+    """Whether this is a module of a library of which nothing says whether it learns: it may be a transform."""
+    found = m.obj(value)
+    cls = m.st.get(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
+    if not isinstance(cls, ClassObj) or not cls.module.startswith("<prelude>/presumed/"):
+        return False
+    tensors = [m.st.find(ident) for ident in weights(m, value)]
+    return bool(tensors) and all(isinstance(one, Tensor) and one.requires_grad is None for one in tensors)
 
 
 def _is_of_itself(m: Machine, name: str, value: Value) -> bool:
@@ -125,8 +141,10 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
         return None
     match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
-            m.presume(f"`{name}` makes a model that learns")
-            return _model(m)
+            m.presume(f"`{name}` makes a model")
+            model = _model(m)
+            _set_trained(m, model, None)
+            return model
         case "optimizer" if args.pos or "params" in args.kw:
             m.presume(f"`{name}` makes an optimizer over its first argument")
             return library_call(m, "presumed.make_optimizer_over", Args([args.get(0, "params")]))
@@ -200,6 +218,7 @@ def _is_model(m: Machine, value: Value) -> bool:
 @answers("autograd_machine.presumed_output")
 def _presumed_output(m: Machine, args: Args) -> Value:
     """The result of a presumed model: a tensor, or anything that contains some."""
+    PORTS.python.run_callbacks(m)
     operands = [v for v in args.pos if isinstance(v, Ref) and m.tensor(v) is not None]
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None

@@ -14,22 +14,48 @@ from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.objects.havoc import havoc_instance, some
 from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
+from analyzers.syntax.paths import attribute_paths
 
 
 def havoc_captured(m: Machine, func: Func) -> None:
     """Unknown code was passed a function and may call it, now or later: havoc what it fills and rebinds."""
     if func.module.startswith("<") or m.extent.forgets:
         return
+    m.st.callbacks = (*(known for known in m.st.callbacks if known.node is not func.node), func)
+    _havoc_captured(m, func)
+
+
+def run_callbacks(m: Machine) -> None:
+    """Unknown code runs: it may call any function that unknown code was ever passed."""
+    for func in m.st.callbacks:
+        _havoc_captured(m, func)
+
+
+def _havoc_captured(m: Machine, func: Func) -> None:
     used, rebound = _names_from_outside(m, func)
-    for name in sorted(used):
+    for path in sorted(used, reverse=True):
+        name, _, attributes = path.partition(".")
         at = _holder(m, func, name)
         if at is None:
             continue
         value = m.env(at).vars[name]
         if name in rebound:
             m.bind(at, name, Unknown(None, None, None, reach_of(value)))
+        elif attributes:
+            _havoc_container(m, value, attributes.split("."))
         elif isinstance(value, Ref):
             _havoc_contents(m, value)
+
+
+def _havoc_container(m: Machine, holder: Value, attributes: list[str]) -> None:
+    """The list or dict that an object holds under a path of attributes: what is filled there may be filled now."""
+    for attribute in attributes:
+        found = m.obj(holder)
+        if not isinstance(found, Instance) or attribute not in found.attrs:
+            return
+        holder = found.attrs[attribute]
+    if isinstance(holder, Ref) and isinstance(m.obj(holder), ListObj | DictObj | SetObj):
+        _havoc_contents(m, holder)
 
 
 def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapObject]]) -> None:
@@ -50,7 +76,8 @@ def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapOb
             case known, _ if known is not theirs:
                 havoc_object(m, ident, seen)
     for callee in _callees(m, func):
-        havoc_captured(m, callee)
+        if not callee.module.startswith("<"):
+            _havoc_captured(m, callee)
 
 
 def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
@@ -84,7 +111,7 @@ def _holder(m: Machine, func: Func, name: str) -> int | None:
 
 
 def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
-    """The names from enclosing scopes that a function uses, and those it rebinds."""
+    """The names from enclosing scopes that a function uses, the paths from them, and the names that it rebinds."""
     node = func.node
     if not isinstance(node, FunctionDef | Lambda):
         return m.config.program.captured(func.module, func.chunk)
@@ -97,7 +124,10 @@ def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozens
 
 def names_from_outside(node: FunctionDef | Lambda) -> tuple[frozenset[str], frozenset[str]]:
     used = frozenset(x.id for x in walk([node.body]) if isinstance(x, Name))
-    return (used - node.locals, node.globals | node.nonlocals) if isinstance(node, FunctionDef) else (used, frozenset())
+    own = node.locals if isinstance(node, FunctionDef) else frozenset[str]()
+    paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
+    rebound = node.globals | node.nonlocals if isinstance(node, FunctionDef) else frozenset[str]()
+    return (used - own) | paths, rebound
 
 
 def _havoc_contents(m: Machine, holder: Ref) -> None:
