@@ -66,10 +66,12 @@ class Measured:
 
 def _false_errors(text: str, said: Analysis | str, run: Run) -> Iterator[Disagreement]:
     """Errors on lines that torch has reached: each says that whoever gets to its line, by the calls that it tells of,
-    sees it raise."""
+    sees it raise. What is told of a loop's iterations is told of the second."""
     for finding in () if isinstance(said, str) else false_errors(said, run):
         at = finding.at if finding.raises is None else finding.raises.at
-        if {_begin(text, line.number) for line in (at, *finding.calls)} <= set(run.reached):
+        seen = run.repeated if finding.name.endswith("-across-iterations") else run.reached
+        called = {_begin(text, line.number) for line in finding.calls}
+        if _begin(text, at.number) in seen and called <= set(run.reached):
             yield Disagreement("false error", finding.name, f"line {finding.at.number}: {finding.message}")
 
 

@@ -16,6 +16,7 @@ import tempfile
 import time
 import types
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def run(program: Program, seconds: int) -> Run:
             learnt = _learnt(names)
         taken = time.monotonic() - began
         os.chdir("/")
+    reached = recorder.reached.get(program.entry, Counter())
     return Run(
         outcome="raises" if raised else "ok",
         raised=raised,
@@ -62,7 +64,8 @@ def run(program: Program, seconds: int) -> Run:
         warnings=tuple(warned),
         observations=recorder.observations(),
         learnt=learnt,
-        reached=tuple(sorted(recorder.reached.get(program.entry, ()))),
+        reached=tuple(sorted(reached)),
+        repeated=tuple(sorted(line for line, times in reached.items() if times > 1)),
         seconds=round(taken, 3),
     )
 

@@ -7,6 +7,7 @@ item of a tensor, which would be a new view.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +28,7 @@ class Recorder:
     def __init__(self, root: str) -> None:
         self.root = Path(root)
         self.caught: list[Caught] = []
-        self.reached: dict[str, set[int]] = {}
+        self.reached: dict[str, Counter[int]] = {}
         self._seen: dict[tuple[str, int, str, str], _Visits] = {}
 
     def probes(self, file: str) -> dict[str, Callable[..., Any]]:
@@ -49,8 +50,9 @@ class Recorder:
                     Caught(record.exception, record.message, record.file, record.line, record.outer_line)
                 )
 
+        counts = self.reached.setdefault(file, Counter())
         return {
-            instrument.REACHED: self.reached.setdefault(file, set()).add,
+            instrument.REACHED: lambda line: counts.update((line,)),
             instrument.BOUND: bound,
             instrument.WALRUS: walrus,
             instrument.CAUGHT: caught,

@@ -81,7 +81,7 @@ class Observation:
 class Run:
     """`outcome`: `ok`, `raises`, `timeout`, or `crash` where the process died without a word.
 
-    `reached` are the lines of the entry's statements that were begun.
+    `reached` are the lines of the entry's statements that were begun, `repeated` those that were begun again.
 
     `learnt`: the value and the gradient, as text, of each leaf that requires grad and that a global name leads to.
     """
@@ -93,6 +93,7 @@ class Run:
     observations: tuple[Observation, ...] = ()
     learnt: tuple[tuple[str, str], ...] = ()
     reached: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -110,6 +111,7 @@ class Run:
             observations=tuple(_observation(item) for item in data["observations"]),
             learnt=tuple((name, text) for name, text in data["learnt"]),
             reached=tuple(data["reached"]),
+            repeated=tuple(data["repeated"]),
             seconds=data["seconds"],
         )
 

@@ -14,7 +14,7 @@ from analyzers.machine.core.signals import NodeReached, tell
 
 def havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None:
     blur_tensor(m, ident)
-    requires = tensor.requires_grad if tensor.edge is not None and tensor.requires_grad else None
+    requires = True if tensor.requires_grad and tensor.is_leaf is False else None
     if tensor.requires_grad is False and tensor.parameter is False and tensor.edge is None:
         requires = None
     grad: Value = Unknown("grad", reach=(ident,)) if tensor.grad == NONE else tensor.grad

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
@@ -43,31 +44,32 @@ def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
     return out
 
 
-def is_open(m: Machine, module: Value) -> bool:
-    """Whether a module may have unknown members."""
+def unseen(m: Machine, module: Value) -> Unknown | None:
+    """What stands for the members of a module that nobody knows, if it may have any."""
+    is_open = False
+    held: list[Value] = []
     for _, value in members(m, module, "_modules"):
         found = m.obj(value)
-        if not isinstance(found, Instance):
-            return True
+        assert isinstance(found, Instance)
         for table in ("_modules", "_parameters"):
             own = m.obj(found.attrs[table]) if table in found.attrs else None
-            if not isinstance(own, DictObj) or own.rest is not None:
-                return True
-            if any(isinstance(v, Unknown) for v in own.items.values()):
-                return True
+            if not isinstance(own, DictObj):
+                is_open = True
+                continue
+            held += [v for key, v in own.entries if isinstance(v, Unknown) or not isinstance(key, Const)]
+            held += [] if own.rest is None else [own.rest]
         own_class = m.st.get(found.cls) if isinstance(found.cls, int) else None
-        if not getattr(own_class, "known", False):
-            return True
-    return not members(m, module, "_modules")
+        is_open = is_open or not getattr(own_class, "known", False)
+    if held or is_open or not members(m, module, "_modules"):
+        return Unknown(None, None, None, reach_of(*held))
+    return None
 
 
-def holds_unknown(m: Machine, module: Value) -> bool:
-    """Whether an attribute of a module, or of a submodule, may be an unknown module."""
-    for _, value in members(m, module, "_modules"):
-        found = m.obj(value)
-        if isinstance(found, Instance) and any(_may_be_module(m, v) for v in found.attrs.values()):
-            return True
-    return False
+def unseen_attributes(m: Machine, module: Value) -> Unknown | None:
+    """What stands for the members of attributes, of a module or a submodule, that may be unknown modules."""
+    modules = [m.obj(value) for _, value in members(m, module, "_modules")]
+    held = [v for found in modules if isinstance(found, Instance) for v in found.attrs.values() if _may_be_module(m, v)]
+    return Unknown(None, None, None, reach_of(*held)) if held else None
 
 
 def _may_be_module(m: Machine, value: Value) -> bool:

@@ -9,9 +9,10 @@ from immutables import Map
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, SetObj, by_name
-from analyzers.domain.values import Func, Ref, Unknown, Value
+from analyzers.domain.values import Builtin, Func, Ref, Unknown, Value
 from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import SWITCHES
 from analyzers.machine.objects.havoc import havoc_instance, some
 from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
 from analyzers.syntax.paths import attribute_paths
@@ -21,8 +22,14 @@ def havoc_captured(m: Machine, func: Func) -> None:
     """Unknown code was passed a function and may call it, now or later: havoc what it fills and rebinds."""
     if func.module.startswith("<") or m.extent.forgets:
         return
-    m.st.callbacks = (*(known for known in m.st.callbacks if known.node is not func.node), func)
+    give_away(m, func)
     _havoc_captured(m, func)
+
+
+def give_away(m: Machine, func: Func) -> None:
+    """Unknown code has a function, such as the one it decorates, and may call it whenever it runs."""
+    m.st.callbacks = (*(known for known in m.st.callbacks if known.node is not func.node), func)
+    m.st.switches_out = m.st.switches_out or _switches_modes(m, func)
 
 
 def run_callbacks(m: Machine) -> None:
@@ -45,6 +52,20 @@ def _havoc_captured(m: Machine, func: Func) -> None:
             _havoc_container(m, value, attributes.split("."))
         elif isinstance(value, Ref):
             _havoc_contents(m, value)
+
+
+def _switches_modes(m: Machine, func: Func) -> bool:
+    """Whether a function names what changes grad mode: unknown code may make a context manager of it."""
+    used, _ = _names_from_outside(m, func)
+    for path in used:
+        name, _, rest = path.partition(".")
+        at = _holder(m, func, name)
+        value = m.env(at).vars[name] if at is not None else None
+        if isinstance(value, Builtin) and not any(other.startswith(path + ".") for other in used):
+            dotted = f"{value.name}.{rest}" if rest else value.name
+            if dotted in SWITCHES:
+                return True
+    return False
 
 
 def _havoc_container(m: Machine, holder: Value, attributes: list[str]) -> None:

@@ -11,6 +11,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODES, TRANSPARENT, ClassModel, mode_of
 from analyzers.machine.core.tables import enter
+from analyzers.machine.interpreter.closures import give_away
 
 TRANSPARENT.update({
     "functools.wraps", "functools.cache", "functools.lru_cache", "functools.cached_property", "abc.abstractmethod",
@@ -60,6 +61,8 @@ def decorate(m: Machine, decorator: Value, func: Value) -> Value:
     if isinstance(found, Instance) and found.cls == "transparent":
         return func
     if isinstance(decorator, Unknown):
+        if isinstance(func, Func):
+            give_away(m, func)
         return Unknown(None, None, None, decorator.reach)
     if isinstance(decorator, Partial) and isinstance(decorator.func, Builtin) and decorator.func.name in TRANSPARENT:
         return func

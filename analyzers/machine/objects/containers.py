@@ -195,21 +195,26 @@ def update(m: Machine, receiver: Ref, args: Args) -> None:
             for key in other.order:
                 set_item(m, receiver, key, other.items[key])
             if other.rest is not None:
-                mine = m.st.get(receiver.id)
-                assert isinstance(mine, DictObj)
-                rest = other.rest if mine.rest is None else one_of(mine.rest, other.rest)
-                m.st.put(receiver.id, replace(mine, rest=rest, keys=united(mine.perhaps, other.perhaps) or None))
+                _set_some(m, receiver, other.rest, other.perhaps)
             continue
         stream = stream_of(m, value).drained(m)
         for item in stream.items:
             if isinstance(item, Tup) and len(item.items) == 2:
                 set_item(m, receiver, item.items[0], item.items[1])
         if stream.rest is not None:
-            mine = m.st.get(receiver.id)
-            assert isinstance(mine, DictObj)
-            m.st.put(receiver.id, replace(mine, rest=Unknown(), keys=None))
+            _set_some(m, receiver, Unknown(None, None, None, reach_of(stream.rest)), None)
     for name, value in args.kw.items():
         set_item(m, receiver, Const(name), value)
+
+
+def _set_some(m: Machine, receiver: Ref, value: Value, keys: frozenset[Value] | None) -> None:
+    """Some of `keys`, or of all keys there are, now have a value."""
+    mine = m.st.get(receiver.id)
+    assert isinstance(mine, DictObj)
+    rest = value if mine.rest is None else one_of(mine.rest, value)
+    blurred = {key: one_of(held, value) for key, held in mine.entries if keys is None or key in keys}
+    united_keys = united(mine.perhaps, keys) or None
+    m.st.put(receiver.id, replace(mine, items=mine.items.update(blurred), rest=rest, keys=united_keys))
 
 
 def set_method(m: Machine, receiver: Ref, found: SetObj, name: str, args: Args) -> Value:

@@ -6,7 +6,7 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Const, Tup, Unknown, Valu
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, dtype_of, infer, ints, rank_of, shape_of, size_value, types_of
 from analyzers.machine.operators.casts import cast
-from analyzers.machine.operators.dispatch import kernel, op
+from analyzers.machine.operators.dispatch import kernel, op, perhaps
 from analyzers.machine.operators.products import linear, product
 from analyzers.machine.operators.recurrent import few_steps, unknown_steps
 from analyzers.ops.infer import numel
@@ -160,10 +160,13 @@ def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
 
 @kernel("adaptive_avg_pool2d")
 def _adaptive_avg(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    size = bound.get("output_size")
-    if types_of(m, {"size": size or Unknown()}).get("size") in (1, [1], [1, 1], (1,), (1, 1)):
+    pooled = {"self": bound["self"], "output_size": bound.get("output_size", Unknown())}
+    size = types_of(m, {"size": pooled["output_size"]}).get("size")
+    sizes = list(size) if isinstance(size, list | tuple) else [size]
+    if sizes in ([1], [1, 1]):
         return op(m, "mean.dim", what, self=bound["self"], dim=ints([-1, -2]), keepdim=TRUE)
-    return op(m, "_adaptive_avg_pool2d", what, self=bound["self"], output_size=size or Unknown())
+    may_be_one = all(not isinstance(each, int) or each == 1 for each in sizes)
+    return (perhaps if may_be_one else op)(m, "_adaptive_avg_pool2d", what, **pooled)
 
 
 @kernel("pad")

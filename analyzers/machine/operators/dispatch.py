@@ -152,7 +152,7 @@ def op(m: Machine, name: str, what: str, **bound: Value) -> Value:
     return apply(m, row, bound, what=what)
 
 
-def perhaps(m: Machine, name: str, what: str, bound: Bound) -> Value:
+def perhaps(m: Machine, name: str, what: str, **bound: Value) -> Value:
     """Run the row `name`, where torch may run another one with the same result and other nodes."""
     row = table.row(name)
     assert row is not None, name

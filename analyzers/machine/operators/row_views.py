@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
-from analyzers.domain.objects import Shape, Tensor
+from analyzers.domain.objects import Edge, Shape, Tensor
 from analyzers.domain.values import Const, Ref, Value
 from analyzers.machine.autograd.graph import Step, refreshed
 from analyzers.machine.autograd.tensors import tensor_at
@@ -48,6 +49,8 @@ def run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: i
     contiguous = _view_contiguous(row, bound, source)
     layout = view_layout(m, row.base, of, types_of(m, bound), shape)
     view = new_view(m, step, of, shape, node, dtype=dtype, contiguous=contiguous, cut=_view_cut(m, of), multi=multi)
+    if row.kind == "no-grad":
+        _set_apart(m, view, step, dtype)
     if layout is not None:
         lay_out(tensor_at(m, view.id), layout)
     elif row.base == "expand":
@@ -55,6 +58,23 @@ def run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: i
     elif row.base in _PARTS:
         doubt_overlap(tensor_at(m, view.id))
     return view
+
+
+def _set_apart(m: Machine, view: Ref, step: Step, dtype: str | None) -> None:
+    """No derivative leads from `x.view(torch.int32)` to `x`; torch does not even count it as a view."""
+    perhaps = step.requires is None
+    m.st.update(
+        view.id,
+        Tensor,
+        lambda t: replace(
+            t,
+            dtype=dtype,
+            requires_grad=None if perhaps else False,
+            edge=Edge() if perhaps else None,
+            base=None,
+            perhaps_of=t.base if perhaps else t.perhaps_of,
+        ),
+    )
 
 
 _PARTS = frozenset({"select", "slice", "diagonal", "as_strided", "unfold"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
-from analyzers.machine.autograd.graph import Step, inputs_require_grad, refreshed
+from analyzers.machine.autograd.graph import Step, inputs_require_grad, refreshed, requires_grad_of
 from analyzers.machine.autograd.results import new_result, result_requires_grad
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import check_usable
@@ -48,6 +48,9 @@ def run_row(
         step.requires = None
     if doubtful:
         step.kind, step.names = "unknown", ()
+        given = [i for ids in step.inputs.values() for i in ids]
+        if row.kind == "no-grad" and any(requires_grad_of(m, i) is not False for i in given):
+            step.requires = None
     if row.kind != "no-grad":
         _check_forbidden(m, row, step)
     if row.inplace:

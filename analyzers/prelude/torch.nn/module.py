@@ -98,7 +98,7 @@ class Module:
         return iter([(n, m) for m, n in {m: n for n, m in self._modules.items() if m is not None}.items()])
 
     def children(self):
-        return iter({m: None for m in self._modules.values() if m is not None})
+        return iter(autograd_machine.once([m for m in self._modules.values() if m is not None]))
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         found = autograd_machine.named_modules(self)

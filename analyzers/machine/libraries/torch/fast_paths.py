@@ -14,7 +14,7 @@ from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import read_grad
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.trainables import is_open, members
+from analyzers.machine.autograd.trainables import members, unseen
 from analyzers.machine.autograd.versions import blur_tensor, bump
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
@@ -81,7 +81,7 @@ def _write_gradients(m: Machine, args: Args) -> Value:
 def _set_training(m: Machine, args: Args) -> Value:
     """Set `training` on a module and all its submodules, if none of their classes defines `train` itself."""
     whole, mode = args.get(0, "module"), args.get(1, "mode")
-    if is_open(m, whole):
+    if unseen(m, whole) is not None:
         return Const(False)
     modules = [value for _, value in members(m, whole, "_modules")]
     for module in modules:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import replace
 from typing import Final
 
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
-from analyzers.machine.autograd.trainables import holds_unknown, is_module, is_open, members
+from analyzers.machine.autograd.trainables import is_module, members, unseen, unseen_attributes
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.events import OptimizerEscaped, OutputReplaced
@@ -142,8 +142,8 @@ def _named(m: Machine, args: Args, table: str) -> Value:
     pairs = [Tup((Const(name), value)) for name, value in found if not name.endswith(ANY_NAME)]
     if many:
         return m.new(ListObj((*pairs, *many), many[0]))
-    more = is_open(m, module) or (not pairs and holds_unknown(m, module))
-    return m.new(ListObj(tuple(pairs), Tup((Unknown("str"), Unknown())) if more else None))
+    more = _more(m, module, pairs)
+    return m.new(ListObj(tuple(pairs), None if more is None else Tup((Unknown("str"), more))))
 
 
 @answers("autograd_machine.named_parameters")
@@ -155,8 +155,20 @@ def _named_parameters(m: Machine, args: Args) -> Value:
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
     found = tuple(value for _, value in members(m, module, "_parameters"))
-    more = is_open(m, module) or (not found and holds_unknown(m, module))
-    return m.new(ListObj(found, Unknown() if more else None))
+    return m.new(ListObj(found, _more(m, module, found)))
+
+
+def _more(m: Machine, module: Value, found: Sized) -> Unknown | None:
+    """What stands for the members beside those that were found, None if there are none."""
+    return unseen(m, module) or (None if len(found) else unseen_attributes(m, module))
+
+
+@answers("autograd_machine.once")
+def _once(m: Machine, args: Args) -> Value:
+    """The members of a list, each object once."""
+    found = m.obj(args.get(0, "members"))
+    assert isinstance(found, ListObj)
+    return m.new(replace(found, items=tuple(dict.fromkeys(found.items))))
 
 
 @answers("autograd_machine.named_buffers")

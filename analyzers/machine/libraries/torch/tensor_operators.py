@@ -41,7 +41,7 @@ def tensor_binary(m: Machine, op: str, left: Value, right: Value) -> Value:
             return result
     if op == "/" and isinstance(left, Unknown) and left.type in {None, "tensor"}:
         # A number is multiplied by the reciprocal, a tensor is divided: which node is made is not known.
-        return perhaps(m, "div.Tensor", op, {"self": left, "other": right})
+        return perhaps(m, "div.Tensor", op, self=left, other=right)
     if op == "/":
         return call_method(m, right, "__rtruediv__", Args([left]))
     return call_torch(m, f"Tensor.__r{DUNDER[op]}__", [right, left], {})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Unknown, Value
 from analyzers.machine.autograd.accumulation import blur_after_unknown
 from analyzers.machine.autograd.likely_tensors import presumed_loss
@@ -17,6 +20,8 @@ from analyzers.machine.libraries.torch.autograd_entries import truth_value
 from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.operators.opaque import opaque_result
+from analyzers.ops import table
+from analyzers.ops.resolve import python_names, signatures
 
 
 def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
@@ -42,9 +47,20 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         return ref
     if name == "retain_grad" or (name.endswith("_") and not name.endswith("__")):
         havoc_value(m, receiver)
+        for ident in receiver.reach if name != "retain_grad" else ():
+            m.st.update(ident, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
         return NONE if name == "retain_grad" else receiver
     operands = [receiver, *args.pos, *args.kw.values()]
-    return opaque_result(m, name, operands)
+    result = opaque_result(m, name, operands)
+    if m.st.grad is False and _may_share(name):
+        m.st.update(result.id, Tensor, lambda t: replace(t, requires_grad=None, edge=Edge()))
+    return result
+
+
+def _may_share(name: str) -> bool:
+    """Whether a method may return its tensor, or a view of it: such keep `requires_grad` where no graph is recorded."""
+    rows = [table.row(signature.row) for signature in signatures(f"Tensor.{name}")]
+    return any(row is not None and row.returns and row.returns[0].alias is not None for row in rows)
 
 
 TENSOR_ONLY = frozenset(
@@ -110,11 +126,18 @@ TENSOR_ONLY = frozenset(
 """Methods whose call on an unknown value reveals that it is a tensor."""
 
 
+def _is_of_tensors(name: str) -> bool:
+    """Whether no other object has such a method: those that write in place are all torch's own."""
+    return name in TENSOR_ONLY or (
+        name.endswith("_") and not name.startswith("_") and f"Tensor.{name}" in python_names()
+    )
+
+
 class TensorGuess(Guess):
     """Recognizes tensors by names that only tensors have."""
 
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
-        if owner.type is None and name in TENSOR_ONLY:
+        if owner.type is None and _is_of_tensors(name):
             return BoundBuiltin(owner, name)
         if owner.type in {"grad", "tensor"} and name in PROPERTIES:
             m.record.imprecisions += 1
@@ -125,7 +148,7 @@ class TensorGuess(Guess):
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         if owner.type == "torch.Size":
             return Unknown("int")
-        return unknown_tensor_method(m, owner, name, args) if name in TENSOR_ONLY and owner.type is None else None
+        return unknown_tensor_method(m, owner, name, args) if owner.type is None and _is_of_tensors(name) else None
 
 
 GUESSES.append(TensorGuess())
