@@ -20,7 +20,7 @@ from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in_class
 from analyzers.machine.objects.construction import instantiate
 from analyzers.machine.objects.enums import by_key, is_complete, members
-from analyzers.machine.objects.havoc import havoc_instance
+from analyzers.machine.objects.havoc import havoc_instance, some
 
 
 def super_attribute(m: Machine, cls: int, receiver: Value, name: str) -> Value:
@@ -183,7 +183,7 @@ class InstanceModel(ObjectModel):
         for name, attr in by_name(found.attrs):
             table = m.obj(attr) if model is not None and model.holds(name) else None
             if isinstance(table, DictObj) and isinstance(attr, Ref):
-                for value in table.values:
+                for value in (*table.values, *some(table.rest)):
                     havoc_value(m, value, seen)
                 if model is not None and not table.order and model.may_fill(m, found, name):
                     put(m, attr.id, table, replace(table, rest=Unknown()))

@@ -9,7 +9,7 @@ from immutables import Map
 from analyzers.domain.lineage import Lineage, Loc, Round, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Tensor
 from analyzers.domain.state import may_meet
-from analyzers.domain.values import Tup, Value
+from analyzers.domain.values import Tup, Unknown, Value
 from analyzers.machine.core.events import BackwardCall, GraphGrew
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, Bound, ItemStored, Kept, NodeSpent, hears
@@ -47,6 +47,9 @@ def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Va
     for value in _flat(m, new):
         tensor = m.tensor(value)
         if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
+            continue
+        if tensor.parameter:
+            # Unknown code may have done anything to it, but nobody keeps a graph with it.
             continue
         if tensor.requires_grad is None and tensor.edge is not None and tensor.edge.maybe:
             # With a graph on one path and without on another: where it has one, a backward need not happen.
@@ -138,9 +141,11 @@ def _bound(m: Machine, signal: Bound) -> None:
 
 @hears(ItemStored)
 def _stored(m: Machine, signal: ItemStored) -> None:
-    """`by_epoch[k] = loss`, in addition to what is stored under other keys."""
+    """`by_epoch[k] = loss`, in addition to what is stored under other keys: a count, as names come again each time."""
     target, index, value = signal.target, signal.index, signal.value
     match m.obj(signal.owner):
+        case DictObj() if isinstance(index, Unknown) and index.type != "int":
+            return
         case DictObj(items=items, values=values, rest=rest) if index not in items:
             _note_kept(m, m.source(target), (*values, *((rest,) if rest is not None else ())), (value,))
         case ListObj(items=items, rest=rest):

@@ -11,7 +11,7 @@ from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import python_slice
 from analyzers.machine.operators.arguments import data_type, refuse, sizes_value, tensors_in, type_of_argument
-from analyzers.machine.operators.dispatch import op
+from analyzers.machine.operators.dispatch import op, perhaps
 from analyzers.machine.operators.opaque import maybe_view
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
@@ -214,7 +214,9 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     if given is not None and given.shape == () and to is not None and to != ():
         op(m, "fill_.Tensor", "setitem", self=target, value=value)
     elif given is not None or (isinstance(value, Unknown) and value.type is None):
-        op(m, "copy_", "setitem", self=target, src=_fitted(m, value, to))
+        # A number, or a tensor that is one, is filled in.
+        may_fill = to != () and (given is None or given.shape is None)
+        (perhaps if may_fill else op)(m, "copy_", "setitem", self=target, src=_fitted(m, value, to))
     else:
         # Torch first turns the number into a tensor, and copies it if the sizes are equal.
         number = m.new_tensor((), None, what="number")
@@ -252,4 +254,6 @@ def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:
         values = m.new_tensor((), None, what="number", parents=m.parents([value]))
     if given is not None and given.shape is not None and None not in given.shape[:1] and given.shape[:1] == (1,):
         values = op(m, "view", "setitem", self=value, size=sizes_value(_bare(given.shape)))
-    op(m, "index_put_", "setitem", self=_views(m, owner, items), indices=_indices(m, items), values=values)
+    # What nobody knows may be a slice, too, of which nothing would be gathered.
+    run = perhaps if any(isinstance(item, Unknown) and item.type is None for item in items) else op
+    run(m, "index_put_", "setitem", self=_views(m, owner, items), indices=_indices(m, items), values=values)

@@ -25,7 +25,7 @@ MODES.update(
 SWITCHES.update(MODES)
 SWITCHES.update({
     "torch", "torch.autograd", "torch.autograd.grad_mode", "torch.set_grad_enabled", "torch.autograd.set_grad_enabled",
-    "torch.autocast", "torch.amp", "torch.cuda.amp", "torch.set_autocast_enabled",
+    "torch.autograd.graph", "torch.autocast", "torch.amp", "torch.cuda.amp", "torch.set_autocast_enabled",
 })  # fmt: skip
 
 
