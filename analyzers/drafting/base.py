@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.machine.core.causes import Raised
-from analyzers.machine.core.events import Binding, Event, Presumption
+from analyzers.machine.core.events import Binding, CutShort, Event, Presumption
 from analyzers.report import Effect, Place, Severity
 from analyzers.syntax import nodes as n
 
@@ -175,7 +175,8 @@ class Facts:
     @property
     def saw_the_end(self) -> bool:
         """Whether the run reached the program's end, so that what it did not see does not happen at all."""
-        return not self.run.out_of_fuel and not any(not event.caught for event in self.of(Raised))
+        is_cut = self.run.out_of_fuel or self.of(CutShort)
+        return not is_cut and not any(not event.caught for event in self.of(Raised))
 
     def text(self, loc: Loc) -> str:
         return self.places.text(loc)

@@ -380,12 +380,20 @@ class KeptOnContext:
     methods: tuple[Loc, ...]
 
 
+@dataclass(slots=True)
+class CutShort:
+    """An exception that is not told of: the way that ends in it need not exist. What comes after it was not seen."""
+
+    site: Site
+
+
 Event = (
     Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
     | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
     | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext
+    | CutShort
 )  # fmt: skip
 
 

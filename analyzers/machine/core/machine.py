@@ -10,7 +10,7 @@ there were only one way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
@@ -27,7 +27,7 @@ from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Va
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
-from analyzers.machine.core.events import Event, Presumption
+from analyzers.machine.core.events import CutShort, Event, Presumption
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, Record
 from analyzers.machine.core.places import Frame, whole
@@ -233,22 +233,32 @@ class Machine:
 
     def guard(self, test: n.Expr, outcome: bool) -> None:
         """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
-        handed = frozenset[str]() if self.frame.library else paths_handed_over(test)
+        handed = [] if self.frame.library else self._attributes(paths_handed_over(test))
         if handed:
-            self.st.assumed = self.st.assumed.set(("guard", self.fresh(), self.frame.chunk, handed), outcome)
+            self.st.assumed = self.st.assumed.set(("guard", self.fresh(), frozenset(handed)), outcome)
 
     def _is_guarded(self) -> bool:
         """Whether a condition that nobody could decide has asked about what the current expression names.
 
         The way on which it came out so need not exist: `if ready(p.grad): p.grad.zero_()`."""
-        frame = self.user_frame()
-        guards = [
-            key for key in self.st.assumed if isinstance(key, tuple) and key[0] == "guard" and key[2] == frame.chunk
-        ]
+        guards = [key for key in self.st.assumed if isinstance(key, tuple) and key[0] == "guard"]
         if not guards:
             return False
-        named = frozenset(attribute_paths([frame.node]))
-        return any(not named.isdisjoint(key[3]) for key in guards)
+        named = frozenset(self._attributes(attribute_paths([self.user_frame().node])))
+        return any(not named.isdisjoint(key[2]) for key in guards)
+
+    def _attributes(self, paths: Iterable[str]) -> list[tuple[object, str]]:
+        """Of each dotted path, the object that its first name holds, and the rest."""
+        frame = self.user_frame()
+        found: list[tuple[object, str]] = []
+        for path in paths:
+            name, _, rest = path.partition(".")
+            at: int | None = frame.env
+            while at is not None and name not in self.env(at).vars:
+                at = self.env(at).parent
+            value = self.env(at).vars[name] if at is not None else None
+            found.append((value.id if isinstance(value, Ref) else (frame.chunk, name, value), rest))
+        return found
 
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
         """Continue in one of the states in which a call may end."""
@@ -282,6 +292,7 @@ class Machine:
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
         """The exception that torch (or Python) raises here; the caller raises it. Behind a guard it goes unnoted."""
         if self._is_guarded():
+            self.note(CutShort(self.site()))
             return PyRaise(exception, message)
         event = Raised(
             self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.extent.expecting > 0
