@@ -70,8 +70,10 @@ def _false_errors(text: str, said: Analysis | str, run: Run) -> Iterator[Disagre
     for finding in () if isinstance(said, str) else false_errors(said, run):
         at = finding.at if finding.raises is None else finding.raises.at
         seen = run.repeated if finding.name.endswith("-across-iterations") else run.reached
-        called = {_begin(text, line.number) for line in finding.calls}
-        if _begin(text, at.number) in seen and called <= set(run.reached):
+        line = _begin(text, at.number)
+        called = {_begin(text, call.number) for call in finding.calls}
+        stacks = dict(run.stacks).get(line, ())
+        if line in seen and any(called <= {_begin(text, each) for each in stack} for stack in stacks):
             yield Disagreement("false error", finding.name, f"line {finding.at.number}: {finding.message}")
 
 

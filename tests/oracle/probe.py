@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -20,6 +20,17 @@ from tests.oracle.record import Caught, Observation, Raised
 
 _FIELDS = ("requires_grad", "is_leaf", "grad_fn", "shape", "dtype", "version")
 _MOST_VALUES = 64
+_MOST_STACKS = 64
+
+
+def _lines_of(frame: FrameType | None) -> tuple[int, ...]:
+    """The lines of a frame's callers in the same file, the nearest first."""
+    file = frame.f_code.co_filename if frame is not None else ""
+    lines = []
+    while frame is not None and (frame := frame.f_back) is not None:
+        if frame.f_code.co_filename == file:
+            lines.append(frame.f_lineno)
+    return tuple(lines)
 
 
 class Recorder:
@@ -29,6 +40,7 @@ class Recorder:
         self.root = Path(root)
         self.caught: list[Caught] = []
         self.reached: dict[str, Counter[int]] = {}
+        self.stacks: dict[str, dict[int, set[tuple[int, ...]]]] = {}
         self._seen: dict[tuple[str, int, str, str], _Visits] = {}
 
     def probes(self, file: str) -> dict[str, Callable[..., Any]]:
@@ -51,8 +63,16 @@ class Recorder:
                 )
 
         counts = self.reached.setdefault(file, Counter())
+        stacks = self.stacks.setdefault(file, {})
+
+        def reached(line: int) -> None:
+            counts[line] += 1
+            seen = stacks.setdefault(line, set())
+            if len(seen) < _MOST_STACKS:
+                seen.add(_lines_of(sys._getframe(1)))
+
         return {
-            instrument.REACHED: lambda line: counts.update((line,)),
+            instrument.REACHED: reached,
             instrument.BOUND: bound,
             instrument.WALRUS: walrus,
             instrument.CAUGHT: caught,

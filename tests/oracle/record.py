@@ -81,7 +81,8 @@ class Observation:
 class Run:
     """`outcome`: `ok`, `raises`, `timeout`, or `crash` where the process died without a word.
 
-    `reached` are the lines of the entry's statements that were begun, `repeated` those that were begun again.
+    `reached` are the lines of the entry's statements that were begun, `repeated` those that were begun again, and
+    `stacks` says from which lines of it they were called, the nearest first.
 
     `learnt`: the value and the gradient, as text, of each leaf that requires grad and that a global name leads to.
     """
@@ -94,6 +95,7 @@ class Run:
     learnt: tuple[tuple[str, str], ...] = ()
     reached: tuple[int, ...] = ()
     repeated: tuple[int, ...] = ()
+    stacks: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...] = ()
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -112,6 +114,7 @@ class Run:
             learnt=tuple((name, text) for name, text in data["learnt"]),
             reached=tuple(data["reached"]),
             repeated=tuple(data["repeated"]),
+            stacks=tuple((line, tuple(tuple(stack) for stack in seen)) for line, seen in data["stacks"]),
             seconds=data["seconds"],
         )
 

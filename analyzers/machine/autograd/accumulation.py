@@ -81,6 +81,8 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
                 )  # fmt: skip
             bump(m, tensor.grad.id, "backward")
             tell(m, GradientArrived(tensor.grad.id, tensor.storage, first=False))
+        else:
+            m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf, tensor.grad.id))))
 
 
 def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import HeapObject
+from analyzers.domain.objects import Edge, HeapObject, Tensor
 from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial, Ref, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
@@ -32,6 +34,13 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
             for ident in reach_of(value):
                 if ident not in seen:
                     havoc_object(m, ident, seen)
+
+
+def havoc_written(m: Machine, value: Value) -> None:
+    """What an unknown value may be is written in place, which may give it another place in the graph."""
+    havoc_value(m, value)
+    for ident in reach_of(value):
+        m.st.update(ident, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
 
 
 def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:

@@ -10,7 +10,7 @@ from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, Slice
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_written
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.ranges import python_slice, range_items, whole
@@ -130,7 +130,7 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
     found = m.obj(owner)
     if not isinstance(owner, Ref):
         if isinstance(owner, Unknown) and owner.type is None:
-            havoc_value(m, owner)
+            havoc_written(m, owner)
         return
     match found:
         case ListObj(items=items, rest=rest):

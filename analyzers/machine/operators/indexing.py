@@ -223,7 +223,7 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
         if to == ():
             op(m, "copy_", "setitem", self=target, src=number)
         else:
-            op(m, "fill_.Tensor", "setitem", self=target, value=number)
+            (op if to is not None else perhaps)(m, "fill_.Tensor", "setitem", self=target, value=number)
 
 
 def _fitted(m: Machine, value: Value, to: Shape) -> Value:

@@ -198,7 +198,7 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
         return
     copies = step.name == "fill_" and step.inputs.get("value")
     if (copies or step.name not in _CARELESS) and target.overlapping is not False:
-        if target.overlapping:
+        if target.overlapping and not (step.name == "copy_" and not step.inputs.get("src")):
             raise _refused(m, ITSELF, target)
         m.st.doubtful = True
     if step.name in _HEEDLESS:

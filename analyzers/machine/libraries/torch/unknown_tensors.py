@@ -12,7 +12,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.events import BackwardCall
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_value, havoc_written
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import GUESSES, Guess
@@ -46,10 +46,11 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         tensor_at(m, ref.id).inference = None
         return ref
     if name == "retain_grad" or (name.endswith("_") and not name.endswith("__")):
-        havoc_value(m, receiver)
-        for ident in receiver.reach if name != "retain_grad" else ():
-            m.st.update(ident, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
-        return NONE if name == "retain_grad" else receiver
+        if name == "retain_grad":
+            havoc_value(m, receiver)
+            return NONE
+        havoc_written(m, receiver)
+        return receiver
     operands = [receiver, *args.pos, *args.kw.values()]
     result = opaque_result(m, name, operands)
     if m.st.grad is False and _may_share(name):
