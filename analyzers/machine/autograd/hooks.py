@@ -82,7 +82,11 @@ def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value 
 
 
 def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | None) -> None:
-    if before is None or before.shape is None or after.shape is None or None in before.shape + after.shape:
+    if before is None:
+        return
+    if before.shape is None or after.shape is None or None in before.shape + after.shape:
+        if before.shape != after.shape:
+            m.may_raise()
         return
     if after.shape != before.shape:
         name = hook.node_name if isinstance(hook, Func) else "<lambda>"

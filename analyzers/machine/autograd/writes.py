@@ -34,10 +34,10 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
     sure = requires is True and m.st.grad is True
     if tensor.requires_grad and m.st.grad is None:
         # A leaf refuses where gradients are recorded, and what else is wrong with the write is not what torch says.
-        m.st.doubtful = True
+        m.may_raise()
     if tensor.creation == "unknown" and sure:
         # It raises if the tensor is a view of a certain kind, and for a different reason otherwise.
-        m.st.doubtful = True
+        m.may_raise()
         return
     if tensor.base is not None:
         if tensor.creation not in {"default", "unknown"} and sure:

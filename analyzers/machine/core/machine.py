@@ -309,6 +309,11 @@ class Machine:
         finally:
             self.st.grad = before
 
+    def may_raise(self) -> None:
+        """Torch may raise here, but nobody knows enough to say so; nothing later is certain."""
+        self.st.doubtful = True
+        self.record.imprecisions += 1
+
     def warn(self, exception: str, message: str, cause: Cause) -> None:
         """Torch may raise here; the run continues as if it did not."""
         self.note(Raised(self.site(), exception, message, cause, sure=False, expected=self.extent.expecting > 0))

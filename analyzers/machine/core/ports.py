@@ -28,6 +28,9 @@ class Python:
     def escaped(self, m: Machine, func: Func) -> None:
         """Unknown code may call a function of the program, now or later."""
 
+    def given_away(self, m: Machine, func: Func) -> None:
+        """What is not known may call a function of the program, later."""
+
     def run_callbacks(self, m: Machine) -> None:
         """Unknown code runs, and may call what has escaped."""
 

@@ -6,7 +6,7 @@ from analyzers.domain.truth import Truth
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, Python
-from analyzers.machine.interpreter.closures import havoc_captured, run_callbacks
+from analyzers.machine.interpreter.closures import give_away, havoc_captured, run_callbacks
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.truth import truth_of
 
@@ -20,6 +20,9 @@ class Interpreter(Python):
 
     def escaped(self, m: Machine, func: Func) -> None:
         havoc_captured(m, func)
+
+    def given_away(self, m: Machine, func: Func) -> None:
+        give_away(m, func)
 
     def run_callbacks(self, m: Machine) -> None:
         run_callbacks(m)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from analyzers.domain.objects import Edge, Tensor
-from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, Const, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, dtype_of, infer, ints, rank_of, shape_of, size_value, types_of
 from analyzers.machine.operators.casts import cast
 from analyzers.machine.operators.dispatch import kernel, op, perhaps
-from analyzers.machine.operators.opaque import decomposed
+from analyzers.machine.operators.opaque import decomposed, perhaps_itself
 from analyzers.machine.operators.products import linear, product
 from analyzers.machine.operators.recurrent import few_steps, unknown_steps
 from analyzers.ops.infer import numel
@@ -85,11 +82,8 @@ def _dropout(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         noise = m.new_tensor(source.shape if source else None, source.dtype if source else None, what="noise")
         return op(m, "mul.Tensor", what, self=bound["input"], other=noise)
     made = decomposed(m, row, bound, what, None)
-    source = m.tensor(bound["input"])
-    if isinstance(made, Ref) and source is not None and source.is_leaf is not False:
-        # Where nothing is dropped, this is the input itself.
-        m.st.update(made.id, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
-    return made
+    # Where nothing is dropped, this is the input itself.
+    return perhaps_itself(m, bound["input"], made)
 
 
 @kernel("layer_norm")

@@ -200,7 +200,7 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
     if (copies or step.name not in _CARELESS) and target.overlapping is not False:
         if target.overlapping and not (step.name == "copy_" and not step.inputs.get("src")):
             raise _refused(m, ITSELF, target)
-        m.st.doubtful = True
+        m.may_raise()
     if step.name in _HEEDLESS:
         return
     place = layout_of(target)
@@ -215,7 +215,7 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
             raise _refused(m, OTHERS, whole)
         if overlap is None and not _copies_item(m, step):
             # The exact memory layout of the operands is unknown.
-            m.st.doubtful = True
+            m.may_raise()
 
 
 def _copies_nothing(m: Machine, ident: int, step: Step) -> bool:

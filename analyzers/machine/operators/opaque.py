@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from analyzers.domain import truth
 from analyzers.domain.objects import Edge
@@ -118,6 +119,14 @@ def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, coun
     return list_of(m, wanted, made)
 
 
+def perhaps_itself(m: Machine, source: Value, result: Value) -> Value:
+    """A result that may be the tensor that it was made of, and then is a leaf if that is."""
+    given, made = m.tensor(source), m.tensor(result)
+    if given is not None and given.is_leaf is not False and made is not None and isinstance(result, Ref):
+        m.st.put(result.id, replace(made, edge=made.edge and replace(made.edge, maybe=True)))
+    return result
+
+
 def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:
     """A composite that may return a view of `self`: its place in the graph is unknown, and its memory may be shared."""
     source = bound.get("self", NONE)
@@ -133,6 +142,7 @@ def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[Tens
     )
     tensor = tensor_at(m, result.id)
     of = tensor_at(m, source.id)
+    perhaps_itself(m, source, result)
     # A write to one may be a write to the other.
     tensor.counter = of.counter
     tensor.storage = of.storage

@@ -64,6 +64,7 @@ class _Recomputed:
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
                early_stop=True, preserve_rng_state=True, **kwargs):
+    autograd_machine.runs_again(function)
     if use_reentrant is None or use_reentrant:
         if len(kwargs) > 0:
             raise ValueError("Unexpected keyword arguments: ")

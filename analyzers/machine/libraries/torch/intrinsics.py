@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Edge, Shape
-from analyzers.domain.values import NONE, BoundBuiltin, Const, Ref, Tup, Unknown, Value
+from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.engine import Walk
 from analyzers.machine.autograd.graph import (
     Step,
@@ -26,6 +26,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import NoGraph
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import library_caller, subject_name
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import answers
 from analyzers.machine.libraries.torch.tensor_methods import is_device
 from analyzers.machine.objects.iteration import stream_of
@@ -151,6 +152,16 @@ def _kept(m: Machine, args: Args) -> Value:
     kept = args.get(0, "kept")
     if isinstance(kept, Ref):
         Walk(m, True, "").check(m.node(kept.id), True)
+    return NONE
+
+
+@answers("autograd_machine.runs_again")
+def _runs_again(m: Machine, args: Args) -> Value:
+    """A backward will call a function, and so may one that nobody knows."""
+    function = args.get(0, "function")
+    func = function.func if isinstance(function, Method) else function
+    if isinstance(func, Func):
+        PORTS.python.given_away(m, func)
     return NONE
 
 

@@ -15,6 +15,7 @@ from analyzers.machine.core.events import BackwardCall
 from analyzers.machine.core.havoc import havoc_value, havoc_written
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess
 from analyzers.machine.libraries.torch.autograd_entries import truth_value
 from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
@@ -32,6 +33,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
             loss = presumed_loss(m, receiver)
             if loss != receiver:
                 return call_method(m, loss, name, args)
+        PORTS.python.run_callbacks(m)
         blur_after_unknown(m, truth_value(m, args.get(2, "create_graph", FALSE)))
         m.note(BackwardCall(m.site(), subject_name(m), receiver.lineage, False, (), None, True, m.st.assumed))
         return NONE
