@@ -134,9 +134,12 @@ def as_chosen(chosen: Choice, finding: Finding) -> Finding | None:
 @query
 def facts(db: Database, path: str) -> tuple[Fact, ...]:
     bindings: dict[tuple[Loc, str], Binding] = {}
+    hidden: set[tuple[Loc, str]] = set()
     for run in runs_of(db, path, everything=True):
-        for binding in run.bindings:
-            bindings.setdefault((binding.loc, binding.name), binding)
+        told = {(binding.loc, binding.name): binding for binding in run.bindings}
+        # What one run could not know no other run knows of all visits.
+        bindings.update({key: binding for key, binding in told.items() if key not in bindings and key not in hidden})
+        hidden |= run.hidden_facts
     places = Positions(db)
     out = [
         Fact(places.place(b.loc), b.scope, b.name, b.requires_grad, b.is_leaf, b.grad_fn, b.shape, b.dtype)

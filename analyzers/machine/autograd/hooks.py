@@ -66,6 +66,7 @@ def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value 
     if hooks == ():
         return gradient
     if hooks is None or not certain:
+        m.may_raise()
         return None
     current: Value = gradient
     for hook in hooks:
@@ -83,6 +84,7 @@ def pass_hooks(m: Machine, table: int, gradient: Value, certain: bool) -> Value 
 
 def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | None) -> None:
     if before is None:
+        m.may_raise()
         return
     if before.shape is None or after.shape is None or None in before.shape + after.shape:
         if before.shape != after.shape:

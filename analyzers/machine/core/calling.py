@@ -6,7 +6,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.values import Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_target, havoc_value
 from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
@@ -64,6 +64,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     seen: set[int] = set()
     for value in args.all() if m.config.presumes else values:
         havoc_value(m, value, seen)
+    if "out" in args.kw:
+        havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
     lineage = m.trail("?", m.parents(values))
     return Unknown(None, m.fresh(), lineage, reach_of(*values))

@@ -43,6 +43,13 @@ def havoc_written(m: Machine, value: Value) -> None:
         m.st.update(ident, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
 
 
+def havoc_target(m: Machine, value: Value) -> None:
+    """The same of a target of `out=`, which may be resized, too."""
+    havoc_written(m, value)
+    for ident in reach_of(value):
+        m.st.update(ident, Tensor, lambda t: replace(t, shape=None, contiguous=None, strides=None, offset=None))
+
+
 def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     if ident in seen or len(seen) > MOST:
         return

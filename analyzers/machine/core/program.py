@@ -73,7 +73,7 @@ class ModuleRun:
 
     `trains`: a backward was called. `presumptions`: what was made up from the roles of names. `late` are modules that
     it imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
-    run did not know and a presumed run might.
+    run did not know and a presumed run might; `hidden_facts` are the names that held something unknown at a place.
     """
 
     path: str
@@ -92,4 +92,5 @@ class ModuleRun:
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
     unresolved: Unresolved = field(default_factory=Unresolved)
+    hidden_facts: frozenset[tuple[Loc, str]] = frozenset()
     effects: dict[int, HeapObject] | None = None

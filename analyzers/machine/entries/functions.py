@@ -38,6 +38,7 @@ class FunctionRun:
     out_of_fuel: bool = False
     trains: bool = False
     presumptions: tuple[Presumption, ...] = ()
+    hidden_facts: frozenset[tuple[Loc, str]] = frozenset()
 
 
 BUDGET, PRESUMED_BUDGET = 20_000, 60_000
@@ -155,6 +156,7 @@ def run_unknown(
         exhausted,
         machine.record.trains,
         tuple(machine.record.presumptions),
+        frozenset(machine.record.hidden_facts),
     )
 
 

@@ -88,7 +88,7 @@ def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
     if all(_is_basic(m, i) for i in items):
         return basic_index(m, owner, items)
     given = [m.tensor(item) for item in items]
-    if any(found is not None and can_require_grad(found.dtype) for found in given):
+    if any(found is not None and (can_require_grad(found.dtype) or found.requires_grad) for found in given):
         raise PyRaise("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
     shape = indexed_shape(m, tensor, index)
     if all(_is_basic(m, i) or _is_advanced(m, i) for i in items):

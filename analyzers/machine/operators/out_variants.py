@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from analyzers.domain import truth
-from analyzers.domain.objects import Edge, Tensor
+from analyzers.domain.objects import Edge
 from analyzers.domain.values import FALSE, NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, edge_to, edges_of, refreshed
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
@@ -21,7 +21,7 @@ from analyzers.machine.autograd.versions import bump, version_of
 from analyzers.machine.autograd.writes import rebase
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_target, havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import infer, infer_list, tensors_in, unknown_operand
 from analyzers.machine.operators.decompositions import composed
@@ -90,15 +90,8 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run
     for name in targets:
         given = bound[name]
         if isinstance(given, Unknown):
-            _doubt_target(m, given)
+            havoc_target(m, given)
     return result
-
-
-def _doubt_target(m: Machine, target: Unknown) -> None:
-    """What an unknown target may be has been written, and may have been resized."""
-    havoc_value(m, target)
-    for ident in target.reach:
-        m.st.update(ident, Tensor, lambda t: replace(t, shape=None, contiguous=None, strides=None, offset=None))
 
 
 def _resize(m: Machine, row: Row, given: dict[str, Value], written: list[int]) -> None:

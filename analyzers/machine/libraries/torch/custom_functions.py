@@ -39,7 +39,8 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
     if not isinstance(cls, ClassObj) or not isinstance(receiver, Ref):
         return unknown_call(m, receiver, args)
     forward = find_in_class(m, receiver.id, "forward")
-    if not isinstance(forward, Func) or args.open:
+    setup = find_in_class(m, receiver.id, "setup_context")
+    if not isinstance(forward, Func) or isinstance(setup, Unknown) or args.open:
         return unknown_call(m, receiver, args)
     inputs = [a.id if isinstance(a, Ref) and isinstance(m.obj(a), Tensor) else None for a in args.pos]
     needs = [False if i is None else refreshed(m, i).requires_grad for i in inputs]
@@ -53,7 +54,6 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
     ctx = m.new(Instance("torch.autograd.FunctionCtx", Map(attrs)))
     before = m.st.grad
     m.st.grad = False
-    setup = find_in_class(m, receiver.id, "setup_context")
     try:
         plain = replace(forward, kind="static")
         given = args if isinstance(setup, Func) else args.prepend(ctx)
