@@ -93,13 +93,22 @@ from torch import nn
 
 nets = {"body": vision.resnet()}
 head = nn.Linear(2, 2)
-optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+optimizer = torch.optim.SGD([*nets["body"].parameters(), *head.parameters()], lr=0.1)
 features = nets["body"](torch.ones(1, 2))
 for _ in range(2):
     loss = head(features).sum()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+"""
+
+TRANSFORM = """\
+import numpy as np
+import torch
+import vision
+
+resize = vision.Resize()
+picture = np.asarray(resize(torch.ones(3, 8, 8)))
 """
 
 FALLBACK = {
@@ -266,6 +275,12 @@ def test_an_answer_runs_the_analysis_again() -> None:
     host.outside_known({"vision.resnet": "module"})
     assert names_of(host)["graph-reused-across-iterations"] == "warning"
     assert asked == ["vision.resnet"]
+
+
+def test_a_module_of_a_library_may_be_a_transform() -> None:
+    host = Host(look_up={"vision.Resize": "module"}.__getitem__)
+    host.set_text("/nowhere/train.py", TRANSFORM)
+    assert names_of(host) == {}
 
 
 def test_a_fallback_counts_where_the_package_is_missing(tmp_path: Path) -> None:
