@@ -177,7 +177,7 @@ class DataLoader:
         if not isinstance(dataset, Dataset):
             return autograd_machine.presumed_data()
         sample = dataset[autograd_machine.unknown_int()]
-        if self.batch_size is None:
+        if autograd_machine.surely(self.batch_size is None):
             return sample
         alone = autograd_machine.surely(self.batch_size == 1)
         return self.collate_fn([sample] if alone else autograd_machine.several(sample))
