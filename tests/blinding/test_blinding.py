@@ -15,6 +15,21 @@ from tests.blinding.wrap import blinded, candidates
 from tests.oracle import Pool, Program
 from tests.support.analyzer import Sources, analyze
 
+TWO_REASONS = """\
+import hidden
+import torch
+
+x = torch.ones(2, 3, requires_grad=True)
+first = (x * 2).sum()
+first.backward()
+y = first.abs() ** torch.ones(2, 3)
+z = y * y
+y[0] = 1.0
+part = hidden.same(y.T)
+(z * 2).sum().backward()
+"""
+"""What was saved has been written, and the graph behind it was freed: torch names the former."""
+
 SEED, COUNT = 700_000, 120
 KINDS = {
     "base", "call", "condition", "constant", "container", "function", "iterable", "module", "name", "operation", "part",
@@ -85,3 +100,8 @@ TWICE = "(x**2).sum().backward(create_graph=True)\nhidden.same(x**3).sum().backw
 def test_no_node_is_named_where_there_may_be_another(text: str) -> None:
     claims = analyze(Sources.of_text(text)).claims
     assert not [claim.grad_fn for claim in claims if claim.name == "made" and claim.grad_fn is not None]
+
+
+def test_a_reason_that_may_come_first_leaves_the_next_one_uncertain() -> None:
+    found = analyze(Sources.of_text(TWO_REASONS)).findings
+    assert [(finding.name, finding.severity) for finding in found] == [("backward-twice", "warning")]

@@ -261,6 +261,7 @@ class Walk:
             if isinstance(storage, Storage) and storage.count > saved.writes and storage.last is not None:
                 self.m.note(HiddenWrite(self.m.site(), node, saved, storage.last))
         if same is not False:
+            self.may_have_raised = self.may_have_raised or same is None
             return
         cause = Modified(node, saved, tuple(writes_since(counter, saved.version or 0)), saved.lineage)
         if certain and not saved.maybe and node.kind != "unknown":

@@ -25,8 +25,10 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
             havoc_value(m, receiver, seen)
         case Builtin(name=name):
             m.st.switches_out = m.st.switches_out or name in SWITCHES
-        case BoundBuiltin(receiver=receiver):
+        case BoundBuiltin(receiver=receiver, name=name):
             havoc_value(m, receiver, seen)
+            if name.endswith("_") and not name.endswith("__"):
+                havoc_written(m, receiver)
         case Partial(func=func, args=args, kwargs=kwargs):
             for part in (func, *args, *(v for _, v in kwargs)):
                 havoc_value(m, part, seen)
@@ -40,7 +42,10 @@ def havoc_written(m: Machine, value: Value) -> None:
     """What an unknown value may be is written in place, which may give it another place in the graph."""
     havoc_value(m, value)
     for ident in reach_of(value):
-        m.st.update(ident, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
+        found = m.st.find(ident)
+        for written in (ident, found.base if isinstance(found, Tensor) else None):
+            if written is not None:
+                m.st.update(written, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
 
 
 def havoc_target(m: Machine, value: Value) -> None:

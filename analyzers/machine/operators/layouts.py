@@ -198,7 +198,7 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
         return
     copies = step.name == "fill_" and step.inputs.get("value")
     if (copies or step.name not in _CARELESS) and target.overlapping is not False:
-        if target.overlapping and not (step.name == "copy_" and not step.inputs.get("src")):
+        if target.overlapping and not (step.name == "copy_" and _may_be_itself(m, target, step.inputs.get("src", ()))):
             raise _refused(m, ITSELF, target)
         m.may_raise()
     if step.name in _HEEDLESS:
@@ -216,6 +216,11 @@ def check_memory(m: Machine, ident: int, step: Step) -> None:
         if overlap is None and not _copies_item(m, step):
             # The exact memory layout of the operands is unknown.
             m.may_raise()
+
+
+def _may_be_itself(m: Machine, target: Tensor, sources: Sequence[int]) -> bool:
+    """Whether what is copied may be just what is there: an unknown value, or the same memory in an unknown order."""
+    return not sources or any(tensor_at(m, source).storage == target.storage for source in sources)
 
 
 def _copies_nothing(m: Machine, ident: int, step: Step) -> bool:
