@@ -76,7 +76,7 @@ class State:
     `filled` and `freed` are the moments at which an unknown backward last came by all gradients and all nodes.
 
     `callbacks` are the functions that unknown code was passed, and may call whenever it runs: of each definition the
-    last.
+    last on a way, so that a join may have several.
 
     `among`: of some unknown values, by their symbols, which constants they may be; a join keeps those of both sides.
 

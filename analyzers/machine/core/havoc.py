@@ -26,9 +26,8 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
         case Builtin(name=name):
             m.st.switches_out = m.st.switches_out or name in SWITCHES
         case BoundBuiltin(receiver=receiver, name=name):
-            havoc_value(m, receiver, seen)
-            if name.endswith("_") and not name.endswith("__"):
-                havoc_written(m, receiver)
+            is_written = name.endswith("_") and not name.endswith("__")
+            (havoc_written if is_written else havoc_value)(m, receiver, seen)
         case Partial(func=func, args=args, kwargs=kwargs):
             for part in (func, *args, *(v for _, v in kwargs)):
                 havoc_value(m, part, seen)
@@ -38,9 +37,9 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
                     havoc_object(m, ident, seen)
 
 
-def havoc_written(m: Machine, value: Value) -> None:
+def havoc_written(m: Machine, value: Value, seen: set[int] | None = None) -> None:
     """What an unknown value may be is written in place, which may give it another place in the graph."""
-    havoc_value(m, value)
+    havoc_value(m, value, seen)
     for ident in reach_of(value):
         found = m.st.find(ident)
         for written in (ident, found.base if isinstance(found, Tensor) else None):
