@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from threading import RLock
 from typing import TypeVar
 
@@ -28,6 +29,7 @@ from analyzers.host.files import module
 from analyzers.host.places import Positions
 from analyzers.host.runs import recorded_at
 from analyzers.host.world import BUFFER, CHOICES, OUTSIDE, STAMP, TOGETHER, World, choice, outside_kind, source
+from analyzers.machine.core.program import Release
 from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
 from analyzers.queries.cancellation import Cancelled, CancelToken
@@ -52,6 +54,11 @@ def nothing_known(dotted: str) -> str:
     """No environment."""
     del dotted
     return "unknown"
+
+
+def no_release() -> Release | None:
+    """No environment."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +164,14 @@ class Host:
         read: Callable[[str], bytes | None] = read_from_disk,
         choose: Callable[[str], Choice] = everything,
         look_up: Callable[[str], str] = nothing_known,
+        torch_release: Callable[[], Release | None] = no_release,
     ) -> None:
         """`choose` says what is reported of a file; `choices_changed` that it may say something else now.
 
         `look_up` says at once what is known of a name outside the workspace, by its kind; `outside_known` more of it.
+        `torch_release` is the major and minor version of the torch that the programs run on, and is asked for once.
         """
-        self.world = World(read, choose, look_up)
+        self.world = World(read, choose, look_up, cache(torch_release))
         self.lock = RLock()
         self.stamps = 0
         self.origins = Origins(self.world, (source, choice, outside_kind, TOGETHER))

@@ -11,7 +11,7 @@ from analyzers.host.files import body, chunk, find_import, head, may_import, mod
 from analyzers.host.names import captured, habits, worth_running
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
-from analyzers.machine.core.program import ModuleRun
+from analyzers.machine.core.program import ModuleRun, Release
 from analyzers.machine.entries.frameworks import DRIVEN
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
 from analyzers.machine.entries.modules import IMPORTED, PRESUMED
@@ -76,6 +76,9 @@ class Program:
 
     def outside_kind(self, dotted: str) -> str:
         return outside_kind(self.db, dotted)
+
+    def torch_release(self) -> Release | None:
+        return world_of(self.db).torch_release()
 
     def block(self, path: str, main: bool) -> int:
         blocks = world_of(self.db).blocks

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from analyzers.machine.core.program import Release
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.queries.families import Input
@@ -37,12 +38,17 @@ class World(Database):
     given to runs."""
 
     def __init__(
-        self, read: Callable[[str], bytes | None], choose: Callable[[str], Choice], look_up: Callable[[str], str]
+        self,
+        read: Callable[[str], bytes | None],
+        choose: Callable[[str], Choice],
+        look_up: Callable[[str], str],
+        torch_release: Callable[[], Release | None],
     ) -> None:
         super().__init__()
         self.read_file = read
         self.choose = choose
         self.look_up = look_up
+        self.torch_release = torch_release
         self.blocks: dict[tuple[str, bool], int] = {}
         self.cut: dict[str, Module] = {}
         """Files as they were cut last, the latest at the end: an edit is cut by what was before it."""

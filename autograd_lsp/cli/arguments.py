@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from autograd_lsp import __version__
 from autograd_lsp.cli.formats import FORMATS
+from autograd_lsp.process.loading import load
 from autograd_lsp.reports.levels import LEVELS
 from autograd_lsp.text.sinks import printable
 
@@ -32,10 +34,24 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
+class _Version(argparse.Action):
+    """The version, and what there is to say of the torch of the programs here."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"autograd-lsp {__version__}")
+        remark = load("autograd_lsp.reports.surroundings").remark_here(os.getcwd())
+        if remark is not None:
+            print(remark)
+        parser.exit()
+
+
 def build_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser of some commands, or of all; of what it parses, `command` is the name."""
     parser = _Parser(prog="autograd-lsp", description="Finds PyTorch autograd faults without running the program.")
-    parser.add_argument("--version", action="version", version=f"autograd-lsp {__version__}")
+    parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS if names is None else names:
         command = COMMANDS[name]

@@ -85,6 +85,10 @@ class Configuration:
                 return layer.interpreter
         return None
 
+    def torch_version(self, folder: str) -> str | None:
+        """The version of torch that is configured for the programs in a folder."""
+        return self._over(folder).torch_version or self._of_folder(folder).torch_version
+
     def _layers(self, path: str) -> tuple[Layer, Layer]:
         return self._of_folder(os.path.dirname(path)), self._over(path)
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from autograd_lsp.config.patterns import Pattern, read_pattern
 from autograd_lsp.config.selectors import LEVELS, matching
+from autograd_lsp.text.releases import release_of
 
 Patterns: TypeAlias = tuple[str, ...]
 """As in a `.gitignore`, relative to the layer's `root`."""
@@ -31,6 +32,8 @@ class Layer:
     severity: tuple[tuple[str, str], ...] = ()
     python: str | None = None
     """The interpreter, or the folder of the environment, in which the programs run."""
+    torch_version: str | None = None
+    """The torch that they run on, where it is not that of the environment."""
 
     @property
     def interpreter(self) -> str | None:
@@ -133,6 +136,12 @@ def read_path(value: object, where: str) -> str:
     return value
 
 
+def read_version(value: object, where: str) -> str:
+    if not isinstance(value, str) or release_of(value) is None:
+        raise ConfigError(f'{where}: expected a version such as "2.4", not {_said(value)}')
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """How the value of a key is read, and what it is for."""
@@ -151,8 +160,9 @@ KEYS: dict[str, Key] = {
     ),
     "severity": Key(read_severities, "The severity of each rule, which also decides what fails a check."),
     "python": Key(read_path, "The environment in which your programs run: an interpreter or its folder."),
+    "torch-version": Key(read_version, "The torch that your programs run on, if not that of the environment."),
 }
-CAMEL = {"perFileIgnores": "per-file-ignores"}
+CAMEL = {"perFileIgnores": "per-file-ignores", "torchVersion": "torch-version"}
 """As editors may spell a key."""
 
 

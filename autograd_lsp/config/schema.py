@@ -28,6 +28,7 @@ _VALUES: dict[object, Schema] = {
         "additionalProperties": {"enum": [*LEVELS]},
     },
     layer.read_path: {"type": "string"},
+    layer.read_version: {"type": "string", "pattern": r"^\d+\.\d+"},
 }
 """By the function that reads a value."""
 

@@ -7,13 +7,15 @@ imported.
     find.py       which Python that is, and where its packages lie; it is never run
     child.py      a process of its own, in which jedi looks names up; it may take long, and may be killed
     answers.py    what is known by now, asked in the background and kept on the disk
+    torch_version.py  which torch is there, and whether it is the one that the rules were tested with
 
 Whoever asks gets at once what is known, at first nothing: an answer comes later, and the analysis is then run again.
 """
 
 from __future__ import annotations
 
-from autograd_lsp.environment.answers import Environment, cache_folder, cache_lies_below
+from autograd_lsp.environment.answers import Environment, Place, cache_folder, cache_lies_below
 from autograd_lsp.environment.find import fingerprint
+from autograd_lsp.environment.torch_version import remark_on
 
-__all__ = ["Environment", "cache_folder", "cache_lies_below", "fingerprint"]
+__all__ = ["Environment", "Place", "cache_folder", "cache_lies_below", "fingerprint", "remark_on"]

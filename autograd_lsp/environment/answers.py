@@ -16,13 +16,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from analyzers.program.disk import read_regular_file
 from autograd_lsp.environment.find import folders_of, pythons
+from autograd_lsp.environment.torch_version import installed_torch
 from autograd_lsp.process.drafts import write_whole
+from autograd_lsp.text.releases import Release, release_of
 
 FORMAT = 2
 SECONDS = 30.0
@@ -80,19 +83,32 @@ class Child:
 
 
 Start = Callable[[list[str]], Child]
-Where = Callable[[], tuple[str | None, str]]
-"""The interpreter that is configured, and the folder near which another one is looked for."""
 
 
-def here() -> tuple[str | None, str]:
-    return None, os.getcwd()
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an environment is looked for."""
+
+    folder: str
+    """Near which one is looked for, where none is configured."""
+    python: str | None = None
+    """The interpreter that is configured, or its folder."""
+    torch: str | None = None
+    """The version of torch that is configured."""
+
+
+Where = Callable[[], Place]
+
+
+def here() -> Place:
+    return Place(os.getcwd())
 
 
 class Environment:
     """The kinds of names, by dotted name. `on_answers` is called, on a thread of our own, when there are new ones."""
 
     def __init__(self, where: Where = here, *, start: Start = Child, seconds: float = SECONDS) -> None:
-        """`where` is asked once, with the first question."""
+        """`where` is asked with the first question."""
         self.on_answers: Callable[[Mapping[str, str]], None] = lambda answers: None
         self.patience = PATIENCE
         self.python: str | None = None
@@ -108,6 +124,7 @@ class Environment:
         """Whether answers have come since anybody waited for them."""
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._torch: list[str | None] = []
 
     @property
     def is_asking(self) -> bool:
@@ -136,6 +153,20 @@ class Environment:
                     self._thread.start()
             return self._known.get(dotted, "unknown")
 
+    @property
+    def torch(self) -> str | None:
+        """The version of torch that is configured, or else installed; None where there is none. Read at once."""
+        if not self._torch:
+            place = self._where()
+            environments = (folders_of(python) for python in pythons(place.python, place.folder))
+            installed = (version for folders in environments if (version := installed_torch(folders)) is not None)
+            self._torch.append(place.torch or next(installed, None))
+        return self._torch[0]
+
+    def torch_release(self) -> Release | None:
+        """Its major and minor version."""
+        return None if self.torch is None else release_of(self.torch)
+
     def wait(self) -> dict[str, str]:
         """What is known once every question has its answer, or our patience is at its end."""
         began = time.monotonic()
@@ -150,10 +181,10 @@ class Environment:
         for _ in range(ATTEMPTS):
             child: Child | None = None
             try:
-                configured, folder = self._where()
-                environments = [[python, folders_of(python)] for python in pythons(configured, folder)]
+                place = self._where()
+                environments = [[python, folders_of(python)] for python in pythons(place.python, place.folder)]
                 child = self._start([sys.executable, str(_CHILD), json.dumps(environments)])
-                self._serve(child, kinds, folder)
+                self._serve(child, kinds, place.folder)
                 break
             except (OSError, SlowError, ValueError):
                 self.has_failed = True

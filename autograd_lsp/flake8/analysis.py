@@ -16,6 +16,7 @@ from autograd_lsp.files.sources import STDIN, discover, shown_path
 from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.reports.levels import fails
 from autograd_lsp.reports.make import Reader, settled
+from autograd_lsp.reports.surroundings import place_of
 from autograd_lsp.text.positions import LineIndex
 
 
@@ -25,8 +26,8 @@ def analysis(paths: tuple[str, ...]) -> Callable[[str, str | None], list[tuple[i
     collect_seldom()
     configuration, folder = Configuration(on_error=_end), os.getcwd()
     lenient = configuration.lenient()
-    environment = Environment(lambda: (lenient.python(folder), folder))
-    host = Host(Reader({}), lenient.choice, environment.kind)
+    environment = Environment(lambda: place_of(lenient, folder))
+    host = Host(Reader({}), lenient.choice, environment.kind, environment.torch_release)
     sources = discover([path for path in paths if path != STDIN], None, configuration)
     together = {source.path for source in sources}
     host.look_at_together(together)

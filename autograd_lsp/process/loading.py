@@ -23,6 +23,7 @@ BY_NAME = {
     "autograd_lsp.cli.explanations": "of all formats, one is asked for; rich, which some print with, takes long",
     "autograd_lsp.cli.fixing": "few checks fix, and those that find all as it was are quick",
     "autograd_lsp.cli.formats": "as for explanations",
+    "autograd_lsp.reports.surroundings": "the version is asked for with the environment, and seldom",
     "autograd_lsp.reports.cluster": "dask is an extra, and takes long",
     "autograd_lsp.flake8.analysis": "flake8 loads its plugins even to print its version",
 }

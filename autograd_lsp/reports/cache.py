@@ -47,13 +47,16 @@ class Cache:
         choose: Callable[[str], Choice],
         together: Iterable[str],
         environment: Callable[[], str],
+        torch_release: Callable[[], tuple[int, int] | None],
         folder: Path | None = None,
     ) -> None:
-        """`read` gives a file as the analysis sees it; `environment` tells one environment from another."""
+        """`read` gives a file as the analysis sees it; `environment` tells one environment from another,
+        `torch_release` the torch that there is."""
         self._read = read
         self._choose = cache(choose)
         self._together = hashlib.sha256("\0".join(sorted(together)).encode("utf-8", "surrogateescape")).digest()
         self._environment = cache(environment)
+        self._torch_release = cache(torch_release)
         self._base = (folder or cache_folder()) / "checks"
         self._folder = self._base / version()
         self._files: dict[str, bytes] = {}
@@ -115,6 +118,7 @@ class Cache:
         for file in entry.chosen:
             choice = self._choose(file)
             whole.update(repr((sorted(choice.off), sorted(choice.severities))).encode())
+        whole.update(repr(self._torch_release()).encode())
         if entry.asks_outside:
             whole.update(self._environment().encode("utf-8", "surrogateescape"))
         if entry.looks_together:

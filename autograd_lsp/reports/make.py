@@ -21,6 +21,7 @@ from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.process.workers import pool
 from autograd_lsp.reports.cache import Cache
 from autograd_lsp.reports.report import Report
+from autograd_lsp.reports.surroundings import place_of
 
 if TYPE_CHECKING:
     from analyzers.host import Host, Snapshot
@@ -128,8 +129,12 @@ def chunk_size(files: int, processes: int) -> int:
 def _cache(task: Task) -> Cache:
     configuration, folder = task.configuration, task.folder
     return Cache(
-        task.read, configuration.choice, task.paths, lambda: fingerprint(configuration.python(folder), folder)
-    )  # fmt: skip
+        task.read,
+        configuration.choice,
+        task.paths,
+        lambda: fingerprint(configuration.python(folder), folder),
+        Environment(lambda: place_of(configuration, folder)).torch_release,
+    )
 
 
 def _known(cache: Cache, source: Source, read: Reader) -> Report | None:
@@ -168,9 +173,11 @@ class Work:
         """`is_away`: what the cache is to keep comes with the reports, as its disk may be on another machine."""
         collect_seldom()
         configuration, folder = task.configuration, task.folder
-        self._environment = Environment(lambda: (configuration.python(folder), folder))
+        self._environment = Environment(lambda: place_of(configuration, folder))
         self._read = task.read
-        self._host = host_class()(task.read, configuration.choice, self._environment.kind)
+        self._host = host_class()(
+            task.read, configuration.choice, self._environment.kind, self._environment.torch_release
+        )
         self._host.look_at_together(task.paths)
         self._want = task.want
         self._cache = _cache(task) if task.cached else None

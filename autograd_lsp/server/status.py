@@ -9,7 +9,7 @@ from typing import Any
 from lsprotocol import types
 
 from autograd_lsp import __version__
-from autograd_lsp.environment import Environment
+from autograd_lsp.environment import Environment, remark_on
 from autograd_lsp.process.loading import installed_version
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.documents import encoding_of
@@ -48,6 +48,7 @@ def _status(server: AutogradServer, environment: Environment | None) -> dict[str
         "folders": server.folders(),
         "environment": {
             "python": environment.python if environment is not None else None,
+            "torch": environment.torch if environment is not None else None,
             "isAsking": environment is not None and environment.is_asking,
         },
         "positionEncoding": encoding_of(server.workspace.position_codec),
@@ -64,6 +65,7 @@ def status_words(status: dict[str, Any]) -> str:
     lines = [
         f"autograd-lsp {status['version']} on Python {status['runsOn']['python']}",
         f"the programs' Python: {python}",
+        *([remark] if (remark := remark_on(status["environment"]["torch"])) is not None else []),
         f"open: {opened['files']} files, {opened['notebooks']} notebooks",
         f"analysed: {analysed['files']} files, {analysed['findings']} findings",
     ]

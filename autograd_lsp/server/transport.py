@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from pygls.io_ import StdoutWriter
 
 from autograd_lsp.config import Configuration
-from autograd_lsp.environment import Environment
+from autograd_lsp.environment import Environment, Place
 from autograd_lsp.process.loading import host_class
 from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
@@ -63,16 +63,18 @@ def _new_server() -> AutogradServer:
     environment = Environment(lambda: _near(server))
 
     def make_host() -> Host:
-        return host_class()(choose=configuration.choice, look_up=environment.kind)
+        return host_class()(
+            choose=configuration.choice, look_up=environment.kind, torch_release=environment.torch_release
+        )
 
     server = create_server(make_host, configuration, environment)
     return server
 
 
-def _near(server: AutogradServer) -> tuple[str | None, str]:
-    """The interpreter that is configured for the workspace, and the workspace."""
+def _near(server: AutogradServer) -> Place:
+    """The workspace, and what is configured for it."""
     root = server.workspace.root_path or next(iter(server.folders()), None) or os.getcwd()
-    return server.configuration.python(root), root
+    return Place(root, server.configuration.python(root), server.configuration.torch_version(root))
 
 
 def _turn_away(listener: socket.socket) -> None:

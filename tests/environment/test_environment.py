@@ -16,7 +16,7 @@ import torch
 
 from analyzers.host import Host
 from autograd_lsp.config import Configuration
-from autograd_lsp.environment import Environment
+from autograd_lsp.environment import Environment, Place
 from autograd_lsp.environment.answers import Child, SlowError, cache_folder
 from autograd_lsp.environment.find import pythons
 from autograd_lsp.files.sources import Source
@@ -185,7 +185,7 @@ def names_of(host: Host) -> dict[str, str]:
 
 
 def near(python: str) -> Environment:
-    return Environment(lambda: (python, ""), seconds=300.0)
+    return Environment(lambda: Place("", python), seconds=300.0)
 
 
 def test_what_jedi_says_is_kept_and_not_asked_again(python: str) -> None:
@@ -195,7 +195,7 @@ def test_what_jedi_says_is_kept_and_not_asked_again(python: str) -> None:
         def ask(self, name: str) -> None:
             raise AssertionError(name)
 
-    again = Environment(lambda: (python, ""), start=Silent, seconds=300.0)
+    again = Environment(lambda: Place("", python), start=Silent, seconds=300.0)
     assert all_of(again, KINDS) == KINDS
 
 
@@ -218,7 +218,7 @@ def test_a_cache_that_the_workspace_brings_along_is_not_used(
     [file] = (cache_folder() / "environments").iterdir()
     file.write_text('{"fused_kernels": "module"}')
     assert all_of(near(python), names) == {"fused_kernels": "module"}
-    inside = Environment(lambda: (python, str(tmp_path)), seconds=300.0)
+    inside = Environment(lambda: Place(str(tmp_path), python), seconds=300.0)
     assert all_of(inside, names) == names
     assert "module" in file.read_text()
 

@@ -20,7 +20,7 @@ ALLOWED = {
     "process": set(),
     "text": set(),
     "render": {"text"},
-    "environment": {"process"},
+    "environment": {"process", "text"},
     "notebooks": {"text"},
     "config": {"process", "text"},
     "files": {"config", "notebooks", "process"},

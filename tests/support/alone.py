@@ -58,6 +58,9 @@ class OneText:
     def outside_kind(self, dotted: str) -> str:
         return "unknown"
 
+    def torch_release(self) -> tuple[int, int] | None:
+        return None
+
     def block(self, path: str, main: bool) -> int:
         return 1
 

@@ -13,6 +13,8 @@ from analyzers.domain.values import Func, Unknown, Value
 from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.syntax import nodes as n
 
+Release = tuple[int, int]
+
 
 class Program(Protocol):
     """What the machine needs from outside."""
@@ -46,6 +48,9 @@ class Program(Protocol):
     def outside_kind(self, dotted: str) -> str:
         """What calling a name of an installed library returns, as far as is known by now: `module`, `optimizer`,
         `scheduler`, `dataset`, `tensor` or `unknown`; `missing` if the package is not installed."""
+
+    def torch_release(self) -> Release | None:
+        """Major and minor version of the torch that the program runs on; None if nobody knows."""
 
     def block(self, path: str, main: bool) -> int: ...
 

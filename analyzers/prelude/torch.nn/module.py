@@ -128,7 +128,7 @@ class Module:
                 p.requires_grad_(requires_grad)
         return self
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none=autograd_machine.torch_since(2, 0)):
         for p in autograd_machine.parameters(self):
             if p.grad is not None:
                 if set_to_none:

@@ -89,7 +89,7 @@ class Optimizer:
         self.param_groups.append(param_group)
         autograd_machine.presume_trained(params)
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none=autograd_machine.torch_since(2, 0)):
         autograd_machine.note_zero(self)
         for group in self.param_groups:
             if set_to_none and autograd_machine.clear_gradients(group["params"]):

@@ -25,6 +25,7 @@ from autograd_lsp.reports.cache import lies_below
 from autograd_lsp.reports.levels import fails
 from autograd_lsp.reports.make import Execute, Task, make_reports
 from autograd_lsp.reports.report import Report
+from autograd_lsp.reports.surroundings import remark_here
 
 if TYPE_CHECKING:
     from autograd_lsp.cli.fixing.fix import Fixed
@@ -146,6 +147,8 @@ def _checked(
     if baseline is not None:
         asked = {source.path for source in sources}
         reports, notes = baseline.without_known(reports, asked, configuration.choice)
+    remark = remark_here(os.getcwd(), configuration)
+    notes = notes if remark is None else (*notes, f"{remark}.")
     return Checked(reports, unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
 
 

@@ -90,6 +90,14 @@ def _is_device(m: Machine, args: Args) -> Value:
     return Const(is_device(m, args.get(0, "value")))
 
 
+@answers("autograd_machine.torch_since")
+def _torch_since(m: Machine, args: Args) -> Value:
+    """Whether the program's torch is at least this one; where nobody knows, it is the one that the tables are of."""
+    wanted = tuple(value.value for value in args.all() if isinstance(value, Const))
+    release = m.config.program.torch_release()
+    return Const(release is None or release >= wanted)
+
+
 @answers("autograd_machine.delayed_error")
 def _delayed_error(m: Machine, args: Args) -> Value:
     """The same numbers, with a node whose backward raises."""
