@@ -41,7 +41,7 @@ from analyzers.domain.objects import (
     Storage,
     Tensor,
 )
-from analyzers.domain.state import State, touched
+from analyzers.domain.state import State, in_both, touched
 from analyzers.domain.values import (
     NONE,
     BoundBuiltin,
@@ -156,6 +156,7 @@ class Join:
         out.switches_out = a.switches_out or b.switches_out
         if a.callbacks != b.callbacks:
             out.callbacks = (*(one for one in a.callbacks if one not in b.callbacks), *b.callbacks)
+        out.taken = in_both(a.taken, b.taken)
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
         if a.among is not b.among:

@@ -10,11 +10,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from immutables import Map
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, HeapObject, Instance
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Func, Value
 
 T = TypeVar("T")
+
+Taken: TypeAlias = "Map[Loc, bool]"
 
 BLOCK_BITS = 32
 """Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""
@@ -61,6 +64,11 @@ def may_meet(a: Map[object, bool], b: Map[object, bool]) -> bool:
     return fewer is more or all(more.get(symbol, outcome) is outcome for symbol, outcome in fewer.items())
 
 
+def in_both(a: Taken, b: Taken) -> Taken:
+    """The conditions that came out alike."""
+    return a if a is b else Map({loc: outcome for loc, outcome in a.items() if b.get(loc) is outcome})
+
+
 LOST = Instance("?", Map(), True)
 """What a reference into a run that was given up on an import cycle points to: an object of which nothing is known."""
 
@@ -77,6 +85,8 @@ class State:
 
     `callbacks` are the functions that unknown code was passed, and may call whenever it runs: of each definition the
     last on a way, so that a join may have several.
+
+    `taken`: how conditions that nobody could decide came out on all ways to here, by their places.
 
     `among`: of some unknown values, by their symbols, which constants they may be; a join keeps those of both sides.
 
@@ -100,6 +110,7 @@ class State:
         "packing",
         "saved_hooks",
         "switches_out",
+        "taken",
     )
 
     def __init__(self) -> None:
@@ -117,6 +128,7 @@ class State:
         self.casts: Map[int, int] = Map()
         self.doubtful = False
         self.switches_out = False
+        self.taken: Taken = Map()
         self.log: Log = ROOT
         self.filled: Log | None = None
         self.freed: Log | None = None
@@ -137,6 +149,7 @@ class State:
         other.casts = self.casts
         other.doubtful = self.doubtful
         other.switches_out = self.switches_out
+        other.taken = self.taken
         other.log = self.log
         other.filled = self.filled
         other.freed = self.freed

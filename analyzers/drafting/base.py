@@ -7,11 +7,12 @@ callers found at one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.state import Taken
 from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.events import Binding, CutShort, Event, Presumption
 from analyzers.report import Effect, Place, Severity
@@ -49,7 +50,7 @@ class Run(Protocol):
     def bindings(self) -> tuple[Binding, ...]: ...
 
     @property
-    def passed(self) -> frozenset[tuple[Loc, int]]: ...
+    def passed(self) -> Mapping[tuple[Loc, int], Taken]: ...
 
     @property
     def presumptions(self) -> tuple[Presumption, ...]: ...
@@ -171,6 +172,14 @@ class Facts:
         """Whether, on the visit of `event`, every path through its statement ends in it, and in nothing else."""
         visit = event.site.statement, event.site.visit
         return event.sure and visit not in self.run.passed and len(self.messages[visit]) == 1
+
+    def conditions_of(self, event: Raised) -> Iterator[tuple[Loc, bool]]:
+        """How undecided conditions came out on the way to `event`, and not on all that pass its statement on its visit.
+
+        What came out alike on the others, too, is granted by whoever reaches the statement."""
+        others = self.run.passed.get((event.site.statement, event.site.visit))
+        if others is not None:
+            yield from (taken for taken in event.taken.items() if others.get(taken[0]) is not taken[1])
 
     @property
     def saw_the_end(self) -> bool:

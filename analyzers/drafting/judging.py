@@ -12,6 +12,7 @@ from dataclasses import replace
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.drafting.edits.layout import laid_out
+from analyzers.drafting.words import said
 from analyzers.machine.core.causes import Plain, Raised
 from analyzers.machine.core.events import Presumption
 from analyzers.report import Finding, Fix, Raises, Related, Severity
@@ -70,7 +71,16 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
         rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
     )
     presumed = facts.run.presumptions
-    return replace(judged, assumes=tuple(_assumed(judged, presumed))) if presumed else judged
+    if presumed:
+        return replace(judged, assumes=tuple(_assumed(judged, presumed)))
+    if draft.event is not None and severity == "warning":
+        return replace(judged, assumes=tuple(_conditions(draft.event, facts)))
+    return judged
+
+
+def _conditions(event: Raised, facts: Facts) -> Iterator[tuple[Loc, str]]:
+    for loc, outcome in sorted(facts.conditions_of(event)):
+        yield loc, f"{said(facts, loc)} is {'true' if outcome else 'false'}"
 
 
 def _assumed(judgement: Judgement, presumptions: Iterable[Presumption]) -> Iterator[tuple[Loc, str]]:

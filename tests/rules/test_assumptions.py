@@ -35,15 +35,31 @@ def score(critic, batch):
 """
 
 
-def found(text: str) -> list[Finding]:
+TWO_WAYS = """\
+import sys
+import torch
+
+def train(fast, rounds):
+    y = torch.ones(3, requires_grad=True).exp()
+    if rounds > 9:
+        return
+    if fast:
+        y.add_(1)
+    y.sum().backward()
+
+train(sys.argv[1] == "fast", len(sys.argv))
+"""
+
+
+def found(text: str, code: str = "AG301") -> list[Finding]:
     host = Host()
     host.set_text(A, text)
-    return [finding for finding in host.snapshot().findings(A) if finding.code == "AG301"]
+    return [finding for finding in host.snapshot().findings(A) if finding.code == code]
 
 
-def assumed(text: str) -> list[tuple[str, str]]:
+def assumed(text: str, code: str = "AG301") -> list[tuple[str, str]]:
     """What stands where something is assumed, and what that is."""
-    [finding] = found(text)
+    [finding] = found(text, code)
     return [(text[step.place.start : step.place.end], step.message) for step in finding.assumes]
 
 
@@ -66,3 +82,24 @@ def test_what_is_known_rests_on_nothing() -> None:
 def test_what_the_program_says_settles_it() -> None:
     settled = TRAIN.replace("criterion(net(x), y)", "(net(x) - y).pow(2).mean()")
     assert [message for _, message in assumed(settled)] == ["`net` is a model that learns", "`optimizer` trains `net`"]
+
+
+def test_the_condition_that_leads_to_the_fault_is_said() -> None:
+    assert assumed(TWO_WAYS, "AG104") == [("fast", "`fast` is true")]
+
+
+def test_a_condition_that_both_ways_share_is_not_said() -> None:
+    """What returned early is not there to be counted: whoever reaches the line has passed it."""
+    unguarded = TWO_WAYS.replace("    if rounds > 9:\n        return\n", "")
+    assert assumed(TWO_WAYS, "AG104") == assumed(unguarded, "AG104")
+
+
+def test_a_fault_on_all_ways_assumes_nothing() -> None:
+    always = TWO_WAYS.replace("    if fast:\n        y.add_(1)", "    if fast:\n        print()\n    y.add_(1)")
+    [finding] = found(always, "AG104")
+    assert (finding.severity, finding.assumes) == ("error", ())
+
+
+def test_the_way_that_leaves_a_fault_out_is_told_as_false() -> None:
+    turned = TWO_WAYS.replace("if fast:\n        y.add_(1)", "if fast:\n        print()\n    else:\n        y.add_(1)")
+    assert assumed(turned, "AG104") == [("fast", "`fast` is false")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
@@ -21,7 +21,7 @@ W, V = 5, 6
 class Ran:
     events: tuple[Event, ...]
     bindings: tuple[Any, ...] = ()
-    passed: frozenset[tuple[Loc, int]] = frozenset()
+    passed: dict[tuple[Loc, int], Any] = field(default_factory=dict)
     out_of_fuel: bool = False
 
 

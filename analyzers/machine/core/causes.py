@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from immutables import Map
 
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
+from analyzers.domain.state import Taken
 
 UNMATERIALIZED = "unmaterialized-gradient"
 """In the trail of a None: `backward` got it for an output that received no gradient."""
@@ -148,7 +151,8 @@ Cause = (
 class Raised:
     """An exception. `sure` is False if the machine only knows that it may be raised.
 
-    `outside`: it is raised in code we cannot see that calls the user's.
+    `outside`: it is raised in code we cannot see that calls the user's. `taken`: how undecided conditions came out on
+    the way to it.
     """
 
     site: Site
@@ -159,3 +163,4 @@ class Raised:
     caught: bool = False
     expected: bool = False
     outside: bool = False
+    taken: Taken = field(default_factory=Map)

@@ -233,7 +233,10 @@ class Machine:
 
     def guard(self, test: n.Expr, outcome: bool) -> None:
         """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
-        handed = [] if self.frame.library else self._attributes(paths_handed_over(test))
+        if self.frame.library:
+            return
+        self.st.taken = self.st.taken.set(self.loc_of(self.frame, test), outcome)
+        handed = self._attributes(paths_handed_over(test))
         if handed:
             self.st.assumed = self.st.assumed.set(("guard", self.fresh(), frozenset(handed)), outcome)
 
@@ -295,7 +298,13 @@ class Machine:
             self.note(CutShort(self.site()))
             return PyRaise(exception, message)
         event = Raised(
-            self.site(), exception, message, cause or Plain(), not self.st.doubtful, expected=self.extent.expecting > 0
+            self.site(),
+            exception,
+            message,
+            cause or Plain(),
+            not self.st.doubtful,
+            expected=self.extent.expecting > 0,
+            taken=self.st.taken,
         )
         self.note(event)
         return PyRaise(exception, message, None, event)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from analyzers.domain.lineage import Loc, Round
-from analyzers.domain.state import BLOCK_BITS
+from analyzers.domain.state import BLOCK_BITS, Taken
 from analyzers.domain.values import Func
 from analyzers.machine.core.budget import Limits
 from analyzers.machine.core.causes import Site
@@ -111,8 +111,8 @@ class Record:
     bindings: dict[tuple[Loc, str], Binding] = field(default_factory=dict)
     hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
     """Bindings whose value was unknown on at least one visit."""
-    passed: set[tuple[Loc, int]] = field(default_factory=set)
-    """The statements that completed, with the visit."""
+    passed: dict[tuple[Loc, int], Taken] = field(default_factory=dict)
+    """The statements that completed, with the visit, and how undecided conditions came out on all ways that did."""
     entered: set[tuple[str, str, str]] = field(default_factory=set)
     functions: list[Func] = field(default_factory=list)
     deferred: dict[str, None] = field(default_factory=dict)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import HeapObject
-from analyzers.domain.state import State
+from analyzers.domain.state import State, Taken
 from analyzers.domain.values import Func, Unknown, Value
 from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.syntax import nodes as n
@@ -89,7 +89,7 @@ class ModuleRun:
     bindings: tuple[Binding, ...]
     entered: frozenset[tuple[str, str, str]]
     next_id: int
-    passed: frozenset[tuple[Loc, int]] = frozenset()
+    passed: Mapping[tuple[Loc, int], Taken] = field(default_factory=dict)
     out_of_fuel: bool = False
     functions: tuple[Func, ...] = ()
     trains: bool = False

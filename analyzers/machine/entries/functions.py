@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from immutables import Map
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, Instance
-from analyzers.domain.state import ROOT, State
+from analyzers.domain.state import ROOT, State, Taken
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import Limits, OutOfFuel
@@ -34,7 +35,7 @@ class FunctionRun:
     events: tuple[Event, ...]
     bindings: tuple[Binding, ...]
     entered: frozenset[tuple[str, str, str]]
-    passed: frozenset[tuple[Loc, int]]
+    passed: Mapping[tuple[Loc, int], Taken]
     out_of_fuel: bool = False
     trains: bool = False
     presumptions: tuple[Presumption, ...] = ()
@@ -152,7 +153,7 @@ def run_unknown(
         tuple(machine.record.events),
         tuple(machine.record.bindings.values()),
         frozenset(machine.record.entered),
-        frozenset(machine.record.passed),
+        machine.record.passed,
         exhausted,
         machine.record.trains,
         tuple(machine.record.presumptions),

@@ -69,7 +69,7 @@ def run_module(
         tuple(machine.record.bindings.values()),
         frozenset(machine.record.entered),
         machine.ids.next,
-        frozenset(machine.record.passed),
+        machine.record.passed,
         exhausted,
         tuple(machine.record.functions),
         machine.record.trains,
