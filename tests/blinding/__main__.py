@@ -18,7 +18,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the others follow")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--show", type=int, default=5, help="how many false claims to minimise and print")
+    parser.add_argument("--show", type=int, default=5, help="how many kinds of false claims to print, minimised")
+    parser.add_argument("--each", type=int, default=1, help="how many programs to print for each of these")
     parser.add_argument("--warned", type=int, default=0, help="how many programs with a new warning to print")
     options = parser.parse_args()
     began = time.monotonic()
@@ -27,7 +28,7 @@ def main() -> None:
         print(f"{measured.programs} programs, {sum(map(len, measured.false.values()))} false", file=sys.stderr)
     print(*measured.table(), sep="\n")
     print(f"{time.monotonic() - began:.0f} s")
-    for text, item in worst(measured, options.show):
+    for text, item in worst(measured, options.show, options.each):
         print(f"\n## {item.key}\n{item.detail}\n\n{text}", end="")
     for text, message in measured.warned[: options.warned]:
         print(f"\n## warned: {message}\n\n{text}", end="")

@@ -100,9 +100,9 @@ def _analyses(pair: tuple[str, str]) -> Sequence[Analysis | str]:
     return [analyze_or_tell(Sources.of_text(text), "host", SECONDS) for text in pair]
 
 
-def worst(measured: Measured, most: int) -> Iterator[tuple[str, Disagreement]]:
-    """The smallest program with each of the most frequent false claims."""
+def worst(measured: Measured, most: int, each: int = 1) -> Iterator[tuple[str, Disagreement]]:
+    """The `each` smallest programs with each of the `most` frequent false claims."""
     with Pool(1) as pool:
         for items in sorted(measured.false.values(), key=len, reverse=True)[:most]:
-            text, item = min(items, key=lambda pair: len(pair[0]))
-            yield smallest(text, item, pool, "host")
+            for text, item in sorted(items, key=lambda pair: len(pair[0]))[:each]:
+                yield smallest(text, item, pool, "host")
