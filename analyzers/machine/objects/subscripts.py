@@ -123,7 +123,12 @@ def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:
     found = m.st.get(owner.id)
     assert isinstance(found, DictObj)
     order = found.order if index in found.items else (*found.order, index)
-    m.st.put(owner.id, replace(found, items=found.items.set(index, value), order=order))
+    items = found.items.set(index, value)
+    alike = [key for key in found.order if key != index and not (is_exact_key(key) and is_exact_key(index))]
+    for key in alike:
+        # Two keys of which one is known by a symbol alone may be one.
+        items = items.set(key, one_of(items[key], value))
+    m.st.put(owner.id, replace(found, items=items, order=order))
 
 
 def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:

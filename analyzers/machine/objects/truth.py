@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.domain import truth
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
-from analyzers.domain.values import BoundBuiltin, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.domain.values import BoundBuiltin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import range_items
 from analyzers.machine.core.registries import model_of
@@ -36,6 +36,7 @@ def truth_of(m: Machine, value: Value) -> tuple[truth.Truth, object]:
                             return None, None
                     return (None if found.open else True), None
             return (True if found is None else model_of(found).is_true(m, value, found)), None
-        case BoundBuiltin() | Builtin():
-            return True, None
+        case BoundBuiltin(receiver=Unknown(type=None, symbol=symbol), name=name):
+            # A method where the owner is what it is taken for; it may as well be a setting: `if args.half`.
+            return None, None if symbol is None else (symbol, name)
     return True, None

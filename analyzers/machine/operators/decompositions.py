@@ -43,7 +43,7 @@ def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value 
     bound = {name: value for name, value in bound.items() if row.arg(name) is not None}
     place = m.config.program.library(f"{FOLDER}.{row.base}_out" if row.out else f"{FOLDER}.{row.base}")
     func = PORTS.python.library_value(m, place) if place is not None else None
-    if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, bound):
+    if not isinstance(func, Func) or not _takes(func, bound) or not _enough_known(m, func, row, bound):
         return None
     before = m.extent.enclosing_operator
     m.extent.enclosing_operator = before or what
@@ -75,16 +75,22 @@ def _takes(func: Func, bound: dict[str, Value]) -> bool:
     return required <= bound.keys() <= names
 
 
-def _enough_known(m: Machine, func: Func, bound: dict[str, Value]) -> bool:
+def _enough_known(m: Machine, func: Func, row: Row, bound: dict[str, Value]) -> bool:
     shape, dtype = _asked(m, func)
     if not shape and not dtype:
         return True
-    if any(unknown_operand(m, value) for value in bound.values()):
+    if any(unknown_operand(m, value) for name, value in bound.items() if not _is_number(row, name)):
         return False
     operands = [tensor_at(m, i) for value in bound.values() for i in tensors_in(m, value)]
     if func.node_name in _ASKS_SIZES and any(t.shape is None or None in t.shape for t in operands):
         return False
     return all((t.shape is not None or not shape) and (t.dtype is not None or not dtype) for t in operands)
+
+
+def _is_number(row: Row, name: str) -> bool:
+    """Whether an argument is a value to compute with, which leads nowhere else whatever it is."""
+    arg = row.arg(name)
+    return arg is not None and arg.type.rstrip("?") in {"Scalar", "float"}
 
 
 def _asked(m: Machine, func: Func) -> tuple[bool, bool]:
