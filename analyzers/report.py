@@ -65,7 +65,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """What torch raises, at `place` (innermost line of the user's own files); `message` is its constant start."""
+    """What torch raises, at `place` (innermost line of the user's own files); `message` is its constant start.
+
+    `iteration`, from 1: of the loops around it, the furthest on.
+    """
 
     place: Place
     exception: str
@@ -73,6 +76,7 @@ class Raises:
     certain: bool
     caught: bool
     expected: bool
+    iteration: int = 1
 
 
 @dataclass(frozen=True, slots=True)

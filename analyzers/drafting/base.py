@@ -114,6 +114,7 @@ class RaisedAt:
     certain: bool
     caught: bool
     expected: bool
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,15 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
         event = draft.event
         certain = facts.is_certain(event)
         severity = "info" if event.expected else "error" if certain else "warning"
-        raises = RaisedAt(event.site.loc, event.exception, event.message, certain, event.caught, event.expected)
+        raises = RaisedAt(
+            event.site.loc,
+            event.exception,
+            event.message,
+            certain,
+            event.caught,
+            event.expected,
+            1 + max((index for _, index in event.site.iterations), default=0),
+        )
     judged = Judgement(
         rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
     )
@@ -96,7 +104,9 @@ def placed(judgement: Judgement, places: Places) -> Finding:
     at = judgement.raises
     raises = None
     if at is not None:
-        raises = Raises(places.place(at.loc), at.exception, at.message, at.certain, at.caught, at.expected)
+        raises = Raises(
+            places.place(at.loc), at.exception, at.message, at.certain, at.caught, at.expected, at.iteration
+        )
     drafts = ((fix, laid_out(fix.edits, places)) for fix in judgement.fixes)
     fixes = tuple(Fix(fix.title, fix.safe, edits) for fix, edits in drafts if edits is not None)
     return Finding(

@@ -33,7 +33,7 @@ from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
 
-_FORMAT = 2
+_FORMAT = 3
 _DAYS = 14
 """For so long the entries of another version are kept after their last use."""
 

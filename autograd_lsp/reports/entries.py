@@ -88,8 +88,8 @@ def _raises(data: object) -> Raises | None:
     match data:
         case None:
             return None
-        case [place, str(exception), str(message), bool(certain), bool(caught), bool(expected)]:
-            return Raises(_place(place), exception, message, certain, caught, expected)
+        case [place, str(exception), str(message), bool(certain), bool(caught), bool(expected), int(iteration)]:
+            return Raises(_place(place), exception, message, certain, caught, expected, iteration)
     raise _NotAnEntryError
 
 

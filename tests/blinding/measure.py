@@ -66,14 +66,16 @@ class Measured:
 
 def _false_errors(text: str, said: Analysis | str, run: Run) -> Iterator[Disagreement]:
     """Errors on lines that torch has reached: each says that whoever gets to its line, by the calls that it tells of,
-    sees it raise. What is told of a loop's iterations is told of the second."""
+    and as many iterations of the loops around it, sees it raise."""
     for finding in () if isinstance(said, str) else false_errors(said, run):
         at = finding.at if finding.raises is None else finding.raises.at
-        seen = run.repeated if finding.name.endswith("-across-iterations") else run.reached
+        iteration = 1 if finding.raises is None else finding.raises.iteration
         line = _begin(text, at.number)
         called = {_begin(text, call.number) for call in finding.calls}
         stacks = dict(run.stacks).get(line, ())
-        if line in seen and any(called <= {_begin(text, each) for each in stack} for stack in stacks):
+        if dict(run.times).get(line, 0) >= iteration and any(
+            called <= {_begin(text, each) for each in stack} for stack in stacks
+        ):
             yield Disagreement("false error", finding.name, f"line {finding.at.number}: {finding.message}")
 
 

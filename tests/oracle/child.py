@@ -64,9 +64,8 @@ def run(program: Program, seconds: int) -> Run:
         warnings=tuple(warned),
         observations=recorder.observations(),
         learnt=learnt,
-        reached=tuple(sorted(reached)),
         stacks=tuple((line, tuple(sorted(seen))) for line, seen in recorder.stacks.get(program.entry, {}).items()),
-        repeated=tuple(sorted(line for line, times in reached.items() if times > 1)),
+        times=tuple(sorted(reached.items())),
         seconds=round(taken, 3),
     )
 

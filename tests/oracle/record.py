@@ -81,8 +81,8 @@ class Observation:
 class Run:
     """`outcome`: `ok`, `raises`, `timeout`, or `crash` where the process died without a word.
 
-    `reached` are the lines of the entry's statements that were begun, `repeated` those that were begun again, and
-    `stacks` says from which lines of it they were called, the nearest first.
+    `times` counts how often each line of the entry's statements was begun, and `stacks` says from which lines of it
+    they were called, the nearest first.
 
     `learnt`: the value and the gradient, as text, of each leaf that requires grad and that a global name leads to.
     """
@@ -93,8 +93,7 @@ class Run:
     warnings: tuple[Warned, ...] = ()
     observations: tuple[Observation, ...] = ()
     learnt: tuple[tuple[str, str], ...] = ()
-    reached: tuple[int, ...] = ()
-    repeated: tuple[int, ...] = ()
+    times: tuple[tuple[int, int], ...] = ()
     stacks: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...] = ()
     seconds: float = 0.0
 
@@ -112,8 +111,7 @@ class Run:
             warnings=tuple(Warned(**item) for item in data["warnings"]),
             observations=tuple(_observation(item) for item in data["observations"]),
             learnt=tuple((name, text) for name, text in data["learnt"]),
-            reached=tuple(data["reached"]),
-            repeated=tuple(data["repeated"]),
+            times=tuple((line, count) for line, count in data["times"]),
             stacks=tuple((line, tuple(tuple(stack) for stack in seen)) for line, seen in data["stacks"]),
             seconds=data["seconds"],
         )

@@ -21,7 +21,7 @@ from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 from tests.cli.command import BROKEN, run
 
 PLACE = ["train.py", 0, 3]
-RAISES = [PLACE, "RuntimeError", "one of the variables", True, False, False]
+RAISES = [PLACE, "RuntimeError", "one of the variables", True, False, False, 2]
 STEPS, FIXES = [[PLACE, "here"]], [["add", True, [[PLACE, "y"]]]]
 FINDING = ["AG104", "x", "error", "y changes", PLACE, RAISES, "grad-none", STEPS, FIXES, STEPS]
 ENTRY = ["train.py", ["train.py"], ["train.py"], False, False, "00", [FINDING]]

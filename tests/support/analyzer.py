@@ -53,6 +53,7 @@ class Raises:
     certain: bool
     caught: bool
     expected: bool
+    iteration: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,13 @@ def _finding(lines: _Lines, finding: Any) -> Finding:
         at=lines.line(finding.place),
         raises=raises
         and Raises(
-            lines.line(raises.place), raises.exception, raises.message, raises.certain, raises.caught, raises.expected
+            lines.line(raises.place),
+            raises.exception,
+            raises.message,
+            raises.certain,
+            raises.caught,
+            raises.expected,
+            raises.iteration,
         ),
         effect=finding.effect,
         related=tuple(lines.line(related.place) for related in finding.related),
@@ -296,7 +303,7 @@ def _json_finding(sources: Sources, path: str, item: dict[str, Any]) -> Finding:
         raises=raises
         and Raises(
             line(raises["path"], raises["line"]),
-            *(raises[key] for key in ("exception", "message", "certain", "caught", "expected")),
+            *(raises[key] for key in ("exception", "message", "certain", "caught", "expected", "iteration")),
         ),
         effect=item["effect"],
         related=tuple(line(related["path"], related["line"]) for related in item["related"]),

@@ -72,6 +72,7 @@ def test_json_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
                 "certain": True,
                 "caught": False,
                 "expected": False,
+                "iteration": 1,
             },
             "effect": None,
             "related": [{"path": path, "line": 1, "message": "here"}],

@@ -69,6 +69,7 @@ class Encoder:
             "certain": raises.certain,
             "caught": raises.caught,
             "expected": raises.expected,
+            "iteration": raises.iteration,
         }
 
     def fix(self, fix: Fix) -> dict[str, Any]:

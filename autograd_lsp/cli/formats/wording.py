@@ -58,6 +58,7 @@ class Wording:
         where = where if spot.path == self.source.path else f"{self.file_or_cell(spot)}:{spot.begins.line}"
         verb = "raises" if raises.certain else "may raise"
         note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
+        where += "" if raises.iteration == 1 else f" in iteration {raises.iteration}"
         return f"torch {verb} {raises.exception}: {raises.message} at {where}{note}"
 
     def fix(self, fix: Fix) -> str:
