@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
-from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
+from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.naming import set_to_constants
 
 
 def is_module(m: Machine, value: Value) -> bool:
@@ -68,8 +69,26 @@ def unseen(m: Machine, module: Value) -> Unknown | None:
 def unseen_attributes(m: Machine, module: Value) -> Unknown | None:
     """What stands for the members of attributes, of a module or a submodule, that may be unknown modules."""
     modules = [m.obj(value) for _, value in members(m, module, "_modules")]
-    held = [v for found in modules if isinstance(found, Instance) for v in found.attrs.values() if _may_be_module(m, v)]
+    held = [
+        value
+        for found in modules
+        if isinstance(found, Instance)
+        for name, value in found.attrs.items()
+        if _may_be_module(m, value) and name not in _settings_of(m, found)
+    ]
     return Unknown(None, None, None, reach_of(*held)) if held else None
+
+
+def _settings_of(m: Machine, found: Instance) -> set[str]:
+    """The attributes that constructors of the library set to constants: they hold no module of the program's."""
+    own = m.st.find(found.cls) if isinstance(found.cls, int) else None
+    ancestors = [m.st.find(cls) for cls in own.ancestry if isinstance(cls, int)] if isinstance(own, ClassObj) else []
+    names: set[str] = set()
+    for cls in ancestors:
+        made = cls.attrs.get("__init__") if isinstance(cls, ClassObj) and cls.module.startswith("<") else None
+        if isinstance(made, Func):
+            names |= set_to_constants(m, made)
+    return names
 
 
 def _may_be_module(m: Machine, value: Value) -> bool:

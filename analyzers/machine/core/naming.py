@@ -54,3 +54,13 @@ def words_in(m: Machine, func: Func) -> tuple[set[str], set[str]]:
     nodes = list(n.walk([m.whole(func).body]))
     attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
     return attributes, {node.id for node in nodes if isinstance(node, n.Name)}
+
+
+def set_to_constants(m: Machine, func: Func) -> set[str]:
+    """The attributes that a function's body sets to constants."""
+    plain = [
+        node
+        for node in n.walk([m.whole(func).body])
+        if isinstance(node, n.Assign) and isinstance(node.value, n.Constant)
+    ]
+    return {target.attr for node in plain for target in node.targets if isinstance(target, n.Attribute)}

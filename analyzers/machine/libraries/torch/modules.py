@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -142,7 +142,7 @@ def _named(m: Machine, args: Args, table: str) -> Value:
     pairs = [Tup((Const(name), value)) for name, value in found if not name.endswith(ANY_NAME)]
     if many:
         return m.new(ListObj((*pairs, *many), many[0]))
-    more = _more(m, module, pairs)
+    more = _more(m, module)
     return m.new(ListObj(tuple(pairs), None if more is None else Tup((Unknown("str"), more))))
 
 
@@ -155,12 +155,12 @@ def _named_parameters(m: Machine, args: Args) -> Value:
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
     found = tuple(value for _, value in members(m, module, "_parameters"))
-    return m.new(ListObj(found, _more(m, module, found)))
+    return m.new(ListObj(found, _more(m, module)))
 
 
-def _more(m: Machine, module: Value, found: Sized) -> Unknown | None:
+def _more(m: Machine, module: Value) -> Unknown | None:
     """What stands for the members beside those that were found, None if there are none."""
-    return unseen(m, module) or (None if len(found) else unseen_attributes(m, module))
+    return unseen(m, module) or unseen_attributes(m, module)
 
 
 @answers("autograd_machine.once")
