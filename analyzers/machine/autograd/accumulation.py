@@ -26,7 +26,7 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
     """`t.grad`: None if no gradient has arrived, which is recorded if `t` is not a leaf."""
     tensor = refreshed(m, ref.id)
     if tensor.grad == NONE:
-        name = subject_name(m)
+        name = subject_name(m, ref)
         behind = (tensor.lineage,) if tensor.lineage is not None else ()
         trail = NoneGrad("none-grad", m.here(), behind, via=m.via(), name=name, tensor=tensor, ident=ref.id)
         expected = (m.extent.compared_with_none and tensor.is_leaf is not False) or m.frame.library

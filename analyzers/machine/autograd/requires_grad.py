@@ -24,7 +24,7 @@ def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
     if on and can_require_grad(tensor.dtype) is False:
         raise m.throw(
             "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients",
-            IntegerFlag(subject_name(m), tensor.dtype, tensor.lineage),
+            IntegerFlag("", tensor.dtype, tensor.lineage),
         )  # fmt: skip
     m.st.put(ref.id, replace(tensor, requires_grad=on, edge=None))
     if on:
@@ -38,14 +38,14 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         if on is False:
             raise m.throw(
                 "RuntimeError", "you can only change requires_grad flags of leaf variables",
-                FlagOnNonLeaf(subject_name(m), tensor.lineage),
+                FlagOnNonLeaf(subject_name(m, ref), tensor.lineage),
             )  # fmt: skip
         return
     if tensor.is_leaf is False:
         if not method:
             raise m.throw(
                 "RuntimeError", "you can only change requires_grad flags of leaf variables",
-                FlagOnNonLeaf(subject_name(m), tensor.lineage),
+                FlagOnNonLeaf(subject_name(m, ref), tensor.lineage),
             )  # fmt: skip
         return
     if tensor.inference and m.st.inference is False and on:
@@ -56,7 +56,7 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     if on and can_require_grad(tensor.dtype) is False:
         kinds = "floating point" if method else "floating point and complex"
         message = f"only Tensors of {kinds} dtype can require gradients"
-        raise m.throw("RuntimeError", message, IntegerFlag(subject_name(m), tensor.dtype, tensor.lineage))
+        raise m.throw("RuntimeError", message, IntegerFlag(subject_name(m, ref), tensor.dtype, tensor.lineage))
     was = tensor.requires_grad
     known: truth.Truth = on
     found = tensor_at(m, ref.id)
@@ -104,4 +104,4 @@ def note_rewrapped(m: Machine, ref: Ref, tensor: Tensor, how: str) -> None:
     if any(step.cut is not None for step in tensor.lineage.walk(200)):
         found = tensor_at(m, ref.id)
         m.st.put(ref.id, replace(found, lineage=Lineage(how, m.here(), (tensor.lineage,), "rewrapped", m.via())))
-        m.note(Rewrapped(m.site(), subject_name(m), tensor.lineage, how))
+        m.note(Rewrapped(m.site(), subject_name(m, ref), tensor.lineage, how))

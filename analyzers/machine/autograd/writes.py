@@ -8,6 +8,7 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Saved, Tensor
+from analyzers.domain.values import Ref
 from analyzers.machine.autograd.graph import Step, edge_to, make_node, operand, refreshed, requires_grad_of
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import attr_version, view_error
@@ -44,13 +45,13 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
             raise view_error(m, tensor, step.what, indirect=False)
         base = refreshed(m, tensor.base)
         if tensor.requires_grad and base.is_leaf and m.st.grad is True:
-            cause = LeafWritten(subject_name(m), step.what, True, base.lineage)
+            cause = LeafWritten(subject_name(m, Ref(ident)), step.what, True, base.lineage)
             raise m.throw(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation",
                 cause,
             )  # fmt: skip
     if tensor.requires_grad and tensor.edge is None and m.st.grad is True:
-        cause = LeafWritten(subject_name(m), step.what, False, tensor.lineage, late=tensor.base is not None)
+        cause = LeafWritten(subject_name(m, Ref(ident)), step.what, False, tensor.lineage, late=tensor.base is not None)
         raise m.throw(
             "RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause
         )

@@ -10,6 +10,7 @@ from analyzers.machine.core.havoc import havoc_target, havoc_value
 from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
+from analyzers.machine.core.signals import CalledUnseen, tell
 
 
 def call(m: Machine, func: Value, args: Args) -> Value:
@@ -59,6 +60,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         return made
     m.record.imprecisions += 1
     values = [func, *args.all()]
+    if isinstance(func, Unknown) and func.reach:
+        tell(m, CalledUnseen(func.reach))
     if m.st.switches_out and isinstance(func, Unknown):
         lose_modes(m)
     seen: set[int] = set()

@@ -93,6 +93,8 @@ class NumpyOnGraph:
 
 @dataclass(frozen=True, slots=True)
 class IntegerFlag:
+    """`name` is empty where the tensor has none yet."""
+
     name: str
     dtype: str | None
     lineage: Lineage | None

@@ -160,7 +160,7 @@ class Machine:
     def via(self) -> tuple[Loc, ...]:
         """The calls that led here, outermost first, excluding the innermost place itself."""
         own = [f for f in self.extent.frames if not f.library and not isinstance(f.node, n.Pass)]
-        return tuple(self.loc_of(f, f.node) for f in own[:-1])
+        return tuple(self.loc_of(f, f.node) for f in own[:-1] if not f.stands_in)
 
     def site(self) -> Site:
         frame = self.user_frame()
@@ -256,12 +256,16 @@ class Machine:
         found: list[tuple[object, str]] = []
         for path in paths:
             name, _, rest = path.partition(".")
-            at: int | None = frame.env
-            while at is not None and name not in self.env(at).vars:
-                at = self.env(at).parent
-            value = self.env(at).vars[name] if at is not None else None
+            value = self.named_here(name)
             found.append((value.id if isinstance(value, Ref) else (frame.chunk, name, value), rest))
         return found
+
+    def named_here(self, name: str) -> Value | None:
+        """What a name of the user's holds where the run is."""
+        at: int | None = self.user_frame().env
+        while at is not None and name not in self.env(at).vars:
+            at = self.env(at).parent
+        return self.env(at).vars[name] if at is not None else None
 
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
         """Continue in one of the states in which a call may end."""
@@ -333,6 +337,10 @@ class Machine:
         target = node or frame.node
         text = self.config.program.chunk(frame.module, frame.chunk).text[target.start : target.end]
         return text.decode("utf-8", "replace")
+
+    def text_at(self, loc: Loc) -> str:
+        """The source text at a place, as the user wrote it."""
+        return self.config.program.chunk(loc.module, loc.chunk).text[loc.start : loc.end].decode("utf-8", "replace")
 
     # --- tensors --------------------------------------------------------------------------------------------
 

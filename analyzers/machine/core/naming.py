@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from analyzers.domain.values import Func
+from analyzers.domain.values import Func, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.syntax import nodes as n
 
 
-def subject_name(m: Machine) -> str:
-    """How the user refers to what is being operated on: the target of a write, the owner of a method."""
+def subject_name(m: Machine, of: Value | None = None) -> str:
+    """How the user refers to what is being operated on: the target of a write, the owner of a method.
+
+    Where a library does it to the tensor `of`, the user may have named that in the call; or else there is the place
+    where it was made."""
     node = m.user_frame().node
+    if m.frame.library and of is not None and isinstance(node, n.Call):
+        for arg in node.args:
+            if isinstance(arg, n.Name) and m.named_here(arg.id) == of:
+                return m.source(arg)
     match node:
         case n.AugAssign(target=target):
             return m.source(target)
         case n.Call(func=n.Attribute(attr="backward" | "manual_backward"), args=(loss, *_)) if m.frame.library:
             return m.source(loss)
+        case n.Call() if m.frame.library and of is not None and (found := m.tensor(of)) is not None and found.lineage:
+            return m.source(node) if found.lineage.loc is None else m.text_at(found.lineage.loc)
         case n.Call(func=n.Attribute(value=value)):
             return m.source(value)
         case n.Call(args=(first, *_)):

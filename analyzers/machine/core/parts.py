@@ -111,6 +111,8 @@ class Record:
     bindings: dict[tuple[Loc, str], Binding] = field(default_factory=dict)
     hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
     """Bindings whose value was unknown on at least one visit."""
+    visited_unseen: set[tuple[str, str]] = field(default_factory=set)
+    """The classes, by module and qualified name, whose methods may have had visits that the run did not make."""
     passed: dict[tuple[Loc, int], Taken] = field(default_factory=dict)
     """The statements that completed, with the visit, and how undecided conditions came out on all ways that did."""
     entered: set[tuple[str, str, str]] = field(default_factory=set)

@@ -12,7 +12,10 @@ from analyzers.syntax import nodes as n
 
 @dataclass(slots=True)
 class Frame:
-    """One call in progress. `node` is the current expression, `statement` the current statement."""
+    """One call in progress. `node` is the current expression, `statement` the current statement.
+
+    `stands_in`: for a caller outside of the program; nothing is called at its place.
+    """
 
     module: str
     chunk: str
@@ -27,6 +30,7 @@ class Frame:
     handlers: int = 0
     visit: int = 0
     yields: Callable[[Value], Value] | None = None
+    stands_in: bool = False
 
 
 def whole(program: Program, func: Func) -> n.FunctionDef | n.Lambda:

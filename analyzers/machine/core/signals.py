@@ -239,6 +239,13 @@ class TensorStored:
 
 
 @dataclass(slots=True)
+class CalledUnseen:
+    """Something unknown is called that may be one of these objects, or call them."""
+
+    reach: tuple[int, ...]
+
+
+@dataclass(slots=True)
 class CallBegins:
     """A module is called; or, if `custom` is set, the `forward` of that custom function is called directly."""
 

@@ -56,6 +56,7 @@ def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
     """Train an instance; anything that happens outside the user's code is reported at the end of the method."""
     m.frame.node = m.frame.statement = _end_of(m, func)
     m.frame.chunk = func.chunk
+    m.frame.stands_in = True
     end = m.here()
     m.presume("a trainer calls the methods of this class in their usual order", end)
     try:

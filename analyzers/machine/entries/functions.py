@@ -24,6 +24,7 @@ from analyzers.machine.entries.entry_state import havoc_globals
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.observers.bindings import bindings_of
 from analyzers.machine.observers.graph_liveness import escape, report_dead
 from analyzers.syntax import nodes as n
 
@@ -151,7 +152,7 @@ def run_unknown(
         doubt(machine.record.events)
     return FunctionRun(
         tuple(machine.record.events),
-        tuple(machine.record.bindings.values()),
+        bindings_of(machine),
         frozenset(machine.record.entered),
         machine.record.passed,
         exhausted,

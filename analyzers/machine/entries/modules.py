@@ -15,6 +15,7 @@ from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
 from analyzers.machine.interpreter.dispatch import run_block
 from analyzers.machine.interpreter.flow import join_all
+from analyzers.machine.observers.bindings import bindings_of
 from analyzers.machine.observers.graph_liveness import report_dead
 from analyzers.syntax import nodes as n
 
@@ -66,7 +67,7 @@ def run_module(
         final,
         env,
         tuple(machine.record.events),
-        tuple(machine.record.bindings.values()),
+        bindings_of(machine),
         frozenset(machine.record.entered),
         machine.ids.next,
         machine.record.passed,

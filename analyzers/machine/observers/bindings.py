@@ -5,12 +5,13 @@ from __future__ import annotations
 from analyzers.domain import truth
 from analyzers.domain.join import join_shapes
 from analyzers.domain.lineage import Loc
-from analyzers.domain.objects import Counter
+from analyzers.domain.objects import ClassObj, Counter, Instance
 from analyzers.domain.values import Ref, Unknown
 from analyzers.machine.autograd.graph import grad_fn_names, refreshed
+from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.events import Binding
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import Named, hears
+from analyzers.machine.core.signals import CalledUnseen, Named, hears
 
 
 @hears(Named)
@@ -44,6 +45,25 @@ def _named(m: Machine, signal: Named) -> None:
     old.shape = join_shapes(old.shape, tensor.shape)
     old.dtype = old.dtype if old.dtype == tensor.dtype else None
     old.version = old.version if old.version == version else None
+
+
+@hears(CalledUnseen)
+def _called_unseen(m: Machine, signal: CalledUnseen) -> None:
+    """What the objects' methods bind on that call nobody sees."""
+    for ident in signal.reach:
+        parts = members(m, Ref(ident), "_modules") or [("", Ref(ident))]
+        for found in (m.obj(part) for _, part in parts):
+            cls = m.st.find(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
+            if isinstance(cls, ClassObj):
+                m.record.visited_unseen.add((cls.module, cls.qualname))
+
+
+def bindings_of(m: Machine) -> tuple[Binding, ...]:
+    """What is known over all visits, once the run is over."""
+    for (loc, name), binding in m.record.bindings.items():
+        if (loc.module, binding.scope.rpartition(".")[0]) in m.record.visited_unseen:
+            _forget(m, loc, name)
+    return tuple(m.record.bindings.values())
 
 
 def _forget(m: Machine, loc: Loc, name: str) -> None:

@@ -90,7 +90,7 @@ def _backward(m: Machine, owner: Ref, args: Args) -> Value:
     create = truth_value(m, create_value)
     retain = create if retain_value == NONE else truth_value(m, retain_value)
     inputs_value = args.get(3, "inputs")
-    run_backward(m, [(owner, gradient)], retain, create, tensor_list(m, inputs_value), subject_name(m))
+    run_backward(m, [(owner, gradient)], retain, create, tensor_list(m, inputs_value), subject_name(m, owner))
     return NONE
 
 

@@ -103,7 +103,7 @@ def parameter(m: Machine, args: Args) -> Value:
     if on and can_require_grad(source.dtype) is False:
         raise m.throw(
             "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients",
-            IntegerFlag("Parameter", source.dtype, source.lineage),
+            IntegerFlag("", source.dtype, source.lineage),
         )  # fmt: skip
     cut: Cut | None = "rewrapped" if source.requires_grad and source.edge is not None else None
     trail = Lineage("Parameter", m.here(), (source.lineage,) if source.lineage else (), cut, m.via())

@@ -133,7 +133,7 @@ def _without_graph(m: Machine, args: Args) -> Value:
     tensor = m.tensor(value)
     if tensor is None or not isinstance(message, Const) or not isinstance(message.value, str):
         return Unknown()
-    raise m.throw("RuntimeError", message.value, NoGraph(subject_name(m), tensor.lineage, tensor.dtype))
+    raise m.throw("RuntimeError", message.value, NoGraph(subject_name(m, value), tensor.lineage, tensor.dtype))
 
 
 @answers("autograd_machine.inside")

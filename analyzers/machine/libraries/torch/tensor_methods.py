@@ -77,7 +77,7 @@ def _numpy(m: Machine, owner: Ref, args: Args) -> Value:
         raise m.throw(
             "RuntimeError",
             "Can't call numpy() on Tensor that requires grad",
-            NumpyOnGraph(subject_name(m), tensor.lineage),
+            NumpyOnGraph(subject_name(m, owner), tensor.lineage),
         )
     trail = Lineage("numpy", m.here(), (tensor.lineage,) if tensor.lineage else (), _left(tensor), m.via())
     return m.new(replace(array_over(tensor), lineage=trail))

@@ -42,7 +42,8 @@ def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(IntegerFlag):
         loc = event.site.loc
         dtype = f" ({cause.dtype})" if cause.dtype is not None else ""
-        message = f"{said(facts, loc)} asks for gradients of `{cause.name}`, whose elements{dtype} cannot have any"
+        whose = f" of `{cause.name}`, whose" if cause.name else ", and its"
+        message = f"{said(facts, loc)} asks for gradients{whose} elements{dtype} cannot have any"
         notes = told(origin(cause.lineage, "the tensor is created here"), callers(event.site.via), besides=loc)
         yield Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 
