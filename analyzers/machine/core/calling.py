@@ -60,8 +60,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         return made
     m.record.imprecisions += 1
     values = [func, *args.all()]
-    if isinstance(func, Unknown) and func.reach:
-        tell(m, CalledUnseen(func.reach))
+    if isinstance(func, Unknown):
+        tell(m, CalledUnseen(func.reach, m.indexes.held.get(func.symbol, ())))
     if m.st.switches_out and isinstance(func, Unknown):
         lose_modes(m)
     seen: set[int] = set()
@@ -70,5 +70,22 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     if "out" in args.kw:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
-    lineage = m.trail("?", m.parents(values))
-    return Unknown(None, m.fresh(), lineage, reach_of(*values))
+    result = Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values))
+    functions = tuple(found for value in values for found in _functions_in(m, value))
+    if functions:
+        m.indexes.held[result.symbol] = functions
+    return result
+
+
+def _functions_in(m: Machine, value: Value) -> tuple[Func, ...]:
+    """The functions of the program that a value is, or may be."""
+    match value:
+        case Func():
+            return (value,)
+        case Method(func=func):
+            return (func,)
+        case Partial(func=func):
+            return _functions_in(m, func)
+        case Unknown(symbol=symbol):
+            return m.indexes.held.get(symbol, ())
+    return ()

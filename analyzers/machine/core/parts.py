@@ -112,7 +112,8 @@ class Record:
     hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
     """Bindings whose value was unknown on at least one visit."""
     visited_unseen: set[tuple[str, str]] = field(default_factory=set)
-    """The classes, by module and qualified name, whose methods may have had visits that the run did not make."""
+    """The functions, and classes with their methods, that may have had visits that the run did not make: by module and
+    qualified name."""
     passed: dict[tuple[Loc, int], Taken] = field(default_factory=dict)
     """The statements that completed, with the visit, and how undecided conditions came out on all ways that did."""
     entered: set[tuple[str, str, str]] = field(default_factory=set)
@@ -144,6 +145,8 @@ class Indexes:
     context_sites: dict[tuple[int, str], Site] = field(default_factory=dict)
     """Where each attribute of a custom function's `ctx` was set."""
     default_dtype: str = "float32"
+    held: dict[object, tuple[Func, ...]] = field(default_factory=dict)
+    """By the symbols of unknown values, the functions of the program that unknown code made these of."""
     captured: dict[object, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
     """Per function, the names it uses from enclosing scopes, and those it rebinds."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Instance, Node, Tensor
-from analyzers.domain.values import Ref, Value
+from analyzers.domain.values import Func, Ref, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
 from analyzers.syntax import nodes as n
@@ -240,9 +240,10 @@ class TensorStored:
 
 @dataclass(slots=True)
 class CalledUnseen:
-    """Something unknown is called that may be one of these objects, or call them."""
+    """Something unknown is called that may be one of these objects or functions, or call them."""
 
     reach: tuple[int, ...]
+    functions: tuple[Func, ...]
 
 
 @dataclass(slots=True)

@@ -49,7 +49,8 @@ def _named(m: Machine, signal: Named) -> None:
 
 @hears(CalledUnseen)
 def _called_unseen(m: Machine, signal: CalledUnseen) -> None:
-    """What the objects' methods bind on that call nobody sees."""
+    """What they bind on that call nobody sees."""
+    m.record.visited_unseen.update((func.module, func.qualname) for func in signal.functions)
     for ident in signal.reach:
         parts = members(m, Ref(ident), "_modules") or [("", Ref(ident))]
         for found in (m.obj(part) for _, part in parts):
@@ -61,7 +62,8 @@ def _called_unseen(m: Machine, signal: CalledUnseen) -> None:
 def bindings_of(m: Machine) -> tuple[Binding, ...]:
     """What is known over all visits, once the run is over."""
     for (loc, name), binding in m.record.bindings.items():
-        if (loc.module, binding.scope.rpartition(".")[0]) in m.record.visited_unseen:
+        scopes = (binding.scope, binding.scope.rpartition(".")[0])
+        if any((loc.module, scope) in m.record.visited_unseen for scope in scopes):
             _forget(m, loc, name)
     return tuple(m.record.bindings.values())
 
