@@ -17,7 +17,8 @@ from analyzers.domain.values import Func, Value
 
 T = TypeVar("T")
 
-Taken: TypeAlias = "Map[Loc, bool]"
+Taken: TypeAlias = "Map[Loc, int]"
+"""By place, which of several ways was taken there: of a condition whether it came out true, else a number."""
 
 BLOCK_BITS = 32
 """Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""
@@ -65,8 +66,8 @@ def may_meet(a: Map[object, bool], b: Map[object, bool]) -> bool:
 
 
 def in_both(a: Taken, b: Taken) -> Taken:
-    """The conditions that came out alike."""
-    return a if a is b else Map({loc: outcome for loc, outcome in a.items() if b.get(loc) is outcome})
+    """The ways that were taken alike."""
+    return a if a is b else Map({loc: way for loc, way in a.items() if b.get(loc) == way})
 
 
 LOST = Instance("?", Map(), True)
@@ -86,7 +87,7 @@ class State:
     `callbacks` are the functions that unknown code was passed, and may call whenever it runs: of each definition the
     last on a way, so that a join may have several.
 
-    `taken`: how conditions that nobody could decide came out on all ways to here, by their places.
+    `taken`: the ways that were taken where nobody could decide, as far as all that lead to here share them.
 
     `among`: of some unknown values, by their symbols, which constants they may be; a join keeps those of both sides.
 

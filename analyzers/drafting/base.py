@@ -180,7 +180,9 @@ class Facts:
         What came out alike on the others, too, is granted by whoever reaches the statement."""
         others = self.run.passed.get((event.site.statement, event.site.visit))
         if others is not None:
-            yield from (taken for taken in event.taken.items() if others.get(taken[0]) is not taken[1])
+            for loc, way in event.taken.items():
+                if isinstance(way, bool) and others.get(loc) is not way:
+                    yield loc, way
 
     @property
     def saw_the_end(self) -> bool:

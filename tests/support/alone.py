@@ -69,6 +69,7 @@ def machine(text: str = "") -> Machine:
     """A machine about to run the first line of `text`."""
     program: Program = OneText(text)
     made = Machine(program, 1)
+    made.config.ends_with_failure = True
     env = made.new(Env(Map({"__name__": Const("__main__")}), None, PATH)).id
     start = n.Pass(0, 0)
     made.extent.frames.append(Frame(PATH, "", "<module>", env, None, False, start, start))

@@ -207,6 +207,8 @@ class Machine:
                 ids = tuple(path.allocated)
                 path.open.extend(((*done, other), ids) for other in range(1, ways))
         path.taken.append(pick)
+        if ways > 1:
+            self.st.taken = self.st.taken.set(self.here(), pick)
         return pick
 
     def decide(self, value: Truth3, symbol: object = None) -> bool:

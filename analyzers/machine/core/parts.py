@@ -33,12 +33,14 @@ class Config:
     """What kind of run was requested. `main`: as a script; `presumes`: names may hold what their role suggests.
 
     `receiver` is the object that a method is run on with nobody having called it: it may be of a subclass.
+    `ends_with_failure`: nothing is run behind an exception of Python's own that nobody catches.
     """
 
     program: Program
     main: bool = True
     presumes: bool = False
     receiver: int | None = None
+    ends_with_failure: bool = False
     probe: Probe | None = None
 
 

@@ -7,6 +7,8 @@ from typing import Final, TypeAlias
 
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
+from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
@@ -73,10 +75,15 @@ def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
         if not states:
             break
         after: list[State] = []
+        exits = Flow()
         for state in states:
             step = run_statement(m, statement, state)
             after += step.normal
-            flow.take_exits(step)
+            exits.take_exits(step)
+        if exits.raises and not after and _fails_for_another_reason(m, exits):
+            after = [_past_failure(m, statement, exits.raises[0][0])]
+        else:
+            flow.take_exits(exits)
         # States that were apart stay apart; look for equivalent ones only if new ones appeared.
         states = (
             reduce_states(m, after)
@@ -85,6 +92,58 @@ def run_block(m: Machine, body: Sequence[n.Stmt], states: list[State]) -> Flow:
         )
     flow.normal = states
     return flow
+
+
+ON_PURPOSE = frozenset(
+    {"AssertionError", "Exception", "GeneratorExit", "KeyboardInterrupt", "NotImplementedError", "StopIteration"}
+    | {"StopAsyncIteration", "SystemExit"}
+)
+
+
+def _fails_for_another_reason(m: Machine, exits: Flow) -> bool:
+    """Whether all that comes to a statement ends there in what is neither autograd's, nor meant, nor caught.
+
+    It is a key that is not there, sizes that do not fit, a call that torch no longer knows. What only a way meets of
+    which nobody knows whether it is taken is no such thing: it tells that the way is not."""
+    if exits.breaks or exits.continues or exits.returns or m.frame.library or m.extent.expecting:
+        return False
+    if m.config.ends_with_failure:
+        return False
+    if any(frame.handlers for frame in m.extent.frames):
+        return False
+    return all(_is_another_reason(raised) and not state.taken for state, raised in exits.raises)
+
+
+def _is_another_reason(raised: PyRaise) -> bool:
+    if raised.event is not None:
+        note = raised.event.cause.note if isinstance(raised.event.cause, Plain) else ""
+        return note == "sizes" or (note == "library" and raised.name != "RuntimeError")
+    return raised.value is None and raised.name not in ON_PURPOSE
+
+
+def _past_failure(m: Machine, statement: n.Stmt, state: State) -> State:
+    """What follows is run as if the statement had done nothing but bind what it binds; nothing there is certain."""
+    m.st = state.fork()
+    m.st.doubtful = True
+    m.frame.statement = m.frame.node = statement
+    lose = LOSES.get(type(statement))
+    if lose is not None:
+        lose(m, statement)
+    return m.st
+
+
+LOSES: Final[dict[type[n.Node], Callable[..., None]]] = {}
+"""What a kind of statement leaves that has failed."""
+
+
+def loses(kind: type[n.Node]) -> Callable[[Simple], Simple]:
+    """Register a function that gives unknown values to what such a statement binds."""
+
+    def add(handler: Simple) -> Simple:
+        enter(LOSES, kind, handler)
+        return handler
+
+    return add
 
 
 def run_statement(m: Machine, statement: n.Stmt, state: State) -> Flow:

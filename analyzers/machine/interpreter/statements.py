@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from analyzers.domain.state import State
-from analyzers.domain.values import NONE
+from analyzers.domain.values import NONE, Unknown
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, LeftAlone, tell
-from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block, runs
+from analyzers.machine.interpreter.dispatch import evaluate, leads, loses, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
 from analyzers.machine.interpreter.targets import assign, delete, note_annotation
 from analyzers.machine.objects.truth import truth_of
@@ -30,6 +30,12 @@ def _assign(m: Machine, s: n.Assign) -> None:
     for target in s.targets:
         assign(m, target, value, s)
     tell(m, Assigned(s, value))
+
+
+@loses(n.Assign)
+def _lose_targets(m: Machine, s: n.Assign) -> None:
+    for target in s.targets:
+        assign(m, target, Unknown(), s)
 
 
 @runs(n.AnnAssign)

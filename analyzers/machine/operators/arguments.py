@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, Instance, ListObj, Shape, Tensor
 from analyzers.domain.values import Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import length_of, range_items
 from analyzers.ops import infer as shapes
@@ -232,7 +233,7 @@ def list_of(m: Machine, wanted: Pieces, made: Sequence[Ref]) -> Value:
 def refuse(m: Machine, error: shapes.ShapeError) -> None:
     """Torch raises for these sizes. Ignored if the prelude made the call, since torch may not make it itself."""
     if not m.frame.library and not m.extent.enclosing_operator:
-        raise m.throw(error.exception, str(error))
+        raise m.throw(error.exception, str(error), Plain("sizes"))
 
 
 def data_type(m: Machine, value: Value) -> tuple[Shape, str | None]:
