@@ -64,9 +64,10 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
 
 def _check_gradient_shape(m: Machine, tensor: Tensor, gradient: Value) -> None:
     given = m.tensor(gradient)
-    if given is None or given.shape is None or tensor.shape is None:
-        return
-    if None in given.shape or None in tensor.shape:
+    if given is None or given.shape is None or tensor.shape is None or None in given.shape or None in tensor.shape:
+        if tensor.requires_grad is False:
+            # Of the two reasons to refuse this one would come first.
+            m.may_raise()
         return
     if given.shape != tensor.shape:
         raise m.throw("RuntimeError", "Mismatch in shape: grad_output[0]", Plain("gradient-shape", given.lineage))

@@ -24,10 +24,13 @@ def is_stale(m: Machine, tensor: Tensor) -> bool:
     """Whether a view made in `no_grad`, or one of several, had its base written since: torch refuses to use it."""
     if tensor.base is None or tensor.creation in {"default", "unknown"} or tensor.attr_version < 0:
         return False
-    if tensor.edge is None and refreshed(m, tensor.base).requires_grad is False:
-        # It has become a leaf in its own right, unaffected by writes elsewhere.
+    is_written = versions_equal(tensor.attr_version, version_of(m, tensor)) is False
+    if is_written and tensor.edge is None and (requires := refreshed(m, tensor.base).requires_grad) is not True:
+        # It has become a leaf in its own right, unaffected by writes elsewhere, if these brought no graph along.
+        if requires is None:
+            m.may_raise()
         return False
-    return versions_equal(tensor.attr_version, version_of(m, tensor)) is False
+    return is_written
 
 
 def check_usable(m: Machine, step: Step) -> None:
