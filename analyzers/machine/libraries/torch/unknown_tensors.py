@@ -52,6 +52,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
             havoc_value(m, receiver)
             return NONE
         havoc_written(m, receiver)
+        m.record.imprecisions += 1
         return receiver
     operands = [receiver, *args.pos, *args.kw.values()]
     result = opaque_result(m, name, operands)
