@@ -53,9 +53,12 @@ class Analyzer:
             run = run_module(Door(db), PATH, main=True, probe=probe)
         if run.out_of_fuel:
             return {("outcome",): "out of fuel"}
+        raised = [event for event in run.events if isinstance(event, Raised)]
         if not probe.found:
-            raised = [event for event in run.events if isinstance(event, Raised)]
             return {("outcome",): raised[-1].exception if raised else "?"}
+        if raised and all(found["outcome",] is UNKNOWN for found in probe.found):
+            # The run has gone on as if nothing had been raised; the program does not.
+            return {("outcome",): raised[0].exception}
         return merged(probe.found)
 
 
