@@ -33,7 +33,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
             tensor = replace(tensor, requires_grad=requires)
             m.st.put(ident, tensor)
         return tensor
-    if same is None:
+    if same is None or requires is None:
         tensor = replace(tensor, requires_grad=requires, edge=Edge() if requires is not False else None)
         m.st.put(ident, tensor)
         return tensor

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
 from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.choices import Infeasible, Path
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.tables import enter
@@ -126,9 +127,15 @@ def _past_failure(m: Machine, statement: n.Stmt, state: State) -> State:
     m.st = state.fork()
     m.st.doubtful = True
     m.frame.statement = m.frame.node = statement
-    lose = LOSES.get(type(statement))
+    lose, before = LOSES.get(type(statement)), m.extent.path
     if lose is not None:
-        lose(m, statement)
+        m.extent.path = Path(())
+        try:
+            lose(m, statement)
+        except (PyRaise, Infeasible):
+            pass  # the target fails as well, and holds what it held
+        finally:
+            m.extent.path = before
     return m.st
 
 

@@ -194,6 +194,8 @@ def change_layout(m: Machine, name: str, ident: int, args: Mapping[str, object],
 def check_memory(m: Machine, ident: int, step: Step) -> None:
     """Refuse an in-place write to elements that overlap each other, or partially overlap an operand."""
     target = tensor_at(m, ident)
+    if layout_of(target) is None:
+        m.record.imprecisions += 1
     if step.name == "copy_" and _copies_nothing(m, ident, step):
         return
     copies = step.name == "fill_" and step.inputs.get("value")

@@ -11,7 +11,7 @@ from analyzers.domain.objects import Edge, Shape, Tensor
 from analyzers.domain.values import Const, Ref, Value
 from analyzers.machine.autograd.graph import Step, refreshed
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.views import doubt_overlap, lay_out, new_view
+from analyzers.machine.autograd.views import doubt_overlap, lay_out, layout_of, new_view
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import infer, list_of, pieces, types_of
 from analyzers.machine.operators.layouts import lay_out_pieces, view_layout
@@ -31,6 +31,9 @@ def run_view(m: Machine, row: Row, bound: dict[str, Value], step: Step, count: i
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     node = record_node(m, step, kept, recorded)
     source = tensor_at(m, of)
+    if layout_of(source) is None:
+        # Whether a view of these sizes can be had depends on strides.
+        m.record.imprecisions += 1
     multi = row.view == "multi"
     if row.returns and row.returns[0].type.startswith("Tensor(") is False and row.returns[0].type == "Tensor[]":
         wanted = pieces(m, row, bound, count)
