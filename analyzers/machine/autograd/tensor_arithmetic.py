@@ -84,5 +84,7 @@ def summed_to(term: Term, shape: tuple[int | None, ...]) -> Term:
         return term.method("sum")
     leading = len(given) - len(shape)
     dims = [i for i in range(len(given)) if i < leading or (shape[i - leading] == 1 and given[i] != 1)]
+    if not dims:
+        return term
     term = term.method("sum", dims, keepdim=True)
     return term.method("view", shape) if leading else term

@@ -65,7 +65,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     if m.st.switches_out and isinstance(func, Unknown):
         lose_modes(m)
     seen: set[int] = set()
-    for value in args.all() if m.config.presumes else values:
+    hooks = m.st.packing or ()
+    for value in (*hooks, *(args.all() if m.config.presumes else values)):
         havoc_value(m, value, seen)
     if "out" in args.kw:
         havoc_target(m, args.kw["out"])

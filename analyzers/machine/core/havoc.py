@@ -26,8 +26,11 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
         case Builtin(name=name):
             m.st.switches_out = m.st.switches_out or name in SWITCHES
         case BoundBuiltin(receiver=receiver, name=name):
-            is_written = name.endswith("_") and not name.endswith("__")
-            (havoc_written if is_written else havoc_value)(m, receiver, seen)
+            if name.endswith("_") and not name.endswith("__"):
+                havoc_written(m, receiver, seen)
+                lose_sizes(m, receiver)
+            else:
+                havoc_value(m, receiver, seen)
         case Partial(func=func, args=args, kwargs=kwargs):
             for part in (func, *args, *(v for _, v in kwargs)):
                 havoc_value(m, part, seen)
@@ -39,17 +42,24 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
 
 def havoc_written(m: Machine, value: Value, seen: set[int] | None = None) -> None:
     """What an unknown value may be is written in place, which may give it another place in the graph."""
+    seen = set() if seen is None else seen
     havoc_value(m, value, seen)
     for ident in reach_of(value):
         found = m.st.find(ident)
-        for written in (ident, found.base if isinstance(found, Tensor) else None):
+        around = (found.base, found.perhaps_of) if isinstance(found, Tensor) else ()
+        for written in (ident, *around):
             if written is not None:
+                havoc_object(m, written, seen)
                 m.st.update(written, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
 
 
 def havoc_target(m: Machine, value: Value) -> None:
     """The same of a target of `out=`, which may be resized, too."""
     havoc_written(m, value)
+    lose_sizes(m, value)
+
+
+def lose_sizes(m: Machine, value: Value) -> None:
     for ident in reach_of(value):
         m.st.update(ident, Tensor, lambda t: replace(t, shape=None, contiguous=None, strides=None, offset=None))
 

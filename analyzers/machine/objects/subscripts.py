@@ -136,6 +136,9 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
     if not isinstance(owner, Ref):
         if isinstance(owner, Unknown) and owner.type is None:
             havoc_written(m, owner)
+            for ident in owner.reach:
+                if isinstance(m.st.find(ident), ListObj | DictObj):
+                    set_item(m, Ref(ident), Unknown(), value)
         return
     match found:
         case ListObj(items=items, rest=rest):

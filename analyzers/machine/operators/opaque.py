@@ -34,6 +34,8 @@ def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str
 
 def opaque_result(m: Machine, name: str, values: Sequence[Value]) -> Ref:
     """A tensor computed from `values` in an unknown way."""
+    for hook in m.st.packing or ():
+        havoc_value(m, hook)
     operands = tuple(i for v in values for i in tensors_in(m, v))
     hidden = any(unknown_operand(m, v) or _fits_nowhere(m, v) for v in values)
     step = Step(name, name, {"all": operands}, (), ("all",), "unknown", m.parents(values))
