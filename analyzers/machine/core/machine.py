@@ -37,6 +37,9 @@ from analyzers.syntax.paths import attribute_paths, paths_handed_over
 
 T = TypeVar("T")
 
+MOST_TAKEN = 24
+"""Ways that a state remembers to have taken."""
+
 
 class Machine:
     """One run: of a module, or of one function on unknown arguments."""
@@ -208,8 +211,13 @@ class Machine:
                 path.open.extend(((*done, other), ids) for other in range(1, ways))
         path.taken.append(pick)
         if ways > 1:
-            self.st.taken = self.st.taken.set(self.here(), pick)
+            self._take(self.here(), pick)
         return pick
+
+    def _take(self, loc: Loc, way: int) -> None:
+        """Remember a way that was taken; of very many the first, as each join compares them all."""
+        if loc in self.st.taken or len(self.st.taken) < MOST_TAKEN:
+            self.st.taken = self.st.taken.set(loc, way)
 
     def decide(self, value: Truth3, symbol: object = None) -> bool:
         """The outcome of a condition; an unknown one goes both ways, but the same symbol always goes the same way."""
@@ -237,7 +245,7 @@ class Machine:
         """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
         if self.frame.library:
             return
-        self.st.taken = self.st.taken.set(self.loc_of(self.frame, test), outcome)
+        self._take(self.loc_of(self.frame, test), outcome)
         handed = self._attributes(paths_handed_over(test))
         if handed:
             self.st.assumed = self.st.assumed.set(("guard", self.fresh(), frozenset(handed)), outcome)
