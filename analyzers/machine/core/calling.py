@@ -72,9 +72,9 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
     result = Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values))
-    functions = tuple(found for value in values for found in _functions_in(m, value))
+    functions = [found for value in values for found in _functions_in(m, value)]
     if functions:
-        m.indexes.held[result.symbol] = functions
+        m.indexes.held[result.symbol] = tuple(functions)
     return result
 
 

@@ -50,10 +50,11 @@ def _named(m: Machine, signal: Named) -> None:
 @hears(CalledUnseen)
 def _called_unseen(m: Machine, signal: CalledUnseen) -> None:
     """What they bind on that call nobody sees."""
-    m.record.visited_unseen.update((func.module, func.qualname) for func in signal.functions)
+    m.record.visited_unseen |= {(func.module, func.qualname) for func in signal.functions}
     for ident in signal.reach:
         parts = members(m, Ref(ident), "_modules") or [("", Ref(ident))]
-        for found in (m.obj(part) for _, part in parts):
+        for _, part in parts:
+            found = m.obj(part)
             cls = m.st.find(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
             if isinstance(cls, ClassObj):
                 m.record.visited_unseen.add((cls.module, cls.qualname))
