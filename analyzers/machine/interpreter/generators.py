@@ -8,7 +8,7 @@ generator that is consumed whole (`list(g)`, unpacking) is run to its end and it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj
 from analyzers.domain.state import State
@@ -150,36 +150,46 @@ def run_as_context(
     return flow
 
 
-def collect(m: Machine, generator: Generator) -> Stream:
-    """Run a generator to its end; returns what it yields."""
-    collector = m.new(ListObj(()))
+@dataclass(slots=True)
+class _Collection:
+    """A generator on its way to its end, and the list of what it has yielded. A function inside `collect` would hold
+    itself, where it is compiled."""
 
-    def handler(value: Value) -> Value:
-        found = m.st.get(collector.id)
+    m: Machine
+    generator: Generator
+    into: Ref
+
+    def take(self, value: Value) -> Value:
+        m = self.m
+        found = m.st.get(self.into.id)
         assert isinstance(found, ListObj)
         if len(found.items) >= MOST or (m.extent.iterations and m.extent.iterations[-1][1] >= MOST):
-            m.st.put(collector.id, ListObj(found.items, value))
+            m.st.put(self.into.id, ListObj(found.items, value))
             raise Stop("break")
-        m.st.put(collector.id, ListObj((*found.items, value), found.rest))
+        m.st.put(self.into.id, ListObj((*found.items, value), found.rest))
         return NONE
 
-    def run() -> list[Outcome]:
+    def run(self) -> list[Outcome]:
         out = []
-        for outcome in _run(m, generator, m.st, handler):
+        for outcome in _run(self.m, self.generator, self.m.st, self.take):
             if isinstance(outcome.raised, Stop):
                 outcome = Outcome(outcome.state, outcome.value)
             out.append(outcome)
         if len(out) > 1 and all(o.raised is None for o in out):
-            out = [Outcome(join_all(m, [o.state for o in out]), NONE)]
+            out = [Outcome(join_all(self.m, [o.state for o in out]), NONE)]
         return out
 
+
+def collect(m: Machine, generator: Generator) -> Stream:
+    """Run a generator to its end; returns what it yields."""
+    collection = _Collection(m, generator, m.new(ListObj(())))
     limits = m.extent.limits
     m.extent.limits = replace(limits, unrolled=MOST)
     try:
-        m.outcomes_of(run)
+        m.outcomes_of(collection.run)
     finally:
         m.extent.limits = limits
-    found = m.st.get(collector.id)
+    found = m.st.get(collection.into.id)
     assert isinstance(found, ListObj)
     return Stream(found.items, found.rest)
 
