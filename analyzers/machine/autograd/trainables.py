@@ -69,13 +69,12 @@ def unseen(m: Machine, module: Value) -> Unknown | None:
 def unseen_attributes(m: Machine, module: Value) -> Unknown | None:
     """What stands for the members of attributes, of a module or a submodule, that may be unknown modules."""
     modules = [m.obj(value) for _, value in members(m, module, "_modules")]
-    held = [
-        value
-        for found in modules
-        if isinstance(found, Instance)
-        for name, value in found.attrs.items()
-        if _may_be_module(m, value) and name not in _settings_of(m, found)
-    ]
+    held: list[Value] = []
+    for found in modules:
+        assert isinstance(found, Instance)
+        perhaps = {name: value for name, value in found.attrs.items() if _may_be_module(m, value)}
+        settings = _settings_of(m, found) if perhaps else set()
+        held += [value for name, value in perhaps.items() if name not in settings]
     return Unknown(None, None, None, reach_of(*held)) if held else None
 
 
