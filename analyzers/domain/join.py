@@ -153,9 +153,8 @@ class Join:
         if a.casts is not b.casts:
             out.casts = Map({k: v for k, v in a.casts.items() if b.casts.get(k) == v})
         out.doubtful = a.doubtful or b.doubtful
-        out.switches_out = a.switches_out or b.switches_out
-        if a.callbacks != b.callbacks:
-            out.callbacks = (*(one for one in a.callbacks if one not in b.callbacks), *b.callbacks)
+        out.give_away(a)
+        out.give_away(b)
         out.taken = in_both(a.taken, b.taken)
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})

@@ -82,6 +82,8 @@ class State:
 
     `switches_out`: unknown code has got hold of what changes grad mode, and so any context manager that it gives may.
 
+    `writes_out`: the same of a function that writes what it is passed, and so any call of unknown code may.
+
     `filled` and `freed` are the moments at which an unknown backward last came by all gradients and all nodes.
 
     `callbacks` are the functions that unknown code was passed, and may call whenever it runs: of each definition the
@@ -112,6 +114,7 @@ class State:
         "saved_hooks",
         "switches_out",
         "taken",
+        "writes_out",
     )
 
     def __init__(self) -> None:
@@ -129,6 +132,7 @@ class State:
         self.casts: Map[int, int] = Map()
         self.doubtful = False
         self.switches_out = False
+        self.writes_out = False
         self.taken: Taken = Map()
         self.log: Log = ROOT
         self.filled: Log | None = None
@@ -150,11 +154,19 @@ class State:
         other.casts = self.casts
         other.doubtful = self.doubtful
         other.switches_out = self.switches_out
+        other.writes_out = self.writes_out
         other.taken = self.taken
         other.log = self.log
         other.filled = self.filled
         other.freed = self.freed
         return other
+
+    def give_away(self, other: State) -> None:
+        """Unknown code has got what it got on the way to another state, too."""
+        self.switches_out = self.switches_out or other.switches_out
+        self.writes_out = self.writes_out or other.writes_out
+        if self.callbacks != other.callbacks:
+            self.callbacks = (*(one for one in other.callbacks if one not in self.callbacks), *self.callbacks)
 
     def get(self, ident: int) -> HeapObject:
         found = self.find(ident)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from analyzers.host.files import chunk, imports_of, outline
 from analyzers.machine.entries.entry_state import habits_of
-from analyzers.machine.interpreter.closures import names_from_outside
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
 from analyzers.syntax import relevance
+from analyzers.syntax.captured import Captured, captured_by
 
 
 @query(eager=2)
@@ -53,15 +53,15 @@ def variables(db: Database, path: str) -> frozenset[str] | None:
 
 
 @query(eager=4)
-def captured(db: Database, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Of a function that is a chunk: its module's variables that it uses, the paths from them, and those it rebinds."""
+def captured(db: Database, path: str, key: str) -> Captured:
+    """What a function that is a chunk may do when others call it; of its module it names variables only."""
     (function,) = chunk(db, path, key).body
     assert isinstance(function, n.FunctionDef)
-    used, rebound = names_from_outside(function)
+    found = captured_by(function)
     known = variables(db, path)
     if known is None:
-        return used, rebound
-    return frozenset(path for path in used if path.partition(".")[0] in known), rebound
+        return found
+    return found._replace(used=frozenset(path for path in found.used if path.partition(".")[0] in known))
 
 
 @query(eager=2)

@@ -19,6 +19,7 @@ from analyzers.machine.entries.roles import may_be_filled
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
+from analyzers.syntax.captured import Captured
 
 KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 4_000, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
@@ -53,7 +54,7 @@ class Program:
         self.db.make_way()
         return chunk(self.db, path, key) if prelude.is_prelude(path) else head(self.db, path, key)
 
-    def captured(self, path: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
+    def captured(self, path: str, key: str) -> Captured:
         return captured(self.db, path, key)
 
     def habits(self, path: str) -> tuple[frozenset[str], bool]:

@@ -321,5 +321,9 @@ async def test_the_server_runs_again_when_an_answer_comes(python: str, monkeypat
     uri = "file:///project/train.py"
     async with editing() as editor:
         editor.open(uri, PROGRAM)
-        while not any(d.code == "AG103" for params in editor.published for d in params.diagnostics):
-            await asyncio.sleep(0.05)
+
+        async def told() -> None:
+            while not any(d.code == "AG103" for params in editor.published for d in params.diagnostics):
+                await asyncio.sleep(0.05)
+
+        await asyncio.wait_for(told(), 120)

@@ -13,6 +13,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.program import ModuleRun, Program
 from analyzers.syntax import nodes as n
+from analyzers.syntax.captured import Captured
 from analyzers.syntax.lower import lower, lower_head
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import split
@@ -37,8 +38,8 @@ class OneText:
     def head(self, module: str, key: str) -> n.Chunk:
         return lower_head(self.cut, key) if self.cut.spans[key].head else lower(self.cut, key)
 
-    def captured(self, module: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
-        return frozenset(), frozenset()
+    def captured(self, module: str, key: str) -> Captured:
+        return Captured(frozenset(), frozenset(), False)
 
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
         return frozenset(), False

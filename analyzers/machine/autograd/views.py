@@ -55,7 +55,10 @@ def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool) -> PyRa
     modified = (
         "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
     )
-    if tensor.creation in {"no-grad", "inference"} or node is None:
+    if node is None and tensor.edge is not None:
+        # Its place in the graph is not known, so of the message only the beginning may be.
+        message = "" if tensor.creation in {"no-grad", "inference"} else "Output "
+    elif tensor.creation in {"no-grad", "inference"} or node is None:
         mode = "inference mode" if tensor.creation == "inference" else "no_grad mode"
         if node is None:
             message = f"A view was created in {mode} and {modified}"

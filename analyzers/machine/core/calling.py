@@ -6,7 +6,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.values import Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import havoc_target, havoc_value
+from analyzers.machine.core.havoc import havoc_places, havoc_target, havoc_value
 from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
@@ -60,14 +60,15 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         return made
     m.record.imprecisions += 1
     values = [func, *args.all()]
-    if isinstance(func, Unknown):
-        tell(m, CalledUnseen(func.reach, m.indexes.held.get(func.symbol, ())))
+    used_unseen(m, func)
     if m.st.switches_out and isinstance(func, Unknown):
         lose_modes(m)
     seen: set[int] = set()
     hooks = m.st.packing or ()
     for value in (*hooks, *(args.all() if m.config.presumes else values)):
         havoc_value(m, value, seen)
+    if m.st.writes_out:
+        havoc_places(m, seen)
     if "out" in args.kw:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
@@ -76,6 +77,14 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     if functions:
         m.indexes.held[result.symbol] = tuple(functions)
     return result
+
+
+def used_unseen(m: Machine, value: Value, *methods: str) -> None:
+    """An unknown value is called, or used in a way that runs one of these methods if it has them."""
+    if isinstance(value, Unknown) and value.type is None:
+        functions = () if methods else m.indexes.held.get(value.symbol, ())
+        if value.reach or functions:
+            tell(m, CalledUnseen(value.reach, functions, methods))
 
 
 def _functions_in(m: Machine, value: Value) -> tuple[Func, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzers.domain.join import reach_of
@@ -10,6 +11,7 @@ from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import SWITCHES, mode_of, model_of
+from analyzers.syntax.captured import writes_in_place
 
 MOST = 4000
 """The most objects visited from one value."""
@@ -25,8 +27,9 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
             havoc_value(m, receiver, seen)
         case Builtin(name=name):
             m.st.switches_out = m.st.switches_out or name in SWITCHES
+            m.st.writes_out = m.st.writes_out or writes_in_place(name)
         case BoundBuiltin(receiver=receiver, name=name):
-            if name.endswith("_") and not name.endswith("__"):
+            if writes_in_place(name):
                 havoc_written(m, receiver, seen)
                 lose_sizes(m, receiver)
             else:
@@ -57,6 +60,17 @@ def havoc_target(m: Machine, value: Value) -> None:
     """The same of a target of `out=`, which may be resized, too."""
     havoc_written(m, value)
     lose_sizes(m, value)
+
+
+def havoc_places(m: Machine, idents: Iterable[int]) -> None:
+    """Tensors have been written in place, or detached, so that they lie elsewhere in the graph."""
+    for ident in m.st.in_order(idents):
+        found = m.st.find(ident)
+        if isinstance(found, Tensor) and not found.parameter:
+            m.st.put(ident, replace(found, requires_grad=None, edge=found.edge and Edge()))
+            for around in (found.base, found.perhaps_of):
+                if around is not None:
+                    m.st.update(around, Tensor, lambda t: replace(t, edge=t.edge and Edge()))
 
 
 def lose_sizes(m: Machine, value: Value) -> None:

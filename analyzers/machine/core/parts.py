@@ -25,6 +25,7 @@ from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import Program, Unresolved
 from analyzers.syntax import nodes as n
+from analyzers.syntax.captured import Captured
 from analyzers.syntax.roles import Role
 
 
@@ -149,7 +150,7 @@ class Indexes:
     default_dtype: str = "float32"
     held: dict[object, tuple[Func, ...]] = field(default_factory=dict)
     """By the symbols of unknown values, the functions of the program that unknown code made these of."""
-    captured: dict[object, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
-    """Per function, the names it uses from enclosing scopes, and those it rebinds."""
+    captured: dict[object, Captured] = field(default_factory=dict)
+    """Per function, what it may do when others call it."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)
     """Per function, the roles inferred from how its names are used."""

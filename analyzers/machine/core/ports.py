@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import Const, Func, Unknown, Value
+from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.syntax import nodes as n
@@ -30,6 +30,10 @@ class Python:
 
     def given_away(self, m: Machine, func: Func) -> None:
         """What is not known may call a function of the program, later."""
+
+    def reached_from(self, m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
+        """A function of the program, all functions that it may call, as far as names tell, and the objects it names."""
+        return [func], []
 
     def run_callbacks(self, m: Machine) -> None:
         """Unknown code runs, and may call what has escaped."""

@@ -12,6 +12,7 @@ from analyzers.domain.state import State, Taken
 from analyzers.domain.values import Func, Unknown, Value
 from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.syntax import nodes as n
+from analyzers.syntax.captured import Captured
 
 Release = tuple[int, int]
 
@@ -27,8 +28,8 @@ class Program(Protocol):
     def head(self, module: str, key: str) -> n.Chunk:
         """The part of a chunk that its definition needs: a function without its body, anything else in full."""
 
-    def captured(self, module: str, key: str) -> tuple[frozenset[str], frozenset[str]]:
-        """For a function that is a chunk: the variables of its module that it uses, and those it rebinds."""
+    def captured(self, module: str, key: str) -> Captured:
+        """What a function that is a chunk may do when others call it; of its module it names variables only."""
 
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
         """The names declared `global` in a module's functions, and whether any of them freezes tensors."""

@@ -240,10 +240,12 @@ class TensorStored:
 
 @dataclass(slots=True)
 class CalledUnseen:
-    """Something unknown is called that may be one of these objects or functions, or call them."""
+    """Something unknown is called that may be one of these objects or functions, or call them; if `methods` are named,
+    one of those of the objects."""
 
     reach: tuple[int, ...]
     functions: tuple[Func, ...]
+    methods: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.objects import ClassObj, Env
+from analyzers.domain.objects import ClassObj, Env, by_name
 from analyzers.domain.values import Const, Func, Ref, Tup, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.calls import call_function, run_statements
+from analyzers.machine.interpreter.closures import writes_what_it_is_passed
 from analyzers.machine.interpreter.decorators import decorate, decorate_class
 from analyzers.machine.interpreter.dispatch import evaluate, runs
 from analyzers.machine.interpreter.targets import store_name
@@ -93,6 +94,11 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
             attrs = attrs.delete(hidden)
     kind = _kind(ancestry)
     m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=kind))
+    if not known:
+        # A base that nobody sees calls the methods as it likes.
+        m.st.writes_out = m.st.writes_out or any(
+            writes_what_it_is_passed(m, found) for _, found in by_name(attrs) if isinstance(found, Func)
+        )
     if kind == "enum":
         make_members(m, ident, _bound_in(s.body))
     value: Value = Ref(ident)

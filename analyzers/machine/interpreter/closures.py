@@ -14,8 +14,8 @@ from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import SWITCHES
 from analyzers.machine.objects.havoc import havoc_instance, some
-from analyzers.syntax.nodes import FunctionDef, Lambda, Name, walk
-from analyzers.syntax.paths import attribute_paths
+from analyzers.syntax.captured import Captured, captured_by
+from analyzers.syntax.nodes import FunctionDef, Lambda
 
 
 def havoc_captured(m: Machine, func: Func) -> None:
@@ -29,7 +29,12 @@ def havoc_captured(m: Machine, func: Func) -> None:
 def give_away(m: Machine, func: Func) -> None:
     """Unknown code has a function, such as the one it decorates, and may call it whenever it runs."""
     m.st.callbacks = (*(known for known in m.st.callbacks if known.node is not func.node), func)
+    m.st.writes_out = m.st.writes_out or writes_what_it_is_passed(m, func)
     m.st.switches_out = m.st.switches_out or _switches_modes(m, func)
+
+
+def writes_what_it_is_passed(m: Machine, func: Func) -> bool:
+    return _captured(m, func).writes
 
 
 def run_callbacks(m: Machine) -> None:
@@ -39,7 +44,7 @@ def run_callbacks(m: Machine) -> None:
 
 
 def _havoc_captured(m: Machine, func: Func) -> None:
-    used, rebound = _names_from_outside(m, func)
+    used, rebound, _ = _captured(m, func)
     for path in sorted(used, reverse=True):
         name, _, attributes = path.partition(".")
         at = _holder(m, func, name)
@@ -56,7 +61,7 @@ def _havoc_captured(m: Machine, func: Func) -> None:
 
 def _switches_modes(m: Machine, func: Func) -> bool:
     """Whether a function names what changes grad mode: unknown code may make a context manager of it."""
-    used, _ = _names_from_outside(m, func)
+    used = _captured(m, func).used
     for path in used:
         name, _, rest = path.partition(".")
         at = _holder(m, func, name)
@@ -96,7 +101,7 @@ def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapOb
                 pass
             case known, _ if known is not theirs:
                 havoc_object(m, ident, seen)
-    for callee in _callees(m, func):
+    for callee in reached_from(m, func)[0]:
         if not callee.module.startswith("<"):
             _havoc_captured(m, callee)
 
@@ -105,22 +110,24 @@ def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
     return sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
 
 
-def _callees(m: Machine, func: Func) -> list[Func]:
-    """A function, the functions it names, the functions those name, and so on."""
+def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
+    """A function, the functions it names, the functions those name, and so on; and the objects that they name."""
     found = [func]
+    objects: dict[Ref, None] = {}
     for callee in found:
         if callee.module.startswith("<"):
             continue
-        used, _ = names_from_outside(m.whole(callee))
-        for name in sorted(used):
+        for name in sorted(captured_by(m.whole(callee)).used):
             at = _holder(m, callee, name)
             if at is None:
                 continue
             value = m.env(at).vars[name]
             named = m.obj(value)
+            if isinstance(value, Ref) and isinstance(named, Instance):
+                objects[value] = None
             parts = [part for _, part in by_name(named.attrs)] if isinstance(named, ClassObj) else [value]
             found += [part for part in parts if isinstance(part, Func) and part not in found]
-    return found
+    return found, list(objects)
 
 
 def _holder(m: Machine, func: Func, name: str) -> int | None:
@@ -131,24 +138,15 @@ def _holder(m: Machine, func: Func, name: str) -> int | None:
     return at
 
 
-def _names_from_outside(m: Machine, func: Func) -> tuple[frozenset[str], frozenset[str]]:
-    """The names from enclosing scopes that a function uses, the paths from them, and the names that it rebinds."""
+def _captured(m: Machine, func: Func) -> Captured:
     node = func.node
     if not isinstance(node, FunctionDef | Lambda):
         return m.config.program.captured(func.module, func.chunk)
     key = (func.module, func.chunk, func.qualname, node.start)
     known = m.indexes.captured.get(key)
     if known is None:
-        known = m.indexes.captured[key] = names_from_outside(node)
+        known = m.indexes.captured[key] = captured_by(node)
     return known
-
-
-def names_from_outside(node: FunctionDef | Lambda) -> tuple[frozenset[str], frozenset[str]]:
-    used = frozenset(x.id for x in walk([node.body]) if isinstance(x, Name))
-    own = node.locals if isinstance(node, FunctionDef) else frozenset[str]()
-    paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
-    rebound = node.globals | node.nonlocals if isinstance(node, FunctionDef) else frozenset[str]()
-    return (used - own) | paths, rebound
 
 
 def _havoc_contents(m: Machine, holder: Ref) -> None:

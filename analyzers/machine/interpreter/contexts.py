@@ -9,6 +9,7 @@ from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine, Modes, apply_mode, lose_modes, restore_modes
 from analyzers.machine.core.registries import EXPECTING, MODES, mode_of, packing_of
@@ -27,7 +28,7 @@ class Guard:
     restore: Modes | None = None
     manager: Value | None = None
     hooks: tuple[bool | None, tuple[Value, Value] | None] | None = None
-    swallows: bool = False
+    swallows: Truth = False
     only: tuple[str, ...] = ()
     expects: bool = False
     generator: Generator | None = None
@@ -55,8 +56,9 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
         return Guard(), manager
     if isinstance(manager, Builtin) and manager.name in MODES:
         raise m.throw("TypeError", "'type' object does not support the context manager protocol")
-    if m.st.switches_out and isinstance(manager, Unknown):
-        return Guard(restore=lose_modes(m)), Unknown()
+    if isinstance(manager, Unknown):
+        used_unseen(m, manager, "__enter__", "__exit__")
+        return Guard(restore=lose_modes(m) if m.st.switches_out else None, swallows=None), Unknown()
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
 
 
@@ -113,7 +115,7 @@ def leave_context(m: Machine, node: n.Node, guard: Guard, step: Flow) -> Flow:
             if swallows is not True:
                 out.raises.append((left.fork() if swallows is None else left, raised))
             if swallows is not False:
-                if raised.event is not None:
+                if raised.event is not None and (swallows or guard.manager is not None):
                     raised.event.caught = not guard.expects
                 out.normal.append(left)
     return out

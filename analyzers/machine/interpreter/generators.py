@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj
+from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj, by_name
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import havoc_value, put
+from analyzers.machine.core.havoc import havoc_places, havoc_value, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.calls import run_body
+from analyzers.machine.interpreter.closures import havoc_captured, writes_what_it_is_passed
 from analyzers.machine.interpreter.contexts import Guard
 from analyzers.machine.interpreter.flow import Flow, join_all
 from analyzers.machine.interpreter.targets import assign
@@ -238,6 +239,17 @@ class GeneratorModel(IteratorModel):
     def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
         assert isinstance(found, Generator)
         return Stream(generator=found, drain=lambda m: collect(m, found))
+
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        """Unknown code may run it, to any of its `yield`s."""
+        assert isinstance(found, Generator)
+        havoc_captured(m, found.func)
+        reached: set[int] = set()
+        for _, value in by_name(m.env(found.env).vars):
+            havoc_value(m, value, reached)
+        if writes_what_it_is_passed(m, found.func):
+            havoc_places(m, reached)
+        seen |= reached
 
 
 enter(MODELS, Iterator, HalfUsedModel())

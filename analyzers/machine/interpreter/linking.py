@@ -40,6 +40,7 @@ def attach(m: Machine, run: ModuleRun) -> None:
         return
     for ident, theirs in effects(run).items():
         _take_over(m, ident, theirs)
+    m.st.give_away(run.state)
     if run.state.grad is not True:
         m.st.grad = run.state.grad
     if run.default_dtype is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import Func, Value
+from analyzers.domain.values import Func, Ref, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, Python
-from analyzers.machine.interpreter.closures import give_away, havoc_captured, run_callbacks
+from analyzers.machine.interpreter.closures import give_away, havoc_captured, reached_from, run_callbacks
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.truth import truth_of
 
@@ -23,6 +23,9 @@ class Interpreter(Python):
 
     def given_away(self, m: Machine, func: Func) -> None:
         give_away(m, func)
+
+    def reached_from(self, m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
+        return reached_from(m, func)
 
     def run_callbacks(self, m: Machine) -> None:
         run_callbacks(m)

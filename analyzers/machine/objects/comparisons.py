@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.objects.classes import find_in_class
@@ -30,6 +31,9 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
             return _unknown_outcome("is", left, right, negated=op == "is not")
         return _bool(same == (op == "is"))
     left, right = as_compared(m, left), as_compared(m, right)
+    if op in COMPARE_DUNDER:
+        used_unseen(m, left, f"__{COMPARE_DUNDER[op]}__")
+        used_unseen(m, right, f"__{COMPARE_DUNDER[SWAPPED[op]]}__")
     if op in {"in", "not in"}:
         found = contains(m, right, left)
         if found is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from analyzers.domain.join import one_of, reach_of
-from analyzers.domain.objects import DictObj, Instance, Iterator, ListObj, SetObj
+from analyzers.domain.objects import DictObj, Generator, Instance, Iterator, ListObj, SetObj
 from analyzers.domain.values import Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.calling import used_unseen
+from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ranges import SHOWN, range_items
 from analyzers.machine.core.registries import model_of
 from analyzers.machine.core.streams import Stream
@@ -38,7 +39,15 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
         case Ref():
             return _object_stream(m, value, unpack)
         case Unknown(reach=reach, lineage=lineage):
-            return Stream((), value, lambda: Unknown(None, m.fresh(), lineage, reach))
+            used_unseen(m, value, "__iter__", "__next__", "__getitem__")
+            runs = m.st.switches_out and any(isinstance(m.st.find(ident), Generator) for ident in reach)
+
+            def item() -> Value:
+                if runs:
+                    lose_modes(m)  # a generator may stop inside `with no_grad()`
+                return Unknown(None, m.fresh(), lineage, reach)
+
+            return Stream((), value, item)
     return Stream((), Unknown())
 
 

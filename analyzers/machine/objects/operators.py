@@ -6,6 +6,7 @@ from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
@@ -65,6 +66,8 @@ def unary(m: Machine, op: str, value: Value) -> Value:
 
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
     refuse_none_gradient(m, left, right)
+    used_unseen(m, left, f"__{DUNDER[op]}__")
+    used_unseen(m, right, f"__r{DUNDER[op]}__")
     model = stronger(m, left, right)
     if model.rank > OF_INSTANCES:
         result = model.binary(m, op, left, right)

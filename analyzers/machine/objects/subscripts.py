@@ -8,7 +8,7 @@ from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj
 from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import call
+from analyzers.machine.core.calling import call, used_unseen
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_written
 from analyzers.machine.core.machine import Machine
@@ -43,6 +43,7 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
             if t in TUPLES:
                 return Unknown(t if isinstance(index, SliceValue) else "int")
             m.record.imprecisions += 1
+            used_unseen(m, owner, "__getitem__")
             return _unknown_item(owner, index)
         case Ref():
             return _object_item(m, owner, index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.domain.values import BoundBuiltin, Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import unknown_call
+from analyzers.machine.core.calling import unknown_call, used_unseen
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, VALUES, ValueModel
 from analyzers.machine.core.tables import enter
@@ -24,6 +24,7 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
         if name == "training":
             return Unknown("bool", None if owner.symbol is None else (owner.symbol, name))
     m.record.imprecisions += 1
+    used_unseen(m, owner, name)
     symbol = (owner.symbol, name) if owner.symbol is not None else None
     if owner.type is not None:
         return BoundBuiltin(owner, name)

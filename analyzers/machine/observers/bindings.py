@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from analyzers.domain import truth
 from analyzers.domain.join import join_shapes
 from analyzers.domain.lineage import Loc
-from analyzers.domain.objects import ClassObj, Counter, Instance
-from analyzers.domain.values import Ref, Unknown
+from analyzers.domain.objects import ClassObj, Counter, Instance, by_name
+from analyzers.domain.values import Func, Ref, Unknown
 from analyzers.machine.autograd.graph import grad_fn_names, refreshed
 from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.events import Binding
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.signals import CalledUnseen, Named, hears
 
 
@@ -19,7 +22,7 @@ def _named(m: Machine, signal: Named) -> None:
     """Record what is known about a tensor that was just bound to a name."""
     value, name = signal.value, signal.name
     loc = m.loc_of(signal.frame, signal.statement)
-    if isinstance(value, Unknown) and value.type is None:
+    if isinstance(value, Unknown) and value.type in (None, "grad", "tensor"):
         _forget(m, loc, name)
     if not isinstance(value, Ref) or m.tensor(value) is None:
         return
@@ -50,14 +53,45 @@ def _named(m: Machine, signal: Named) -> None:
 @hears(CalledUnseen)
 def _called_unseen(m: Machine, signal: CalledUnseen) -> None:
     """What they bind on that call nobody sees."""
-    m.record.visited_unseen |= {(func.module, func.qualname) for func in signal.functions}
+    for func in signal.functions:
+        _visited_unseen(m, func)
     for ident in signal.reach:
-        parts = members(m, Ref(ident), "_modules") or [("", Ref(ident))]
-        for _, part in parts:
-            found = m.obj(part)
-            cls = m.st.find(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
-            if isinstance(cls, ClassObj):
-                m.record.visited_unseen.add((cls.module, cls.qualname))
+        _object_used(m, Ref(ident), signal.methods)
+
+
+def _visited_unseen(m: Machine, func: Func) -> None:
+    """A function, and all that it may call."""
+    if (func.module, func.qualname) in m.record.visited_unseen:
+        return
+    functions, objects = PORTS.python.reached_from(m, func)
+    m.record.visited_unseen |= {(reached.module, reached.qualname) for reached in functions}
+    for named in objects:
+        _object_used(m, named, ())
+
+
+def _object_used(m: Machine, value: Ref, methods: tuple[str, ...]) -> None:
+    """Any method of an object, of the parts of a module, or of the instances of a class; if `methods` are named, only
+    where it has one of those."""
+    for _, part in members(m, value, "_modules") or [("", value)]:
+        found = m.obj(part)
+        cls = m.st.find(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else found
+        if not isinstance(cls, ClassObj) or (cls.module, cls.qualname) in m.record.visited_unseen:
+            continue
+        own = list(_written(m, cls))
+        if not methods or any(name in one.attrs for one in own for name in methods):
+            m.record.visited_unseen |= {(one.module, one.qualname) for one in own}
+            for one in own:
+                for _, method in by_name(one.attrs):
+                    if isinstance(method, Func):
+                        _visited_unseen(m, method)
+
+
+def _written(m: Machine, cls: ClassObj) -> Iterator[ClassObj]:
+    """A class and those that it inherits from, as far as they are of the program."""
+    for ancestor in cls.ancestry:
+        found = m.st.find(ancestor) if isinstance(ancestor, int) else None
+        if isinstance(found, ClassObj) and not found.module.startswith("<"):
+            yield found
 
 
 def bindings_of(m: Machine) -> tuple[Binding, ...]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from analyzers.domain.values import NONE, Ref, Tup, Value
+from analyzers.domain.join import reach_of
+from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.causes import NumberWanted
@@ -39,6 +40,11 @@ def call_torch(
     found = resolve(name, kinds, named)
     if found is None:
         return unresolved(m, name, args, kwargs)
+    if len({tuple(given.type for given in row.returns) for row in found.candidates}) > 1 and not m.config.presumes:
+        # `x.max(unknown)`: a tensor, or values and indices.
+        values = [*args, *kwargs.values()]
+        m.record.imprecisions += 1
+        return Unknown(None, m.fresh(), m.trail(name.rsplit(".", 1)[-1], m.parents(values)), reach_of(*values))
     bound: dict[str, Value] = {}
     for parameter, (where, key) in found.binding.items():
         if where == "arg":

@@ -46,6 +46,20 @@ def _is_basic(m: Machine, value: Value) -> bool:
 
 
 def _is_advanced(m: Machine, value: Value) -> bool:
+    return _may_be_advanced(m, value) and not _may_select(m, value)
+
+
+def _may_select(m: Machine, value: Value) -> bool:
+    """Whether a tensor of unknown rank may hold one integer."""
+    found = m.tensor(value)
+    return (
+        found is not None
+        and found.shape is None
+        and (found.dtype is None or (is_integral(found.dtype) and found.dtype != "bool"))
+    )
+
+
+def _may_be_advanced(m: Machine, value: Value) -> bool:
     match value:
         case Const(value=bool()):
             return True
@@ -91,7 +105,7 @@ def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
     if any(found is not None and (can_require_grad(found.dtype) or found.requires_grad) for found in given):
         raise PyRaise("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
     shape = indexed_shape(m, tensor, index)
-    if all(_is_basic(m, i) or _is_advanced(m, i) for i in items):
+    if any(_is_advanced(m, i) for i in items) and all(_is_basic(m, i) or _may_be_advanced(m, i) for i in items):
         return _gather(m, _views(m, owner, items), items, shape)
     return _either(m, owner, items, shape)
 
@@ -254,6 +268,7 @@ def _put(m: Machine, owner: Ref, items: list[Value], value: Value) -> None:
         values = m.new_tensor((), None, what="number", parents=m.parents([value]))
     if given is not None and given.shape is not None and None not in given.shape[:1] and given.shape[:1] == (1,):
         values = op(m, "view", "setitem", self=value, size=sizes_value(_bare(given.shape)))
-    # What nobody knows may be a slice, too, of which nothing would be gathered.
-    run = perhaps if any(isinstance(item, Unknown) and item.type is None for item in items) else op
+    # What nobody knows may be a slice or an integer, too, and nothing would be gathered.
+    known = all(_is_basic(m, item) or _is_advanced(m, item) for item in items)
+    run = op if known else perhaps
     run(m, "index_put_", "setitem", self=_views(m, owner, items), indices=_indices(m, items), values=values)

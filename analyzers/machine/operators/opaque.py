@@ -20,13 +20,14 @@ from analyzers.machine.operators.layouts import note_layouts
 from analyzers.machine.operators.recording import cut_of
 from analyzers.ops.infer import TensorType
 from analyzers.ops.table import Row
+from analyzers.syntax.captured import writes_in_place
 
 
 def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     """An operator that is not in the table, or a call that matches none of its overloads."""
     m.record.imprecisions += 1
     values = [*args, *kwargs.values()]
-    if name.endswith("_") and not name.endswith("__") and args and isinstance(args[0], Ref):
+    if writes_in_place(name) and args and isinstance(args[0], Ref):
         havoc_value(m, args[0])
         return args[0]
     return opaque_result(m, name, values)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins as python
 from collections.abc import Callable
+from dataclasses import replace
 
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import NUMBERS, common_type, one_of, reach_of, type_of
-from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj, SetObj
+from analyzers.domain.join import NUMBERS, common_type, join_shapes, one_of, reach_of, type_of
+from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj, SetObj, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -197,8 +198,11 @@ def _sum(m: Machine, args: Args) -> Value:
     for item in source.items:
         total = binary(m, "+", total, item)
     if source.rest is not None:
+        before = m.tensor(total)
         for _ in range(2):
             total = binary(m, "+", total, source.make(m)())
+        if before is not None and isinstance(total, Ref):  # there may be no more items
+            m.st.update(total.id, Tensor, lambda t: replace(t, shape=join_shapes(before.shape, t.shape)))
     return total
 
 

@@ -50,15 +50,18 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
         return True
     if "_modules" in found.attrs and "_parameters" in found.attrs and not name.startswith("_modules"):
         tensor = m.tensor(value)
+        in_class = find_in_class(m, found.cls, name)
+        owned = in_class if isinstance(in_class, Func) and in_class.kind == "property" else None
         if tensor is not None and tensor.parameter:
             if tensor.is_leaf is False:
                 raise m.throw("ValueError", "Cannot assign non-leaf Tensor to parameter")
-            in_class = find_in_class(m, found.cls, name)
-            if isinstance(in_class, Func) and in_class.kind == "property":
+            if owned is not None:
                 raise m.throw("KeyError", f"attribute '{name}' already exists")
             register(m, owner, "_parameters", name, value)
             return True
-        if is_module(m, value):
+        # What can be set where there is a property is a module: torch does not ask the property.
+        is_hidden = isinstance(value, Unknown) and value.type is None and owned is not None and owned.setter is None
+        if is_hidden or is_module(m, value):
             register(m, owner, "_modules", name, value)
             return True
         parameters = m.obj(found.attrs["_parameters"])

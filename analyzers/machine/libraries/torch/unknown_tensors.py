@@ -23,6 +23,7 @@ from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.operators.opaque import opaque_result
 from analyzers.ops import table
 from analyzers.ops.resolve import python_names, signatures
+from analyzers.syntax.captured import writes_in_place
 
 
 def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
@@ -47,7 +48,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         blur_tensor(m, ref.id)
         tensor_at(m, ref.id).inference = None
         return ref
-    if name == "retain_grad" or (name.endswith("_") and not name.endswith("__")):
+    if name == "retain_grad" or writes_in_place(name):
         if name == "retain_grad":
             havoc_value(m, receiver)
             return NONE

@@ -1,0 +1,63 @@
+"""What the text of a function says of what it may do when others call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from analyzers.syntax import nodes as n
+from analyzers.syntax.paths import attribute_paths
+
+
+class Captured(NamedTuple):
+    """`used`: names from enclosing scopes, and paths from them; `rebound`: those of the names that it binds anew.
+    `writes`: it may write in place what it is passed."""
+
+    used: frozenset[str]
+    rebound: frozenset[str]
+    writes: bool
+
+
+def captured_by(node: n.FunctionDef | n.Lambda) -> Captured:
+    used = frozenset(x.id for x in n.walk([node.body]) if isinstance(x, n.Name))
+    own = node.locals if isinstance(node, n.FunctionDef) else frozenset[str]()
+    paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
+    rebound = node.globals | node.nonlocals if isinstance(node, n.FunctionDef) else frozenset[str]()
+    return Captured((used - own) | paths, rebound, _writes(node))
+
+
+def writes_in_place(name: str) -> bool:
+    """Whether a function of torch by this name writes its first argument: `add_` does, `__add__` does not."""
+    return name.endswith("_") and not name.endswith("__")
+
+
+def _writes(node: n.FunctionDef | n.Lambda) -> bool:
+    a = node.args
+    given = {arg.name for arg in (*a.posonly, *a.args, *a.kwonly, a.vararg, a.kwarg) if arg is not None}
+    nodes = list(n.walk([node.body]))
+    given |= {
+        part.id
+        for loop in nodes
+        if isinstance(loop, n.For)
+        for part in n.walk([loop.target])
+        if isinstance(part, n.Name)
+    }
+    return any(_root(target) in given for target in _targets(nodes))
+
+
+def _targets(nodes: Iterable[object]) -> Iterable[n.Expr]:
+    """What statements and calls write in place."""
+    for node in nodes:
+        match node:
+            case n.AugAssign(target=target):
+                yield target
+            case n.Assign(targets=targets):
+                yield from (target for target in targets if isinstance(target, n.Subscript))
+            case n.Call(func=n.Attribute(value=value, attr=attr), args=args) if writes_in_place(attr):
+                yield from (value, *args[:1])
+
+
+def _root(target: n.Expr) -> str | None:
+    while isinstance(target, n.Subscript):
+        target = target.value
+    return target.id if isinstance(target, n.Name) else None
