@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from analyzers.host.files import chunk, imports_of, outline
+from analyzers.machine.core.program import Captured
 from analyzers.machine.entries.entry_state import habits_of
+from analyzers.machine.interpreter.captured import captured_by
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
 from analyzers.syntax import relevance
-from analyzers.syntax.captured import Captured, captured_by
 
 
 @query(eager=2)

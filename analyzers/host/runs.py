@@ -11,7 +11,7 @@ from analyzers.host.files import body, chunk, find_import, head, may_import, mod
 from analyzers.host.names import captured, habits, worth_running
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
-from analyzers.machine.core.program import ModuleRun, Release
+from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.frameworks import DRIVEN
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
 from analyzers.machine.entries.modules import IMPORTED, PRESUMED
@@ -19,7 +19,6 @@ from analyzers.machine.entries.roles import may_be_filled
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
-from analyzers.syntax.captured import Captured
 
 KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 4_000, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""

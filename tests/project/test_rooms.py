@@ -37,7 +37,7 @@ import them all."""
 
 SEEN_FROM_OUTSIDE = {
     "rules": {"core.events", "core.causes"},
-    "host": {"assembly", "entries", "core.events", "core.program", "interpreter.closures"},
+    "host": {"assembly", "entries", "core.events", "core.program", "interpreter.captured"},
     "graph": {"assembly", "core", "autograd", "entries", "interpreter.loops"},
     "views": {"assembly", "core"},
 }

@@ -11,9 +11,8 @@ from analyzers.domain.objects import Env
 from analyzers.domain.values import Const
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
-from analyzers.machine.core.program import ModuleRun, Program
+from analyzers.machine.core.program import Captured, ModuleRun, Program
 from analyzers.syntax import nodes as n
-from analyzers.syntax.captured import Captured
 from analyzers.syntax.lower import lower, lower_head
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import split

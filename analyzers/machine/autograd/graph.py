@@ -13,6 +13,7 @@ from analyzers.domain.values import Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import version_of
 from analyzers.machine.core.machine import Machine
+from analyzers.ops.autocast import CONVERTIBLE
 
 
 def refreshed(m: Machine, ident: int) -> Tensor:
@@ -120,6 +121,12 @@ class Step:
 
     def operands(self) -> list[int]:
         return [i for name in self.differentiable for i in self.inputs.get(name, ())]
+
+
+def may_be_converted(m: Machine, step: Step) -> bool:
+    """Whether autocast, where there is any, may convert the operands; an operator may be called by one whose operands
+    it converts."""
+    return m.extent.enclosing_operator != "" or step.name in CONVERTIBLE or step.what in CONVERTIBLE
 
 
 def inputs_require_grad(m: Machine, step: Step) -> truth.Truth:

@@ -8,7 +8,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Counter, Edge, Shape, Storage, Tensor
 from analyzers.domain.values import Ref, Tup, Value
-from analyzers.machine.autograd.graph import Step, refreshed
+from analyzers.machine.autograd.graph import Step, may_be_converted, refreshed
 from analyzers.machine.autograd.tensors import FLOATING, can_require_grad
 from analyzers.machine.core.machine import Machine
 
@@ -49,7 +49,7 @@ def new_result(
     """A result with its own memory."""
     if shape is not None and all(size == 1 for size in shape):
         contiguous = True
-    if m.st.casting == "?" and dtype in FLOATING:
+    if m.st.casting == "?" and dtype in FLOATING and may_be_converted(m, step):
         dtype = None
     storage = m.fresh()
     m.st.put(storage, Storage())

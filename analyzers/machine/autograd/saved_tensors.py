@@ -61,13 +61,16 @@ def check_savable(m: Machine, ident: int) -> None:
         )  # fmt: skip
 
 
-def save(m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: bool = False) -> Saved:
-    """Save a tensor for backward, at its current version."""
+def save(
+    m: Machine, ident: int, name: str, *, is_output: bool = False, maybe: bool = False, converted: bool = True
+) -> Saved:
+    """Save a tensor for backward, at its current version. `converted`: autocast may have put its own cast of an input
+    in its place, if there is autocast."""
     tensor = tensor_at(m, ident)
     storage = m.st.get(tensor.storage)
     writes = storage.count if isinstance(storage, Storage) else 0
-    if m.st.saved_hooks is not False or m.st.casting == "?":
-        # Hooks store something else; autocast saves its own casts.
+    if m.st.saved_hooks is not False or (m.st.casting == "?" and converted and not is_output):
+        # Something else is stored.
         m.indexes.counters_kept.add(tensor.storage)
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None

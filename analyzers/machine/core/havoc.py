@@ -11,10 +11,14 @@ from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import SWITCHES, mode_of, model_of
-from analyzers.syntax.captured import writes_in_place
 
 MOST = 4000
 """The most objects visited from one value."""
+
+
+def writes_in_place(name: str) -> bool:
+    """Whether a function of torch by this name writes its first argument: `add_` does, `__add__` does not."""
+    return name.endswith("_") and not name.endswith("__")
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:

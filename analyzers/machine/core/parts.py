@@ -23,9 +23,8 @@ from analyzers.machine.core.choices import Path
 from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
-from analyzers.machine.core.program import Program, Unresolved
+from analyzers.machine.core.program import Captured, Program, Unresolved
 from analyzers.syntax import nodes as n
-from analyzers.syntax.captured import Captured
 from analyzers.syntax.roles import Role
 
 

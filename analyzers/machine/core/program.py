@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import HeapObject
@@ -12,9 +12,17 @@ from analyzers.domain.state import State, Taken
 from analyzers.domain.values import Func, Unknown, Value
 from analyzers.machine.core.events import Binding, Event, Presumption
 from analyzers.syntax import nodes as n
-from analyzers.syntax.captured import Captured
 
 Release = tuple[int, int]
+
+
+class Captured(NamedTuple):
+    """`used`: names from enclosing scopes, and paths from them; `rebound`: those of the names that it binds anew.
+    `writes`: it may write in place what it is passed."""
+
+    used: frozenset[str]
+    rebound: frozenset[str]
+    writes: bool
 
 
 class Program(Protocol):

@@ -12,9 +12,10 @@ from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instanc
 from analyzers.domain.values import Builtin, Func, Ref, Unknown, Value
 from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.program import Captured
 from analyzers.machine.core.registries import SWITCHES
+from analyzers.machine.interpreter.captured import captured_by
 from analyzers.machine.objects.havoc import havoc_instance, some
-from analyzers.syntax.captured import Captured, captured_by
 from analyzers.syntax.nodes import FunctionDef, Lambda
 
 

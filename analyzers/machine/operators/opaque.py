@@ -13,14 +13,13 @@ from analyzers.machine.autograd.reachability import may_lead_on
 from analyzers.machine.autograd.results import lost_graph, new_result, result_requires_grad
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_value, writes_in_place
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, infer, kind_of, list_of, pieces, tensors_in, unknown_operand
 from analyzers.machine.operators.layouts import note_layouts
 from analyzers.machine.operators.recording import cut_of
 from analyzers.ops.infer import TensorType
 from analyzers.ops.table import Row
-from analyzers.syntax.captured import writes_in_place
 
 
 def unresolved(m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:

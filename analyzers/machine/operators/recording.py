@@ -9,7 +9,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Saved
 from analyzers.domain.values import NONE, Const, Ref, Tup, Value
-from analyzers.machine.autograd.graph import Step, make_node, refreshed
+from analyzers.machine.autograd.graph import Step, make_node, may_be_converted, refreshed
 from analyzers.machine.autograd.reachability import may_lead_on
 from analyzers.machine.autograd.results import lost_graph
 from analyzers.machine.autograd.saved_tensors import PRIVATE, check_savable, packed, perhaps_packed, save
@@ -59,7 +59,7 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
         for ident in ids:
             if not maybe and record_call(m, step):
                 check_savable(m, ident)
-            out.append(packed(m, save(m, ident, entry.name, maybe=maybe)))
+            out.append(packed(m, save(m, ident, entry.name, maybe=maybe, converted=may_be_converted(m, step))))
     return out
 
 

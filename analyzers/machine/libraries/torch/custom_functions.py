@@ -8,6 +8,7 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor, by_name
 from analyzers.domain.values import FALSE, NONE, TRUE, BoundBuiltin, Const, Func, Ref, Tup, Unknown, Value
@@ -25,6 +26,7 @@ from analyzers.machine.core.events import KeptOnContext
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
+from analyzers.machine.core.signals import CalledUnseen, tell
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, slot
@@ -126,7 +128,7 @@ class _Call:
             self._note_kept(m, ctx, outputs)
             self._check_saved(m, ctx)
             kept = tuple(
-                save(m, v.id, "saved", is_output=v in wrapped)
+                save(m, v.id, "saved", is_output=v in wrapped, converted=False)
                 for v in slot(m, ctx, "__saved__")
                 if isinstance(v, Ref) and m.tensor(v)
             )
@@ -271,10 +273,13 @@ def _run_user_backward(m: Machine, ident: int, node: Node, certain: bool, grads:
                 Plain("custom", _end_of(m, receiver.id, "forward")),
             )  # fmt: skip
         return unknown
-    if not certain:
-        return unknown
     context = m.st.get(ctx.id)
     assert isinstance(context, Instance)
+    if not certain:
+        kept = [value for _, value in by_name(context.attrs)]
+        functions = tuple(each for each in (func, *kept) if isinstance(each, Func))
+        tell(m, CalledUnseen(reach_of(*kept), functions))
+        return unknown
     m.st.put(ctx.id, replace(context, attrs=context.attrs.set("__node__", Const(ident))))
     sparse = slot(m, ctx, "__materialize__") == (FALSE,)
     given = Args([ctx, *(_arrived(m, value, grads, index, sparse) for index, value in enumerate(outputs.items))])

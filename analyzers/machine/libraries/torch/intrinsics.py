@@ -151,7 +151,7 @@ def _keep(m: Machine, args: Args) -> Value:
     """Save tensors as they are now, in a node that nothing leads to."""
     ids = tuple(value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None)
     step = Step("checkpoint", "checkpoint", {"input": ids}, ("CheckpointBackward",), ())
-    return Ref(make_node(m, step, [save(m, ident, "input") for ident in ids], ()))
+    return Ref(make_node(m, step, [save(m, ident, "input", converted=False) for ident in ids], ()))
 
 
 @answers("autograd_machine.kept")

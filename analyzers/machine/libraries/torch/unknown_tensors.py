@@ -12,7 +12,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.events import BackwardCall
-from analyzers.machine.core.havoc import havoc_value, havoc_written
+from analyzers.machine.core.havoc import havoc_value, havoc_written, writes_in_place
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.ports import PORTS
@@ -23,7 +23,6 @@ from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.operators.opaque import opaque_result
 from analyzers.ops import table
 from analyzers.ops.resolve import python_names, signatures
-from analyzers.syntax.captured import writes_in_place
 
 
 def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from analyzers.machine.core.havoc import writes_in_place
+from analyzers.machine.core.program import Captured
 from analyzers.syntax import nodes as n
 from analyzers.syntax.paths import attribute_paths
-
-
-class Captured(NamedTuple):
-    """`used`: names from enclosing scopes, and paths from them; `rebound`: those of the names that it binds anew.
-    `writes`: it may write in place what it is passed."""
-
-    used: frozenset[str]
-    rebound: frozenset[str]
-    writes: bool
 
 
 def captured_by(node: n.FunctionDef | n.Lambda) -> Captured:
@@ -24,11 +16,6 @@ def captured_by(node: n.FunctionDef | n.Lambda) -> Captured:
     paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
     rebound = node.globals | node.nonlocals if isinstance(node, n.FunctionDef) else frozenset[str]()
     return Captured((used - own) | paths, rebound, _writes(node))
-
-
-def writes_in_place(name: str) -> bool:
-    """Whether a function of torch by this name writes its first argument: `add_` does, `__add__` does not."""
-    return name.endswith("_") and not name.endswith("__")
 
 
 def _writes(node: n.FunctionDef | n.Lambda) -> bool:
