@@ -135,6 +135,7 @@ class Saved:
     `packed` and `unpack` are what a hook has put in its place, and what gets the tensor back from that.
     `writes` counts the writes to its storage when it was kept; `maybe` says that it is kept only if a tensor, of which
     that is not known, requires grad; `attached` that it is an operand which had a place in the graph when it was kept.
+    `among` are the counters and versions of the tensors of which it may be one, where nobody knows the operand.
     """
 
     name: str
@@ -149,6 +150,7 @@ class Saved:
     attached: bool = False
     packed: Value | None = None
     unpack: Value | None = None
+    among: tuple[tuple[int, int | None], ...] = ()
 
 
 @dataclass(slots=True, frozen=True)

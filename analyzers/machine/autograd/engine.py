@@ -248,6 +248,10 @@ class Walk:
 
     def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
         if saved.counter is None:
+            for counter, version in saved.among:
+                now = self.m.st.get(counter)
+                is_same = isinstance(now, Counter) and versions_equal(version, now.version)
+                self.may_have_raised = self.may_have_raised or not is_same
             return
         if saved.attached and certain and not saved.maybe and saved.tensor is not None:
             kept = refreshed(self.m, saved.tensor)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.join import NUMBERS
-from analyzers.domain.objects import Saved, Storage
+from analyzers.domain.objects import Saved, Storage, Tensor
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import version_kept
@@ -38,6 +38,9 @@ def perhaps_packed(m: Machine, operand: Value) -> Saved:
     is_number = isinstance(operand, Const) or (isinstance(operand, Unknown) and operand.type in NUMBERS)
     if m.st.packing is not None and not is_number:
         unknown_call(m, m.st.packing[0], Args([m.unknown_tensor(requires_grad=False)]))
+    if isinstance(operand, Unknown):
+        tensors = [found for ident in operand.reach if isinstance(found := m.st.find(ident), Tensor)]
+        return replace(PRIVATE, among=tuple((found.counter, version_kept(m, found)) for found in tensors))
     return PRIVATE
 
 

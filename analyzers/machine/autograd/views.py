@@ -25,9 +25,10 @@ def is_stale(m: Machine, tensor: Tensor) -> bool:
     if tensor.base is None or tensor.creation in {"default", "unknown"} or tensor.attr_version < 0:
         return False
     is_written = versions_equal(tensor.attr_version, version_of(m, tensor)) is False
-    if is_written and tensor.edge is None and (requires := refreshed(m, tensor.base).requires_grad) is not True:
+    placed = tensor.edge is not None and tensor.edge.node is not None and not tensor.edge.maybe
+    if is_written and not placed and (requires := refreshed(m, tensor.base).requires_grad) is not True:
         # It has become a leaf in its own right, unaffected by writes elsewhere, if these brought no graph along.
-        if requires is None:
+        if requires is None or tensor.edge is not None:
             m.may_raise()
         return False
     return is_written

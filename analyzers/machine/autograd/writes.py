@@ -84,6 +84,9 @@ def rebase(
         m.st.put(ident, replace(tensor_at(m, ident), requires_grad=True, edge=Edge()))
         return
     if tensor.base is None or step.name in RESHAPING:
+        if tensor.edge is not None and tensor.edge.node is not None and not m.node(tensor.edge.node).names:
+            # What came of an operator with an unknown node may be a view, which gets another node.
+            step = replace(step, names=())
         edge = Edge(make_node(m, step, saved, edges))
         current = tensor_at(m, ident)
         version = current.attr_version if current.base is None else attr_version(m, current)
