@@ -62,7 +62,8 @@ def captured(db: Database, path: str, key: str) -> Captured:
     known = variables(db, path)
     if known is None:
         return found
-    return found._replace(used=frozenset(path for path in found.used if path.partition(".")[0] in known))
+    used = frozenset(path for path in found.used if path.partition(".")[0] in known)
+    return found._replace(used=used, bare=found.bare & known)
 
 
 @query(eager=2)

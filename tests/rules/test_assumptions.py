@@ -103,3 +103,17 @@ def test_a_fault_on_all_ways_assumes_nothing() -> None:
 def test_the_way_that_leaves_a_fault_out_is_told_as_false() -> None:
     turned = TWO_WAYS.replace("if fast:\n        y.add_(1)", "if fast:\n        print()\n    else:\n        y.add_(1)")
     assert assumed(turned, "AG104") == [("fast", "`fast` is false")]
+
+
+def test_another_reason_that_may_come_first_takes_certainty() -> None:
+    """Torch refuses the product first if `outside.same(y)` is `y`: what it saved was written."""
+    text = """\
+import outside
+import torch
+y = torch.ones(3, requires_grad=True).exp()
+y.sum().backward()
+y *= outside.same({})
+y.mean().backward()
+"""
+    assert [each.severity for each in found(text.format("y"), "AG102")] == ["warning"]
+    assert [each.severity for each in found(text.format("2"), "AG102")] == ["error"]

@@ -248,8 +248,8 @@ class Walk:
 
     def check_saved(self, node: Node, saved: Saved, certain: bool) -> None:
         if saved.counter is None:
-            for counter, version in saved.among:
-                now = self.m.st.get(counter)
+            for one, version in saved.among:
+                now = self.m.st.get(one)
                 is_same = isinstance(now, Counter) and versions_equal(version, now.version)
                 self.may_have_raised = self.may_have_raised or not is_same
             return

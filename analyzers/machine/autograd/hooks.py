@@ -89,6 +89,7 @@ def _check_replacement(m: Machine, hook: Value, after: Tensor, before: Tensor | 
     if before.shape is None or after.shape is None or None in before.shape + after.shape:
         if before.shape != after.shape:
             m.may_raise()
+        m.record.imprecisions += 1
         return
     if after.shape != before.shape:
         name = hook.node_name if isinstance(hook, Func) else "<lambda>"

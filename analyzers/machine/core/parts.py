@@ -149,6 +149,8 @@ class Indexes:
     default_dtype: str = "float32"
     held: dict[object, tuple[Func, ...]] = field(default_factory=dict)
     """By the symbols of unknown values, the functions of the program that unknown code made these of."""
+    runs_again: dict[Func, None] = field(default_factory=dict)
+    """The functions that a backward may run again."""
     captured: dict[object, Captured] = field(default_factory=dict)
     """Per function, what it may do when others call it."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)

@@ -17,10 +17,11 @@ Release = tuple[int, int]
 
 
 class Captured(NamedTuple):
-    """`used`: names from enclosing scopes, and paths from them; `rebound`: those of the names that it binds anew.
-    `writes`: it may write in place what it is passed."""
+    """`used`: names from enclosing scopes, and paths from them; `bare`: the names that stand for themselves, too, and
+    not only begin a path; `rebound`: those that it binds anew. `writes`: it may write in place what it is passed."""
 
     used: frozenset[str]
+    bare: frozenset[str]
     rebound: frozenset[str]
     writes: bool
 

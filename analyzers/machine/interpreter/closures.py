@@ -45,7 +45,7 @@ def run_callbacks(m: Machine) -> None:
 
 
 def _havoc_captured(m: Machine, func: Func) -> None:
-    used, rebound, _ = _captured(m, func)
+    used, _, rebound, _ = _captured(m, func)
     for path in sorted(used, reverse=True):
         name, _, attributes = path.partition(".")
         at = _holder(m, func, name)
@@ -62,12 +62,12 @@ def _havoc_captured(m: Machine, func: Func) -> None:
 
 def _switches_modes(m: Machine, func: Func) -> bool:
     """Whether a function names what changes grad mode: unknown code may make a context manager of it."""
-    used = _captured(m, func).used
+    used, bare, _, _ = _captured(m, func)
     for path in used:
         name, _, rest = path.partition(".")
         at = _holder(m, func, name)
         value = m.env(at).vars[name] if at is not None else None
-        if isinstance(value, Builtin) and not any(other.startswith(path + ".") for other in used):
+        if isinstance(value, Builtin) and (path in bare or not any(other.startswith(path + ".") for other in used)):
             dotted = f"{value.name}.{rest}" if rest else value.name
             if dotted in SWITCHES:
                 return True

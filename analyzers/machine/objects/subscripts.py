@@ -113,6 +113,8 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
         return value
     if found.factory is not None and is_key(m, index) and found.rest is None:
         made = call(m, found.factory, Args())
+        if not all(is_exact_key(key) for key in (index, *found.order)):
+            made = one_of(made, *found.values)  # the key may be one that is there
         _store(m, owner, index, made)
         return made
     if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):

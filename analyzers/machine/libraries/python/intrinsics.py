@@ -17,7 +17,10 @@ from analyzers.machine.objects.truth import truth_of
 
 @answers("autograd_machine.surely")
 def _surely(m: Machine, args: Args) -> Value:
-    return Const(truth_of(m, args.get(0, "condition"))[0] is True)
+    holds = truth_of(m, args.get(0, "condition"))[0]
+    if holds is None:
+        m.record.imprecisions += 1
+    return Const(holds is True)
 
 
 @answers("autograd_machine.known")

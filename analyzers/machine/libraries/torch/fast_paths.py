@@ -57,7 +57,10 @@ def _none_surely_sparse(m: Machine, args: Args) -> Value:
     gradients = _gradients(m, args.get(0, "parameters"))
     if gradients is None:
         return Const(False)
-    return Const(not any(isinstance(g, Ref) and tensor_at(m, g.id).sparse is True for _, g in gradients))
+    sparse = [tensor_at(m, g.id).sparse if isinstance(g, Ref) else None for _, g in gradients if g != NONE]
+    if None in sparse:
+        m.record.imprecisions += 1
+    return Const(True not in sparse)
 
 
 @answers("autograd_machine.clear_gradients")

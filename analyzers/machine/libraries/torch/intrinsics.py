@@ -170,6 +170,7 @@ def _runs_again(m: Machine, args: Args) -> Value:
     func = function.func if isinstance(function, Method) else function
     if isinstance(func, Func):
         PORTS.python.given_away(m, func)
+        m.indexes.runs_again[func] = None
     return NONE
 
 

@@ -17,6 +17,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess
+from analyzers.machine.core.signals import CalledUnseen, tell
 from analyzers.machine.libraries.torch.autograd_entries import truth_value
 from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
 from analyzers.machine.objects.attributes import call_method
@@ -34,6 +35,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
             if loss != receiver:
                 return call_method(m, loss, name, args)
         PORTS.python.run_callbacks(m)
+        tell(m, CalledUnseen((), tuple(m.indexes.runs_again)))
         blur_after_unknown(m, truth_value(m, args.get(2, "create_graph", FALSE)))
         m.note(BackwardCall(m.site(), subject_name(m), receiver.lineage, False, (), None, True, m.st.assumed))
         return NONE
