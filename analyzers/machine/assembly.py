@@ -67,7 +67,7 @@ from analyzers.machine.observers import (
     suspicious_statements,
     untrained_parameters,
 )
-from analyzers.machine.operators import casts, composite_shapes, composites, derivatives
+from analyzers.machine.operators import casts, composite_shapes, composites, derivatives, unknown_ranks
 from analyzers.machine.operators import dispatch as operators_dispatch
 
 TABLES_OF: Final = (
@@ -78,7 +78,7 @@ TABLES_OF: Final = (
     torch_intrinsics, modules, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors,
     attributes, containers, instances, strings, unknown_values, bindings, gradient_accumulation, graph_liveness,
     loss_targets, misdirected_gradients, optimizer_steps, retained_graphs, suspicious_statements,
-    untrained_parameters, casts, composite_shapes, composites, derivatives, operators_dispatch,
+    untrained_parameters, casts, composite_shapes, composites, derivatives, operators_dispatch, unknown_ranks,
 )  # fmt: skip
 """The modules whose import fills a table."""
 

@@ -129,30 +129,6 @@ def _batch_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     return result.items[0] if isinstance(result, Tup) else result
 
 
-@kernel("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-def _conv(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    padding = bound.get("padding")
-    if row.overload == "padding" or (isinstance(padding, Const) and isinstance(padding.value, str)):
-        return None
-    tensor = m.tensor(bound["input"])
-    spatial = int(row.base[-2])
-    if tensor is None or tensor.shape is None or len(tensor.shape) != spatial + 2:
-        return None
-    if tensor.dtype is None or tensor.dtype.startswith("complex"):
-        return None
-
-    def spread(name: str, default: int) -> Value:
-        value = bound.get(name, Const(default))
-        return Tup((value,) * spatial) if isinstance(value, Const) else value
-
-    return op(
-        m, "convolution", what, input=bound["input"], weight=bound["weight"], bias=bound.get("bias", NONE),
-        stride=spread("stride", 1), padding=spread("padding", 0), dilation=spread("dilation", 1),
-        transposed=TRUE if "transpose" in row.base else FALSE, output_padding=spread("output_padding", 0),
-        groups=bound.get("groups", Const(1)),
-    )  # fmt: skip
-
-
 @kernel("max_pool2d", "max_pool3d", "max_pool1d")
 def _max_pool(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if row.base == "max_pool1d":

@@ -1,0 +1,73 @@
+"""Composites on tensors of unknown rank, whose main part is the same for every rank.
+
+A convolution adds a batch dimension where there is none, and drops it again. Which node comes last is not known then;
+what the convolution saves is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.objects import Tensor
+from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import Bound, ints, rank_of, shape_of
+from analyzers.machine.operators.dispatch import kernel, op
+from analyzers.ops.table import Row
+
+
+@kernel("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+def _convolution(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    dimensions = int(row.base[-2])
+    given, rank = m.tensor(bound["input"]), rank_of(m, bound["input"])
+    dtype = given.dtype if given is not None else None
+    padding = _padding(m, bound, dimensions)
+    if padding is None or (dtype or "").startswith("complex") or (dtype is not None and rank == dimensions + 1):
+        return None
+    result = op(
+        m, "convolution", what, input=bound["input"], weight=bound["weight"], bias=bound.get("bias", NONE),
+        stride=_spread(bound.get("stride", Const(1)), dimensions), padding=padding,
+        dilation=_spread(bound.get("dilation", Const(1)), dimensions),
+        transposed=TRUE if "transpose" in row.base else FALSE,
+        output_padding=_spread(bound.get("output_padding", Const(0)), dimensions),
+        groups=bound.get("groups", Const(1)),
+    )  # fmt: skip
+    return result if rank == dimensions + 2 else of_unknown_rank(m, result)
+
+
+def _spread(value: Value, dimensions: int) -> Value:
+    """A number for each dimension."""
+    if isinstance(value, Const) and isinstance(value.value, int):
+        return Tup((value,) * dimensions)
+    return Tup(value.items * dimensions) if isinstance(value, Tup) and len(value.items) == 1 else value
+
+
+def _padding(m: Machine, bound: Bound, dimensions: int) -> Value | None:
+    """How many elements are added at each side; None where the input may be copied into a larger tensor first."""
+    given = bound.get("padding", Const(0))
+    if given == Const("valid"):
+        return ints([0] * dimensions)
+    if given != Const("same"):
+        return None if isinstance(given, Unknown) and given.type in {None, "str"} else _spread(given, dimensions)
+    kernel_sizes, dilation = shape_of(m, bound["weight"]), bound.get("dilation", Const(1))
+    spread = _spread(dilation, dimensions)
+    steps = [step.value for step in spread.items if isinstance(step, Const)] if isinstance(spread, Tup) else []
+    if kernel_sizes is None or len(steps) != dimensions:
+        return None
+    sides: list[int] = []
+    for size, step in zip(kernel_sizes[2:], steps, strict=False):
+        if size is None or not isinstance(step, int) or step * (size - 1) % 2:
+            return None
+        sides.append(step * (size - 1) // 2)
+    return ints(sides)
+
+
+def of_unknown_rank(m: Machine, result: Value) -> Value:
+    """A result that may have been given other dimensions after its last known node."""
+    if isinstance(result, Ref) and m.tensor(result) is not None:
+        tensor = tensor_at(m, result.id)
+        if tensor.edge is not None and tensor.edge.node is not None:
+            m.st.put(tensor.edge.node, replace(m.node(tensor.edge.node), names=()))
+        m.st.update(result.id, Tensor, lambda t: replace(t, shape=None, contiguous=None, strides=None, offset=None))
+    return result
