@@ -47,7 +47,7 @@ def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
 
 def unseen(m: Machine, module: Value) -> Unknown | None:
     """What stands for the members of a module that nobody knows, if it may have any."""
-    is_open = False
+    is_open = was_away = False
     held: list[Value] = []
     for _, value in members(m, module, "_modules"):
         found = m.obj(value)
@@ -61,6 +61,9 @@ def unseen(m: Machine, module: Value) -> Unknown | None:
             held += [] if own.rest is None else [own.rest]
         own_class = m.st.get(found.cls) if isinstance(found.cls, int) else None
         is_open = is_open or not getattr(own_class, "known", False)
+        was_away = was_away or found.open
+    # Of a module without parameters that unknown code has had, it may have made one with some.
+    is_open = is_open or (was_away and not members(m, module, "_parameters"))
     if held or is_open or not members(m, module, "_modules"):
         return Unknown(None, None, None, reach_of(*held))
     return None

@@ -113,6 +113,8 @@ class Record:
     bindings: dict[tuple[Loc, str], Binding] = field(default_factory=dict)
     hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
     """Bindings whose value was unknown on at least one visit."""
+    given_away: set[tuple[str, str]] = field(default_factory=set)
+    """The modules and qualified names of functions that unknown code was passed."""
     visited_unseen: set[tuple[str, str]] = field(default_factory=set)
     """The functions, and classes with their methods, that may have had visits that the run did not make: by module and
     qualified name."""

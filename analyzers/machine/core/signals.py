@@ -249,6 +249,13 @@ class CalledUnseen:
 
 
 @dataclass(slots=True)
+class GivenAway:
+    """Unknown code was passed a function, and may call it."""
+
+    func: Func
+
+
+@dataclass(slots=True)
 class CallBegins:
     """A module is called; or, if `custom` is set, the `forward` of that custom function is called directly."""
 

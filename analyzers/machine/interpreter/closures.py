@@ -14,6 +14,7 @@ from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import Captured
 from analyzers.machine.core.registries import SWITCHES
+from analyzers.machine.core.signals import GivenAway, tell
 from analyzers.machine.interpreter.captured import captured_by
 from analyzers.machine.objects.havoc import havoc_instance, some
 from analyzers.syntax.nodes import FunctionDef, Lambda
@@ -24,6 +25,7 @@ def havoc_captured(m: Machine, func: Func) -> None:
     if func.module.startswith("<") or m.extent.forgets:
         return
     give_away(m, func)
+    tell(m, GivenAway(func))
     _havoc_captured(m, func)
 
 

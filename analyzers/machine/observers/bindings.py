@@ -14,7 +14,7 @@ from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.events import Binding
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.signals import CalledUnseen, Named, hears
+from analyzers.machine.core.signals import CalledUnseen, GivenAway, Named, hears
 
 
 @hears(Named)
@@ -57,6 +57,18 @@ def _called_unseen(m: Machine, signal: CalledUnseen) -> None:
         _visited_unseen(m, func)
     for ident in signal.reach:
         _object_used(m, Ref(ident), signal.methods)
+
+
+@hears(GivenAway)
+def _given_away(m: Machine, signal: GivenAway) -> None:
+    """What it calls is visited on calls that nobody sees. Its own bindings are those of the calls that are seen."""
+    func = signal.func
+    key = (func.module, func.qualname)
+    if key in m.record.given_away or key in m.record.visited_unseen:
+        return
+    m.record.given_away.add(key)
+    _visited_unseen(m, func)
+    m.record.visited_unseen.discard(key)
 
 
 def _visited_unseen(m: Machine, func: Func) -> None:

@@ -17,6 +17,7 @@ from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import data_type, dtype_of, kind_of, tensors_in
 from analyzers.machine.operators.casts import cast
 from analyzers.machine.operators.dispatch import call_torch
+from analyzers.machine.operators.opaque import opaque_result
 
 
 def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Value:
@@ -50,10 +51,19 @@ def legacy_tensor(m: Machine, args: Args, dtype: str | None) -> Value:
     elif kind_of(m, first) == "int":
         shape = tuple(m.int_of(size) for size in args.pos)
     elif isinstance(first, Unknown):
+        if len(args.pos) == 1 and can_require_grad(dtype) is not False and _may_be_tensor(m, first):
+            made = opaque_result(m, "Tensor", [first])
+            tensor_at(m, made.id).dtype = dtype
+            return made
         shape = None
     else:
         shape = data_type(m, first)[0]
     return m.new_tensor(shape, dtype, what="Tensor", parents=m.parents(args.pos))
+
+
+def _may_be_tensor(m: Machine, value: Value) -> bool:
+    """Whether what nobody knows may be a tensor with a graph; data is presumed to be plain."""
+    return isinstance(value, Unknown) and value.type in {None, "tensor"} and not m.config.presumes
 
 
 def _tensors_inside(m: Machine, value: Value) -> tuple[int, ...]:
@@ -68,6 +78,8 @@ def as_tensor(m: Machine, args: Args) -> Value:
         return cast(m, data, "" if wanted == NONE else dtype_of(wanted), "as_tensor")
     if isinstance(m.obj(data), Array) and "dtype" not in args.kw:
         return from_array(m, data)
+    if _may_be_tensor(m, data):
+        return opaque_result(m, "as_tensor", [data])
     return tensor_from_data(m, args)
 
 

@@ -59,9 +59,11 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
                 raise m.throw("KeyError", f"attribute '{name}' already exists")
             register(m, owner, "_parameters", name, value)
             return True
-        # What can be set where there is a property is a module: torch does not ask the property.
-        is_hidden = isinstance(value, Unknown) and value.type is None and owned is not None and owned.setter is None
-        if is_hidden or is_module(m, value):
+        # Torch registers a module without asking a property; anything else needs one that can be set.
+        may_be_module = owned is not None and isinstance(value, Unknown) and value.type is None
+        if may_be_module and owned is not None and owned.setter is not None:
+            may_be_module = m.choose(2) == 1
+        if may_be_module or is_module(m, value):
             register(m, owner, "_modules", name, value)
             return True
         parameters = m.obj(found.attrs["_parameters"])
