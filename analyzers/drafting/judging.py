@@ -96,7 +96,8 @@ def _assumed(judgement: Judgement, presumptions: Iterable[Presumption]) -> Itera
     raised = [] if judgement.raises is None else [judgement.raises.loc]
     told = [judgement.loc, *raised, *(loc for loc, _ in judgement.related)]
     chunks = {(loc.module, loc.chunk) for loc in told}
-    return ((p.loc, p.message) for p in presumptions if (p.loc.module, p.loc.chunk) in chunks)
+    near = (p for p in presumptions if (p.loc.module, p.loc.chunk) in chunks)
+    return ((p.loc, p.message) for p in near if judgement.raises is not None or not p.of_data)
 
 
 def placed(judgement: Judgement, places: Places) -> Finding:

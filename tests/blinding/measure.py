@@ -35,7 +35,7 @@ class Measured:
             return
         self.programs += 1
         found = [item for item in disagree(said, run) if item.kind != "false error"]
-        found += _false_errors(text, said, run)
+        found += contradicted(text, said, run)
         missed = [item for item in found if item.kind == "missed raise"]
         raised = len(run.caught) + (run.raised is not None)
         self.raising += raised
@@ -64,7 +64,7 @@ class Measured:
             yield f"{len(items):>6}  {key}"
 
 
-def _false_errors(text: str, said: Analysis | str, run: Run) -> Iterator[Disagreement]:
+def contradicted(text: str, said: Analysis | str, run: Run) -> Iterator[Disagreement]:
     """Errors on lines that torch has reached: each says that whoever gets to its line, by the calls that it tells of,
     and as many iterations of the loops around it, sees it raise."""
     for finding in () if isinstance(said, str) else false_errors(said, run):

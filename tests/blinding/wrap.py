@@ -49,6 +49,12 @@ def hide(data: bytes, tree: ast.Module, chosen: set[Hidden]) -> str:
     return data.decode()
 
 
+def hidden_at(data: bytes, node: ast.expr) -> Hidden:
+    """An expression of a program, to be hidden."""
+    offsets = _Offsets(data)
+    return Hidden(offsets.start(node), offsets.end(node))
+
+
 def candidates(tree: ast.Module, data: bytes) -> dict[str, list[Hidden]]:
     """All that can be hidden in a program, by kind."""
     offsets = _Offsets(data)

@@ -49,10 +49,11 @@ class BackwardCall:
 
 @dataclass(frozen=True, slots=True)
 class Presumption:
-    """Something that a run goes on as if it knew, and where."""
+    """Something that a run goes on as if it knew, and where. That data have no graph matters only to what raises."""
 
     loc: Loc
     message: str
+    of_data: bool = False
 
 
 @dataclass(slots=True)

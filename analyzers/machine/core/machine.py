@@ -302,9 +302,9 @@ class Machine:
     def note(self, event: Event) -> None:
         self.record.events.append(event)
 
-    def presume(self, message: str, loc: Loc | None = None) -> None:
+    def presume(self, message: str, loc: Loc | None = None, *, of_data: bool = False) -> None:
         """What follows holds if `message` does, which nothing says; `loc` is where, if not here."""
-        self.record.presumptions[Presumption(loc or self.here(), message)] = None
+        self.record.presumptions[Presumption(loc or self.here(), message, of_data)] = None
 
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
         """The exception that torch (or Python) raises here; the caller raises it. Behind a guard it goes unnoted."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from analyzers.domain.lineage import Loc, Round
+from analyzers.domain.objects import HeapObject
 from analyzers.domain.state import BLOCK_BITS, Taken
 from analyzers.domain.values import Func
 from analyzers.machine.core.budget import Limits
@@ -113,6 +114,8 @@ class Record:
     bindings: dict[tuple[Loc, str], Binding] = field(default_factory=dict)
     hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
     """Bindings whose value was unknown on at least one visit."""
+    used: dict[tuple[int, tuple[str, ...]], HeapObject] = field(default_factory=dict)
+    """The objects that unknown code has used, all of them or by these methods, as they last were then."""
     given_away: set[tuple[str, str]] = field(default_factory=set)
     """The modules and qualified names of functions that unknown code was passed."""
     visited_unseen: set[tuple[str, str]] = field(default_factory=set)

@@ -49,6 +49,10 @@ class LikelyValues:
     def arguments(self, m: Machine, func: Func, env: int) -> None:
         """The same for a function's parameters, once they are bound in `env`."""
 
+    def tensor(self, m: Machine, value: Unknown) -> Value | None:
+        """The tensor that an unknown value most likely is, where it is used as one."""
+        return None
+
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         """What a call to something unknown most likely returns."""
         return None

@@ -113,6 +113,23 @@ def _stand_in(m: Machine, name: str, role: Role, value: Value, loc: Loc, env: in
     return loss
 
 
+def _as_data(m: Machine, value: Unknown) -> Ref | None:
+    """Plain data, unless the value was made of something that has a graph, or may have one."""
+    for ident in value.reach:
+        found = m.st.find(ident)
+        tensors = [ident] if isinstance(found, Tensor) else weights(m, Ref(ident)) if found is not None else []
+        if any(refreshed(m, one).requires_grad is not False for one in tensors):
+            return None
+    return _plain(m)
+
+
+def _plain(m: Machine) -> Ref:
+    """A tensor without a graph, or anything made of such."""
+    made = m.new_tensor(None, None, lineage=m.trail("?", ()))
+    m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
+    return made
+
+
 _MODELS = (Role.MODEL, Role.NETWORK)
 
 
@@ -251,9 +268,7 @@ def _presumed_data(m: Machine, args: Args) -> Value:
         m.record.unresolved.data = True
         return Unknown(None, m.fresh())
     m.presume("the data are tensors without a graph")
-    made = m.new_tensor(None, None, lineage=m.trail("?", ()))
-    m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
-    return made
+    return _plain(m)
 
 
 class ByRole(LikelyValues):
@@ -262,6 +277,18 @@ class ByRole(LikelyValues):
 
     def arguments(self, m: Machine, func: Func, env: int) -> None:
         _presume_arguments(m, func, env)
+
+    def tensor(self, m: Machine, value: Unknown) -> Value | None:
+        if not m.config.presumes or value.type not in {None, "tensor"}:
+            return None
+        made = presumed_loss(m, value)
+        if isinstance(made, Ref):
+            m.presume("the input keeps the graph of what it is made of", of_data=True)
+            return made
+        data = _as_data(m, value)
+        if data is not None:
+            m.presume("the input is data without a graph", of_data=True)
+        return data
 
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         return _made_outside(m, func, args)

@@ -84,7 +84,12 @@ def _visited_unseen(m: Machine, func: Func) -> None:
 def _object_used(m: Machine, value: Ref, methods: tuple[str, ...]) -> None:
     """Any method of an object, of the parts of a module, or of the instances of a class; if `methods` are named, only
     where it has one of those."""
-    for _, part in members(m, value, "_modules") or [("", value)]:
+    given = m.obj(value)
+    if not isinstance(given, Instance | ClassObj) or m.record.used.get((value.id, methods)) is given:
+        return
+    m.record.used[value.id, methods] = given
+    is_module = isinstance(given, Instance) and "_modules" in given.attrs
+    for part in [part for _, part in members(m, value, "_modules")] if is_module else [value]:
         found = m.obj(part)
         cls = m.st.find(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else found
         if not isinstance(cls, ClassObj) or (cls.module, cls.qualname) in m.record.visited_unseen:

@@ -105,6 +105,8 @@ def apply(
 ) -> Value:
     """Run one operator."""
     what = what or row.base
+    if m.config.presumes and m.frame.library:
+        bound = {name: _likely_operand(m, row, name, value) for name, value in bound.items()}
     if converts(m, row):
         return run_converted(m, row, bound, lambda b: apply(m, row, b, what=what, doubtful=doubtful, count=count))
     if row.out:
@@ -134,6 +136,13 @@ def apply(
         if not row.inplace:
             return decomposed(m, row, bound, what, count)
     return run_row(m, row, bound, what=what, doubtful=doubtful, count=count)
+
+
+def _likely_operand(m: Machine, row: Row, name: str, value: Value) -> Value:
+    arg = row.arg(name)
+    is_tensor = isinstance(value, Unknown) and arg is not None and arg.type in {"Tensor", "Tensor?"}
+    likely = PORTS.likely.tensor(m, value) if is_tensor and isinstance(value, Unknown) else None
+    return value if likely is None else likely
 
 
 Handler = Callable[[Machine, Row, Bound, str], "Value | None"]

@@ -53,6 +53,7 @@ def _autograd_backward(m: Machine, args: Args) -> Value:
 
 @answers("torch.autograd.grad")
 def _autograd_grad(m: Machine, args: Args) -> Value:
+    m.record.trains = True
     outputs = _many(m, args.get(0, "outputs"))
     inputs_value = args.get(1, "inputs")
     inputs = _many(m, inputs_value)

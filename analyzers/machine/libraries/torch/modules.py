@@ -14,6 +14,8 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.events import OptimizerEscaped, OutputReplaced
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
+from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import CLASSES, MARKERS, NAMED_METHODS, ClassModel, answers
 from analyzers.machine.core.signals import (
     CallBegins,
@@ -271,6 +273,11 @@ class ModuleModel(ClassModel):
                 m.st.put(holder.id, replace(registered, items=registered.items.delete(Const(name)), order=order))
 
     def call(self, m: Machine, owner: Ref, found: Instance, args: Args) -> Value:
+        if m.config.presumes:
+            named = {name: _likely(m, value) for name, value in args.kw.items()}
+            args = Args([_likely(m, value) for value in args.pos], named, args.open)
+        elif any(says_nothing(value) for value in args.all()):
+            m.record.unresolved.data = True
         return _call_module(m, owner, found, args)
 
     def holds(self, name: str) -> bool:
@@ -292,6 +299,11 @@ class ModuleModel(ClassModel):
             is_told = m.config.presumes or attrs["_hooked"] == Const(value=True)
             changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
         return changed
+
+
+def _likely(m: Machine, value: Value) -> Value:
+    likely = PORTS.likely.tensor(m, value) if isinstance(value, Unknown) else None
+    return value if likely is None else likely
 
 
 def _is_setting(value: Value) -> bool:
