@@ -114,11 +114,12 @@ def _stand_in(m: Machine, name: str, role: Role, value: Value, loc: Loc, env: in
 
 
 def _as_data(m: Machine, value: Unknown) -> Ref | None:
-    """Plain data, unless the value was made of something that has a graph, or may have one."""
+    """Plain data, unless the value was made of something that has a graph, or may have one: of a model, say."""
     for ident in value.reach:
         found = m.st.find(ident)
-        tensors = [ident] if isinstance(found, Tensor) else weights(m, Ref(ident)) if found is not None else []
-        if any(refreshed(m, one).requires_grad is not False for one in tensors):
+        if isinstance(found, Instance) or (
+            isinstance(found, Tensor) and refreshed(m, ident).requires_grad is not False
+        ):
             return None
     return _plain(m)
 
@@ -236,7 +237,7 @@ def _is_model(m: Machine, value: Value) -> bool:
 def _presumed_output(m: Machine, args: Args) -> Value:
     """The result of a presumed model: a tensor, or anything that contains some."""
     PORTS.python.run_callbacks(m)
-    operands = [v for v in args.pos if isinstance(v, Ref) and m.tensor(v) is not None]
+    operands = [part for value in args.pos for part in _tensors_in(m, value)]
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None
     lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
@@ -247,6 +248,21 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
+
+
+def _tensors_in(m: Machine, value: Value) -> list[Ref]:
+    """A tensor, or those in a list, a tuple or a dict."""
+    found = m.obj(value)
+    match value, found:
+        case Tup(items=items), _:
+            parts = items
+        case _, ListObj(items=items):
+            parts = items
+        case _, DictObj():
+            parts = tuple(found.values)
+        case _:
+            return [value] if isinstance(value, Ref) and m.tensor(value) is not None else []
+    return [tensor for part in parts for tensor in _tensors_in(m, part)]
 
 
 @answers("autograd_machine.presume_trained")
