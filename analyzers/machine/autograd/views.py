@@ -51,12 +51,15 @@ def check_readable(m: Machine, ident: int, what: str) -> None:
         raise view_error(m, tensor, what, indirect=True)
 
 
-def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool) -> PyRaise:
+def view_error(m: Machine, tensor: Tensor, what: str, *, indirect: bool, known: bool = True) -> PyRaise:
+    """`known`: whether it is this view that is used, or perhaps a view of it."""
     node = m.node(tensor.edge.node) if tensor.edge is not None and tensor.edge.node is not None else None
     modified = (
         "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
     )
-    if node is None and tensor.edge is not None:
+    if not known:
+        message = ""
+    elif node is None and tensor.edge is not None:
         # Its place in the graph is not known, so of the message only the beginning may be.
         message = "" if tensor.creation in {"no-grad", "inference"} else "Output "
     elif tensor.creation in {"no-grad", "inference"} or node is None:

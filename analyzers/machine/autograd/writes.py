@@ -33,6 +33,7 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
     if requires is False or m.st.grad is False:
         return
     sure = requires is True and m.st.grad is True
+    known = step.kind != "unknown"  # `w[unknown] = 1` writes to `w`, or to a view of it
     if tensor.requires_grad and m.st.grad is None:
         # A leaf refuses where gradients are recorded, and what else is wrong with the write is not what torch says.
         m.may_raise()
@@ -42,7 +43,7 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
         return
     if tensor.base is not None:
         if tensor.creation not in {"default", "unknown"} and sure:
-            raise view_error(m, tensor, step.what, indirect=False)
+            raise view_error(m, tensor, step.what, indirect=False, known=known)
         base = refreshed(m, tensor.base)
         if tensor.requires_grad and base.is_leaf and m.st.grad is True:
             cause = LeafWritten(subject_name(m, Ref(ident)), step.what, True, base.lineage)
@@ -52,9 +53,8 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
             )  # fmt: skip
     if tensor.requires_grad and tensor.edge is None and m.st.grad is True:
         cause = LeafWritten(subject_name(m, Ref(ident)), step.what, False, tensor.lineage, late=tensor.base is not None)
-        raise m.throw(
-            "RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause
-        )
+        message = "a leaf Variable that requires grad is being used in an in-place operation" if known else "a "
+        raise m.throw("RuntimeError", message, cause)
 
 
 RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})
