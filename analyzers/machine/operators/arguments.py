@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, Instance, ListObj, Shape, Tensor
 from analyzers.domain.values import Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.tensors import can_require_grad
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import length_of, range_items
@@ -207,6 +208,23 @@ def infer(m: Machine, row: Row, bound: Mapping[str, Value]) -> tuple[TensorType,
     except shapes.ShapeError as refused:
         refuse(m, refused)
         return None
+
+
+def surely_floating(m: Machine, row: Row, bound: Mapping[str, Value], order: int) -> bool:
+    """Whether a result has a dtype that can require grad, given that what requires grad has one. An operand of unknown
+    dtype does not take it away: it is converted to that of the others, or has no part in it."""
+    types = types_of(m, bound)
+    for name, given in types.items():
+        arg = row.arg(name)
+        if isinstance(given, TensorType) and given.dtype is None:
+            types[name] = TensorType(given.shape, m.indexes.default_dtype)
+        elif given is shapes.UNKNOWN and arg is not None and arg.type in {"Tensor", "Tensor?"}:
+            types[name] = TensorType(None, m.indexes.default_dtype)
+    try:
+        results = shapes.infer(row.base, types, default_dtype=m.indexes.default_dtype)
+    except shapes.ShapeError:
+        return False
+    return results is not None and order < len(results) and can_require_grad(results[order].dtype) is True
 
 
 def infer_list(m: Machine, row: Row, bound: Mapping[str, Value]) -> Pieces | None:

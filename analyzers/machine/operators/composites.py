@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import Bound, dtype_of, infer, ints, rank_of, shape_of, size_value, types_of
+from analyzers.machine.operators.arguments import Bound, dtype_of, infer, ints, rank_of, types_of
 from analyzers.machine.operators.casts import cast
 from analyzers.machine.operators.dispatch import kernel, op, perhaps
 from analyzers.machine.operators.opaque import decomposed, perhaps_itself
@@ -93,26 +93,6 @@ def _layer_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         weight=bound.get("weight", NONE), bias=bound.get("bias", NONE), eps=bound.get("eps", Const(1e-5)),
     )  # fmt: skip
     return result.items[0] if isinstance(result, Tup) else result
-
-
-@kernel("group_norm")
-def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
-    shape = shape_of(m, bound["input"])
-    n = size_value(shape[0]) if shape else Unknown("int")
-    c = size_value(shape[1]) if shape and len(shape) > 1 else Unknown("int")
-    tensor = m.tensor(bound["input"])
-    if tensor is None or tensor.contiguous is not True:
-        return None
-    result = op(
-        m, "native_group_norm", what, input=bound["input"], weight=bound.get("weight", NONE),
-        bias=bound.get("bias", NONE), N=n, C=c, HxW=Unknown("int"), group=bound.get("num_groups", Unknown("int")),
-        eps=bound.get("eps", Const(1e-5)),
-    )  # fmt: skip
-    first = result.items[0] if isinstance(result, Tup) else result
-    found = m.tensor(first)
-    if found is not None:
-        found.shape = shape
-    return first
 
 
 @kernel("batch_norm")

@@ -15,7 +15,16 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.havoc import havoc_value, writes_in_place
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import Bound, infer, kind_of, list_of, pieces, tensors_in, unknown_operand
+from analyzers.machine.operators.arguments import (
+    Bound,
+    infer,
+    kind_of,
+    list_of,
+    pieces,
+    surely_floating,
+    tensors_in,
+    unknown_operand,
+)
 from analyzers.machine.operators.layouts import note_layouts
 from analyzers.machine.operators.recording import cut_of
 from analyzers.ops.infer import TensorType
@@ -94,8 +103,8 @@ def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     for order in range(len(tensor_returns)):
         t = types[order] if types is not None and order < len(types) else None
         requires = result_requires_grad(m, step, t.dtype if t else None)
-        if requires and (t is None or t.dtype is None) and not m.config.presumes:
-            requires = None
+        known = m.config.presumes or (t is not None and t.dtype is not None) or surely_floating(m, row, bound, order)
+        requires = None if requires and not known else requires
         cut = cut_of(m, row, step, t.dtype if t else None)
         node = make_node(m, step, ()) if requires is not False else None
         out.append(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.domain import truth
-from analyzers.domain.objects import Edge, Tensor
+from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import FALSE, TRUE, Const, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node
 from analyzers.machine.autograd.results import new_result, pieces
@@ -11,6 +13,7 @@ from analyzers.machine.autograd.saved_tensors import PRIVATE, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import infer, tensors_in, unknown_operand
+from analyzers.ops.infer import ANY
 from analyzers.ops.table import Row
 
 MOST = 12
@@ -53,17 +56,20 @@ def unknown_steps(m: Machine, row: Row, bound: dict[str, Value], what: str) -> V
     """
     names = tuple(name for name in bound if name in _OPERANDS)
     values = [bound[name] for name in names]
-    types = infer(m, row, bound)
-    if types is None or any(unknown_operand(m, value) for value in values):
-        return None
+    hidden = any(unknown_operand(m, value) for value in values)
+    types = infer(m, row, bound) or (ANY,) * len(row.returns)
     inputs = {name: tensors_in(m, bound[name]) for name in names}
     step = Step(row.base, what, inputs, (), names, "op", m.parents(values))
     step.requires = inputs_require_grad(m, step)
+    if hidden and not step.requires:
+        step.requires = None
     requires = False if m.st.inference else truth.both(m.st.grad, step.requires)
     node = None
     if requires is not False:
         kept = [save(m, ident, name, maybe=True) for name in names for ident in inputs[name]]
         node = make_node(m, step, [PRIVATE, *kept])
+        if hidden:
+            m.st.update(node, Node, lambda made: replace(made, edges=(*made.edges, Edge(maybe=True))))
     results = []
     for index, t in enumerate(types):
         own = node

@@ -12,7 +12,7 @@ from analyzers.domain.objects import Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import Bound, ints, rank_of, shape_of
+from analyzers.machine.operators.arguments import Bound, ints, rank_of, shape_of, size_value
 from analyzers.machine.operators.dispatch import kernel, op
 from analyzers.ops.table import Row
 
@@ -61,6 +61,44 @@ def _padding(m: Machine, bound: Bound, dimensions: int) -> Value | None:
             return None
         sides.append(step * (size - 1) // 2)
     return ints(sides)
+
+
+@kernel("group_norm")
+def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    source, shape = bound["input"], shape_of(m, bound["input"])
+    given = m.tensor(source)
+    if given is not None and given.contiguous is False:
+        source = op(m, "contiguous", what, self=source)
+    result = op(
+        m, "native_group_norm", what, input=source, weight=bound.get("weight", NONE),
+        bias=bound.get("bias", NONE), N=size_value(shape[0]) if shape else Unknown("int"),
+        C=size_value(shape[1]) if shape and len(shape) > 1 else Unknown("int"), HxW=Unknown("int"),
+        group=bound.get("num_groups", Unknown("int")), eps=bound.get("eps", Const(1e-5)),
+    )  # fmt: skip
+    first = result.items[0] if isinstance(result, Tup) else result
+    found = m.tensor(first)
+    if found is not None:
+        found.shape = shape
+    if given is None or given.contiguous is None:
+        doubt_saved(m, first, "input")  # a contiguous copy of it, where it is not
+    return first
+
+
+@kernel("prelu")
+def _prelu(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
+    if shape_of(m, bound["self"]) is not None or m.tensor(bound["weight"]) is None:
+        return None
+    # The weight is viewed with as many dimensions as there are.
+    return op(m, "_prelu_kernel", what, self=bound["self"], weight=bound["weight"])
+
+
+def doubt_saved(m: Machine, result: Value, name: str) -> None:
+    """Of this operand perhaps a copy was saved."""
+    found = m.tensor(result)
+    if found is not None and found.edge is not None and found.edge.node is not None:
+        node = m.node(found.edge.node)
+        saved = tuple(replace(kept, maybe=kept.maybe or kept.name == name) for kept in node.saved)
+        m.st.put(found.edge.node, replace(node, saved=saved))
 
 
 def of_unknown_rank(m: Machine, result: Value) -> Value:
