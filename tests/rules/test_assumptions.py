@@ -117,3 +117,18 @@ y.mean().backward()
 """
     assert [each.severity for each in found(text.format("y"), "AG102")] == ["warning"]
     assert [each.severity for each in found(text.format("2"), "AG102")] == ["error"]
+
+
+def test_what_only_one_overload_saves_takes_certainty() -> None:
+    """`lerp` by a number saves nothing; a power saves its base, whatever the exponent is."""
+    text = """\
+import outside
+import torch
+y = {}.sum()
+y.backward()
+y.backward()
+"""
+    one = "torch.lerp(torch.zeros(3), torch.ones(3, requires_grad=True), outside.same(0.3))"
+    other = "(torch.ones(3, requires_grad=True) ** outside.same(2))"
+    assert [each.severity for each in found(text.format(one), "AG102")] == ["warning"]
+    assert [each.severity for each in found(text.format(other), "AG102")] == ["error"]

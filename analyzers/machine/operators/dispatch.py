@@ -7,6 +7,7 @@ treatment, in which the graph of a composite is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
@@ -63,10 +64,24 @@ def call_torch(
     others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
     what = m.extent.enclosing_operator or name.rsplit(".", 1)[-1].strip("_")
     result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
+    if others:
+        _doubt_saved(m, result, found.candidates)
     wants = kwargs.get("requires_grad")
     if wants is not None and isinstance(result, Ref):
         flag_new(m, result, PORTS.python.truth(m, wants))
     return result
+
+
+def _doubt_saved(m: Machine, result: Value, candidates: Sequence[Row]) -> None:
+    """What only some of the overloads save that may be meant is saved perhaps."""
+    shared = frozenset.intersection(*[frozenset(entry.name for entry in row.saves) for row in candidates])
+    tensor = m.tensor(result)
+    if tensor is None or tensor.edge is None or tensor.edge.node is None:
+        return
+    node = m.node(tensor.edge.node)
+    if node.kind == "unknown":
+        saved = tuple(replace(kept, maybe=kept.maybe or kept.name not in shared) for kept in node.saved)
+        m.st.put(tensor.edge.node, replace(node, saved=saved))
 
 
 def _refuse_number(m: Machine, name: str, candidates: Sequence[Row], bound: Mapping[str, Value]) -> None:
