@@ -156,6 +156,8 @@ class Indexes:
     """By the symbols of unknown values, the functions of the program that unknown code made these of."""
     runs_again: dict[Func, None] = field(default_factory=dict)
     """The functions that a backward may run again."""
+    touched_by: tuple[tuple[Func, ...], tuple[tuple[int, str, bool], ...]] | None = None
+    """What the functions that unknown code has may fill or rebind: paths from environments."""
     captured: dict[object, Captured] = field(default_factory=dict)
     """Per function, what it may do when others call it."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from analyzers.machine.core.havoc import writes_in_place
@@ -13,13 +12,13 @@ from analyzers.syntax.paths import attribute_paths
 
 def captured_by(node: n.FunctionDef | n.Lambda) -> Captured:
     nodes = list(n.walk([node.body]))
-    names = Counter(part.id for part in nodes if isinstance(part, n.Name))
-    roots = (part.value for part in nodes if isinstance(part, n.Attribute))
-    bare = names - Counter(root.id for root in roots if isinstance(root, n.Name))
+    roots = {id(part.value) for part in nodes if isinstance(part, n.Attribute)}
+    names = {part.id for part in nodes if isinstance(part, n.Name)}
+    bare = {part.id for part in nodes if isinstance(part, n.Name) and id(part) not in roots}
     own = node.locals if isinstance(node, n.FunctionDef) else frozenset[str]()
     paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
     rebound = node.globals | node.nonlocals if isinstance(node, n.FunctionDef) else frozenset[str]()
-    return Captured(frozenset(names.keys() - own) | paths, frozenset(bare.keys() - own), rebound, _writes(node))
+    return Captured(frozenset(names - own) | paths, frozenset(bare - own), rebound, _writes(node))
 
 
 def _writes(node: n.FunctionDef | n.Lambda) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from immutables import Map
@@ -42,19 +42,34 @@ def writes_what_it_is_passed(m: Machine, func: Func) -> bool:
 
 def run_callbacks(m: Machine) -> None:
     """Unknown code runs: it may call any function that unknown code was ever passed."""
-    for func in m.st.callbacks:
-        _havoc_captured(m, func)
+    if m.st.callbacks:
+        known = m.indexes.touched_by
+        if known is None or known[0] is not m.st.callbacks:
+            # Many functions of a module touch the same names.
+            everything = dict.fromkeys(each for func in m.st.callbacks for each in _touched(m, func))
+            known = m.indexes.touched_by = (m.st.callbacks, tuple(everything))
+        _havoc_touched(m, known[1])
 
 
 def _havoc_captured(m: Machine, func: Func) -> None:
+    _havoc_touched(m, _touched(m, func))
+
+
+def _touched(m: Machine, func: Func) -> Iterator[tuple[int, str, bool]]:
+    """What a function may fill or rebind: paths from names around its environment, and whether it rebinds the name."""
     used, _, rebound, _ = _captured(m, func)
     for path in sorted(used, reverse=True):
+        yield func.env, path, path.partition(".")[0] in rebound
+
+
+def _havoc_touched(m: Machine, touched: Iterable[tuple[int, str, bool]]) -> None:
+    for env, path, is_rebound in touched:
         name, _, attributes = path.partition(".")
-        at = _holder(m, func, name)
+        at = _holder(m, env, name)
         if at is None:
             continue
         value = m.env(at).vars[name]
-        if name in rebound:
+        if is_rebound:
             m.bind(at, name, Unknown(None, None, None, reach_of(value)))
         elif attributes:
             _havoc_container(m, value, attributes.split("."))
@@ -67,7 +82,7 @@ def _switches_modes(m: Machine, func: Func) -> bool:
     used, bare, _, _ = _captured(m, func)
     for path in used:
         name, _, rest = path.partition(".")
-        at = _holder(m, func, name)
+        at = _holder(m, func.env, name)
         value = m.env(at).vars[name] if at is not None else None
         if isinstance(value, Builtin) and (path in bare or not any(other.startswith(path + ".") for other in used)):
             dotted = f"{value.name}.{rest}" if rest else value.name
@@ -121,7 +136,7 @@ def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
         if callee.module.startswith("<"):
             continue
         for name in sorted(captured_by(m.whole(callee)).used):
-            at = _holder(m, callee, name)
+            at = _holder(m, callee.env, name)
             if at is None:
                 continue
             value = m.env(at).vars[name]
@@ -133,9 +148,9 @@ def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
     return found, list(objects)
 
 
-def _holder(m: Machine, func: Func, name: str) -> int | None:
-    """The nearest environment enclosing a function that binds a name."""
-    at: int | None = func.env
+def _holder(m: Machine, env: int, name: str) -> int | None:
+    """The nearest environment, from one outwards, that binds a name."""
+    at: int | None = env
     while at is not None and name not in m.env(at).vars:
         at = m.env(at).parent
     return at
