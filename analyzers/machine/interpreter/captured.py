@@ -12,13 +12,18 @@ from analyzers.syntax.paths import attribute_paths
 
 def captured_by(node: n.FunctionDef | n.Lambda) -> Captured:
     nodes = list(n.walk([node.body]))
-    roots = {id(part.value) for part in nodes if isinstance(part, n.Attribute)}
-    names = {part.id for part in nodes if isinstance(part, n.Name)}
-    bare = {part.id for part in nodes if isinstance(part, n.Name) and id(part) not in roots}
+    alone: dict[str, int] = {}
+    for part in nodes:
+        match part:
+            case n.Name(id=name):
+                alone[name] = alone.get(name, 0) + 1
+            case n.Attribute(value=n.Name(id=name)):
+                alone[name] = alone.get(name, 0) - 1
+    bare = {name for name, count in alone.items() if count > 0}
     own = node.locals if isinstance(node, n.FunctionDef) else frozenset[str]()
     paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
     rebound = node.globals | node.nonlocals if isinstance(node, n.FunctionDef) else frozenset[str]()
-    return Captured(frozenset(names - own) | paths, frozenset(bare - own), rebound, _writes(node))
+    return Captured(frozenset(alone.keys() - own) | paths, frozenset(bare - own), rebound, _writes(node))
 
 
 def _writes(node: n.FunctionDef | n.Lambda) -> bool:
