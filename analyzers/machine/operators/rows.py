@@ -44,7 +44,6 @@ def run_row(
         step.payload = Const(f"aten::{row.base}")
     step.requires = False if row.kind == "no-grad" else inputs_require_grad(m, step)
     hidden = any(unknown_operand(m, bound[n]) for n in row.differentiable if n in bound)
-    m.record.unresolved.data = m.record.unresolved.data or hidden
     if hidden and not step.requires and row.kind != "no-grad":
         step.requires = None
     if doubtful:

@@ -276,9 +276,10 @@ class ModuleModel(ClassModel):
         if m.config.presumes:
             named = {name: _likely(m, value) for name, value in args.kw.items()}
             args = Args([_likely(m, value) for value in args.pos], named, args.open)
-        elif any(says_nothing(value) for value in args.all()):
+        result = _call_module(m, owner, found, args)
+        if any(says_nothing(value) for value in args.all()) and _hangs_on_input(m, result):
             m.record.unresolved.data = True
-        return _call_module(m, owner, found, args)
+        return result
 
     def holds(self, name: str) -> bool:
         return name in TABLES
@@ -299,6 +300,12 @@ class ModuleModel(ClassModel):
             is_told = m.config.presumes or attrs["_hooked"] == Const(value=True)
             changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
         return changed
+
+
+def _hangs_on_input(m: Machine, result: Value) -> bool:
+    """Whether a module's result has a graph if its input has one."""
+    tensor = m.tensor(result)
+    return tensor is not None and tensor.requires_grad is None
 
 
 def _likely(m: Machine, value: Value) -> Value:
