@@ -386,7 +386,7 @@ class Join:
         if x == y:
             return x
         if x.counter is None and y.counter is None:
-            return replace(x, among=tuple({*x.among, *y.among}))
+            return replace(x, among=tuple(dict.fromkeys((*x.among, *y.among))))
         if x.counter is None or y.counter is None or x.name != y.name:
             return replace(x, counter=x.counter if x.counter is not None else y.counter, version=None)
         counter = self.pair(x.counter, y.counter)

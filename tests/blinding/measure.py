@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeAlias
 
 from tests.differential.compare import Disagreement, disagree, smallest
 from tests.oracle import Pool, Program, Run
@@ -88,14 +89,26 @@ def _begin(text: str, line: int) -> int:
 def measure(pairs: Iterable[tuple[str, str]], jobs: int) -> Iterator[Measured]:
     """The measure of all so far, after each few hundred programs. `pairs` are texts and the same blinded."""
     measured = Measured()
+    for batch in judged(pairs, jobs):
+        for hidden, before, after, run in batch:
+            measured.add(hidden, before, after, run)
+        yield measured
+
+
+Judged: TypeAlias = "tuple[str, Analysis | str, Analysis | str, Run]"
+
+
+def judged(pairs: Iterable[tuple[str, str]], jobs: int) -> Iterator[list[Judged]]:
+    """Programs with something hidden, what was said of them before and is now, and what torch does with them."""
     with Pool(jobs) as pool, ProcessPoolExecutor(jobs) as executor:
         rest = iter(pairs)
         while batch := list(islice(rest, 300)):
             said = executor.map(_analyses, batch, chunksize=8)
             runs = pool.run([Program.from_text(hidden) for _, hidden in batch], seconds=SECONDS)
-            for (_, hidden), (before, after), run in zip(batch, said, runs, strict=True):
-                measured.add(hidden, before, after, run)
-            yield measured
+            yield [
+                (hidden, before, after, run)
+                for (_, hidden), (before, after), run in zip(batch, said, runs, strict=True)
+            ]
 
 
 def _analyses(pair: tuple[str, str]) -> Sequence[Analysis | str]:

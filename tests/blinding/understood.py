@@ -9,20 +9,16 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 
-from tests.blinding.measure import contradicted
+from tests.blinding.measure import contradicted, judged
 from tests.blinding.parts import KINDS, without
 from tests.blinding.programs import known
 from tests.differential.generate import LEVELS, generate
-from tests.oracle import Pool, Program, Raised, Run
-from tests.support.analyzer import Analysis, Sources, analyze_or_tell
+from tests.oracle import Raised, Run
+from tests.support.analyzer import Analysis
 from tests.support.judge import foretold, matches
-
-SECONDS = 20
 
 
 @dataclass(slots=True)
@@ -90,18 +86,10 @@ def pairs(seed: int, count: int, kind: str) -> Iterator[tuple[str, str]]:
 
 def understand(programs: Iterable[tuple[str, str]], jobs: int) -> Understood:
     found = Understood()
-    with Pool(jobs) as pool, ProcessPoolExecutor(jobs) as executor:
-        rest = iter(programs)
-        while batch := list(islice(rest, 300)):
-            said = executor.map(_analyses, batch, chunksize=8)
-            runs = pool.run([Program.from_text(hidden) for _, hidden in batch], seconds=SECONDS)
-            for (_, hidden), (before, after), run in zip(batch, said, runs, strict=True):
-                found.add(hidden, before, after, run)
+    for batch in judged(programs, jobs):
+        for hidden, before, after, run in batch:
+            found.add(hidden, before, after, run)
     return found
-
-
-def _analyses(pair: tuple[str, str]) -> Sequence[Analysis | str]:
-    return [analyze_or_tell(Sources.of_text(text), "host", SECONDS) for text in pair]
 
 
 def main() -> None:
