@@ -6,7 +6,7 @@ treatment, in which the graph of a composite is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from analyzers.domain.join import reach_of
@@ -65,22 +65,22 @@ def call_torch(
     what = m.extent.enclosing_operator or name.rsplit(".", 1)[-1].strip("_")
     result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
     if others:
-        _doubt_saved(m, result, found.candidates)
+        saved = [frozenset(entry.name for entry in candidate.saves) for candidate in found.candidates]
+        doubt_saved(m, result, frozenset({""}).union(*saved) - frozenset.intersection(*saved), "unknown")
     wants = kwargs.get("requires_grad")
     if wants is not None and isinstance(result, Ref):
         flag_new(m, result, PORTS.python.truth(m, wants))
     return result
 
 
-def _doubt_saved(m: Machine, result: Value, candidates: Sequence[Row]) -> None:
-    """What only some of the overloads save that may be meant is saved perhaps."""
-    shared = frozenset.intersection(*[frozenset(entry.name for entry in row.saves) for row in candidates])
+def doubt_saved(m: Machine, result: Value, names: Collection[str], kind: str = "op") -> None:
+    """Of a result's node, if it is of a kind: these operands were saved perhaps, or perhaps copies of them were."""
     tensor = m.tensor(result)
     if tensor is None or tensor.edge is None or tensor.edge.node is None:
         return
     node = m.node(tensor.edge.node)
-    if node.kind == "unknown":
-        saved = tuple(replace(kept, maybe=kept.maybe or kept.name not in shared) for kept in node.saved)
+    if node.kind == kind:
+        saved = tuple(replace(kept, maybe=kept.maybe or kept.name in names) for kept in node.saved)
         m.st.put(tensor.edge.node, replace(node, saved=saved))
 
 

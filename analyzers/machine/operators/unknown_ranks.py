@@ -13,7 +13,7 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown,
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, ints, rank_of, shape_of, size_value
-from analyzers.machine.operators.dispatch import kernel, op
+from analyzers.machine.operators.dispatch import doubt_saved, kernel, op
 from analyzers.ops.table import Row
 
 
@@ -80,7 +80,7 @@ def _group_norm(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     if found is not None:
         found.shape = shape
     if given is None or given.contiguous is None:
-        doubt_saved(m, first, "input")  # a contiguous copy of it, where it is not
+        doubt_saved(m, first, {"input"})  # a contiguous copy of it, where it is not
     return first
 
 
@@ -90,15 +90,6 @@ def _prelu(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         return None
     # The weight is viewed with as many dimensions as there are.
     return op(m, "_prelu_kernel", what, self=bound["self"], weight=bound["weight"])
-
-
-def doubt_saved(m: Machine, result: Value, name: str) -> None:
-    """Of this operand perhaps a copy was saved."""
-    found = m.tensor(result)
-    if found is not None and found.edge is not None and found.edge.node is not None:
-        node = m.node(found.edge.node)
-        saved = tuple(replace(kept, maybe=kept.maybe or kept.name == name) for kept in node.saved)
-        m.st.put(found.edge.node, replace(node, saved=saved))
 
 
 def of_unknown_rank(m: Machine, result: Value) -> Value:
