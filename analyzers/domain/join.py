@@ -417,7 +417,8 @@ class Join:
         shorter = min(len(x.items), len(y.items))
         items = tuple(self.value(p, q) for p, q in zip(x.items[:shorter], y.items[:shorter], strict=True))
         tail = (*x.items[shorter:], *y.items[shorter:], *some(x.rest), *some(y.rest))
-        return ListObj(items, self.all(tail) if tail else None, x.kind, x.limit)
+        distinct = x.distinct and y.distinct and x.rest == y.rest and len(x.items) == len(y.items)
+        return ListObj(items, self.all(tail) if tail else None, x.kind, x.limit, distinct)
 
     def dicts(self, x: DictObj, y: DictObj) -> DictObj:
         rest = [*some(x.rest), *some(y.rest)]

@@ -195,12 +195,14 @@ class Node:
 
 @dataclass(slots=True)
 class ListObj:
-    """A list, or a `deque`: `items` are its first elements; `rest` stands for any number more, None for no more."""
+    """A list, or a `deque`: `items` are its first elements; `rest` stands for any number more, None for no more. Where
+    it is `distinct`, each of those is an object of its own, of which `rest` is like any."""
 
     items: tuple[Value, ...]
     rest: Value | None = None
     kind: str = "list"
     limit: int | None = None
+    distinct: bool = False
 
 
 @dataclass(slots=True)

@@ -224,6 +224,8 @@ class Walk:
                 raise raised
             if node.freed:
                 self.m.warn("RuntimeError", TWICE, cause)
+            elif node.freed is None:
+                self.m.record.imprecisions += 1
         if node.kind == "unimplemented" and certain:
             made = Lineage(node.what, node.loc, (), None, node.via)
             name = str(node.payload.value) if isinstance(node.payload, Const) else ""

@@ -72,12 +72,8 @@ def rebase(
     requires = truth.both(m.st.grad, step.requires)
     if requires is False:
         return
-    if requires is None:
+    if requires is None or tensor.perhaps_of is not None:
         _rebase_unknown(m, ident, tensor)
-        return
-    if tensor.perhaps_of is not None:
-        for target in (ident, tensor.perhaps_of):
-            _rebase_unknown(m, target, tensor_at(m, target))
         return
     if tensor.base is None and tensor.creation == "unknown":
         # It may be a view of something unknown, whose place in the graph changes in a different way.
@@ -131,7 +127,7 @@ def _regenerate(m: Machine, ident: int, base: int) -> None:
 
 
 def _rebase_unknown(m: Machine, ident: int, tensor: Tensor) -> None:
-    for target in (ident, tensor.base):
+    for target in (ident, tensor.base, tensor.perhaps_of):
         if target is None:
             continue
         found = tensor_at(m, target)

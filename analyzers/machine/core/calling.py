@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.values import Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
+from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_places, havoc_target, havoc_value
@@ -88,7 +88,7 @@ def used_unseen(m: Machine, value: Value, *methods: str) -> None:
 
 
 def _functions_in(m: Machine, value: Value) -> tuple[Func, ...]:
-    """The functions of the program that a value is, or may be."""
+    """The functions of the program that a value is, may be, or runs."""
     match value:
         case Func():
             return (value,)
@@ -96,6 +96,8 @@ def _functions_in(m: Machine, value: Value) -> tuple[Func, ...]:
             return (func,)
         case Partial(func=func):
             return _functions_in(m, func)
+        case BoundBuiltin(name="backward"):
+            return tuple(m.indexes.runs_again)
         case Unknown(symbol=symbol):
             return m.indexes.held.get(symbol, ())
     return ()

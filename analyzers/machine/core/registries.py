@@ -75,6 +75,10 @@ class ObjectModel:
     def delete_item(self, m: Machine, owner: Ref, found: HeapObject, index: Value) -> None:
         pass
 
+    def another(self, m: Machine, owner: Ref, found: HeapObject) -> Value:
+        """One more object like this, which stands for all of a kind."""
+        return owner
+
     def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
         return Stream((), Unknown())
 

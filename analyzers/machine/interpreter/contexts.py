@@ -40,11 +40,7 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
     found = m.obj(manager)
     if mode is not None and isinstance(found, Instance):
         before = apply_mode(m, mode)
-        previous = found.attrs.get("previous")
-        if isinstance(previous, Tup):
-            first, second = previous.items
-            before = (_truth(first), _truth(second), m.st.casting)
-        return Guard(restore=before), NONE
+        return Guard(restore=_previous(m, manager) or before), NONE
     if isinstance(found, Generator):
         return Guard(generator=found), NONE
     if isinstance(found, Instance):
@@ -58,8 +54,22 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
         raise m.throw("TypeError", "'type' object does not support the context manager protocol")
     if isinstance(manager, Unknown):
         used_unseen(m, manager, "__enter__", "__exit__")
-        return Guard(restore=lose_modes(m) if m.st.switches_out else None, swallows=None), Unknown()
+        outside = lose_modes(m) if m.st.switches_out else None
+        if any(_previous(m, Ref(ident)) is not None for ident in manager.reach):
+            outside = (m.st.grad, m.st.inference, m.st.casting)
+        return Guard(restore=outside, swallows=None), Unknown()
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
+
+
+def _previous(m: Machine, manager: Value) -> Modes | None:
+    """The modes that a `set_grad_enabled` found when it was made: leaving it restores these, not those at its entry."""
+    found = m.obj(manager)
+    match found.attrs.get("previous") if isinstance(found, Instance) and mode_of(m, manager) is not None else None:
+        case Tup(items=(grad, inference)):
+            return _truth(grad), _truth(inference), m.st.casting
+        case Unknown():
+            return None, None, m.st.casting
+    return None
 
 
 def _truth(value: Value) -> bool | None:

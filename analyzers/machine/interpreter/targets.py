@@ -119,7 +119,7 @@ def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Nod
     items = list(stream.items)
     if stream.rest is not None:
         while len(items) < len(elts):
-            items.append(stream.rest)
+            items.append(stream.make(m)())
         items = items[: len(elts)]
     if star is None:
         if len(items) != len(elts):

@@ -31,10 +31,9 @@ def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args
     items, rest = found.items, found.rest
 
     def put(new_items: tuple[Value, ...], new_rest: Value | None) -> Value:
-        limit = found.limit
-        if limit is not None and len(new_items) > limit:
-            new_items = new_items[-limit:]
-        m.st.put(receiver.id, replace(found, items=new_items, rest=new_rest))
+        kept = new_items if found.limit is None else new_items[-found.limit :]
+        distinct = found.distinct and new_rest == rest
+        m.st.put(receiver.id, replace(found, items=kept, rest=new_rest, distinct=distinct))
         return NONE
 
     match name:

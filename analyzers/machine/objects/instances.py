@@ -154,6 +154,9 @@ class InstanceModel(ObjectModel):
         if isinstance(in_class, Func) and in_class.kind == "property":
             if in_class.setter is not None:
                 call(m, in_class.setter, Args([owner, value]))
+                cls = m.st.get(found.cls) if isinstance(found.cls, int) else None
+                if isinstance(cls, ClassObj) and not cls.known:
+                    havoc_value(m, owner)  # an unknown base may set attributes in its own way
                 return
             if name not in found.attrs:
                 return

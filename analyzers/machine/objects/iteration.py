@@ -54,6 +54,8 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
 def _object_stream(m: Machine, value: Ref, unpack: int | None) -> Stream:
     found = m.obj(value)
     match found:
+        case ListObj(items=items, rest=Ref() as kind, distinct=True):
+            return Stream(items, kind, lambda: another(m, kind))
         case ListObj(items=items, rest=rest) | SetObj(items=items, rest=rest):
             return Stream(items, rest)
         case DictObj(order=order, rest=rest):
@@ -85,6 +87,12 @@ def _rest_of_iterator(m: Machine, ref: Ref, found: Iterator) -> Stream:
     left = items[found.position :]
     m.st.put(ref.id, Iterator(found.source, len(items), items, rest))
     return Stream(left, rest, counted=None if found.counted is None else found.counted + found.position)
+
+
+def another(m: Machine, kind: Ref) -> Value:
+    """A new object like this one, which stands for all of its kind."""
+    found = m.obj(kind)
+    return kind if found is None else model_of(found).another(m, kind, found)
 
 
 def any_of(items: tuple[Value, ...], rest: Value | None) -> Value:

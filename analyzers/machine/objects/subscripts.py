@@ -13,10 +13,11 @@ from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_written
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
-from analyzers.machine.core.ranges import python_slice, range_items, whole
+from analyzers.machine.core.ranges import SHOWN, python_slice, range_items, whole
 from analyzers.machine.core.registries import BUILTIN_ITEMS, TUPLES, model_of
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.iteration import another
 
 
 def get_item(m: Machine, owner: Value, index: Value) -> Value:
@@ -88,6 +89,12 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
         raise PyRaise("IndexError")
     if 0 <= at < len(items):
         return items[at]
+    found = m.obj(owner)
+    if isinstance(found, ListObj) and found.distinct and isinstance(owner, Ref) and isinstance(rest, Ref):
+        if 0 <= at < SHOWN:
+            items += tuple(another(m, rest) for _ in range(at + 1 - len(items)))
+            m.st.put(owner.id, replace(found, items=items))
+            return items[at]
     return rest if not items or at >= 0 else _element(m, (items[-1],), rest)
 
 

@@ -245,7 +245,7 @@ def pieces(m: Machine, row: Row, bound: Mapping[str, Value], count: int | None) 
 
 def list_of(m: Machine, wanted: Pieces, made: Sequence[Ref]) -> Value:
     """The list of the tensors that were made for some pieces, of which one may stand for all that follow."""
-    return Tup(tuple(made)) if wanted.rest is None else m.new(ListObj(tuple(made[:-1]), made[-1]))
+    return Tup(tuple(made)) if wanted.rest is None else m.new(ListObj(tuple(made[:-1]), made[-1], distinct=True))
 
 
 def refuse(m: Machine, error: shapes.ShapeError) -> None:

@@ -151,9 +151,9 @@ def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[Tens
     result = new_result(
         m, step, t.shape if t else None, t.dtype if t else None, node, requires=requires, contiguous=None
     )
-    tensor = tensor_at(m, result.id)
     of = tensor_at(m, source.id)
     perhaps_itself(m, source, result)
+    tensor = tensor_at(m, result.id)
     # A write to one may be a write to the other.
     tensor.counter = of.counter
     tensor.storage = of.storage

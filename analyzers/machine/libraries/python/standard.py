@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 from immutables import Map
 
@@ -133,7 +132,7 @@ def _call_random(m: Machine, rest: str, args: Args) -> Value:
         if isinstance(found, ListObj) and isinstance(target, Ref):
             element = _one_of(found)
             count = len(found.items) if found.rest is None else 0
-            m.st.put(target.id, replace(found, items=(element,) * count, rest=None if found.rest is None else element))
+            m.st.put(target.id, ListObj((element,) * count, None if found.rest is None else element, found.kind))
         return NONE
     if rest in {"choice", "sample", "choices"}:
         found = m.obj(args.get(0, "population"))

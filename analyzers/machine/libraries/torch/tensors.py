@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, HeapObject, Tensor
@@ -55,6 +57,16 @@ class TensorModel(ObjectModel):
 
     def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value:
         return call_tensor_method(m, owner, name, args)
+
+    def another(self, m: Machine, owner: Ref, found: HeapObject) -> Ref:
+        assert isinstance(found, Tensor)
+        if found.base is not None:
+            return m.new(found)
+        made = m.new_tensor(None, None)
+        own = m.st.get(made.id)
+        assert isinstance(own, Tensor)
+        m.st.put(made.id, replace(found, storage=own.storage, counter=own.counter))
+        return made
 
     def unary(self, m: Machine, op: str, owner: Ref, found: HeapObject) -> Value:
         return call_torch(m, UNARY[op], [owner], {})
