@@ -283,6 +283,7 @@ def stub(world):
     machine.unknown_int = lambda: 2
     machine.several = lambda value: [value]
     machine.says_nothing = lambda value: False
+    machine.has_tensor = lambda values: isinstance(values[0], torch.Tensor)
     machine.is_device = lambda value: isinstance(value, torch.device)
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True

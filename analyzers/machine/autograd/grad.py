@@ -55,6 +55,10 @@ def differentiate(
         if isinstance(came, Ref) and not blurred and create is not None:
             results.append(came)
             continue
+        if blurred and key not in ways.reached and not (allow_unused is False or materialize or m.config.presumes):
+            # None, or a gradient by a way that nobody sees.
+            results.append(Unknown(None, m.fresh(), m.trail("grad", m.parents([v for v, _ in outputs]))))
+            continue
         if (key in ways.reached and came != NONE) or blurred or key is None:
             if create is False or not (blurred or walk.keeps_graph() or _may_have_graph(m, came)):
                 results.append(_plain_gradient(m, tensor, create))

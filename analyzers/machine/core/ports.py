@@ -53,6 +53,10 @@ class LikelyValues:
         """The tensor that an unknown value most likely is, where it is used as one."""
         return None
 
+    def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
+        """What an unknown value most likely holds, where it is unpacked into so many items."""
+        return None
+
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         """What a call to something unknown most likely returns."""
         return None

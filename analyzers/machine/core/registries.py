@@ -117,6 +117,9 @@ class ClassModel:
     stateless = False
     """Whether it adds no state of its own to instances."""
 
+    left_alone = False
+    """Whether unknown code is presumed to keep such an object as it is."""
+
     def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
         return None
 

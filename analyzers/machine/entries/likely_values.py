@@ -23,10 +23,12 @@ from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
+from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.roles import roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.syntax import nodes as n
@@ -99,6 +101,9 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
 
 
 def _stand_in(m: Machine, name: str, role: Role, value: Value, loc: Loc, env: int | None = None) -> Value:
+    held = _passed_on(m, role, value)
+    if held is not None:
+        return held
     if role in _MODELS:
         m.presume(f"`{name}` is {'a model' if role is Role.NETWORK else 'a model that learns'}", loc)
         model = _model(m)
@@ -111,6 +116,13 @@ def _stand_in(m: Machine, name: str, role: Role, value: Value, loc: Loc, env: in
     if isinstance(loss, Ref):
         m.presume(f"`{name}` is a loss with a graph", loc)
     return loss
+
+
+def _passed_on(m: Machine, role: Role, value: Value) -> Ref | None:
+    """The model or optimizer that something unknown was made of."""
+    if not isinstance(value, Unknown):
+        return None
+    return module_of(m, value) if role in _MODELS else optimizer_of(m, value) if role is Role.OPTIMIZER else None
 
 
 def _as_data(m: Machine, value: Unknown) -> Ref | None:
@@ -152,6 +164,9 @@ def _model(m: Machine) -> Value:
 
 def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     """The result of a class or function of an installed library, if its kind is known."""
+    itself = module_of(m, func) if isinstance(func, Unknown) else None
+    if itself is not None:
+        return call(m, itself, args)
     name = outside_name(func)
     if not m.config.presumes:
         if name is not None:
@@ -305,6 +320,9 @@ class ByRole(LikelyValues):
         if data is not None:
             m.presume("the input is data without a graph", of_data=True)
         return data
+
+    def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
+        return passed_on(m, value, count)
 
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         return _made_outside(m, func, args)

@@ -114,7 +114,8 @@ def _nonlocals(node: n.FunctionDef | n.Lambda) -> frozenset[str]:
 
 
 def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Node | None) -> None:
-    stream = stream_of(m, value, unpack=len(elts)).drained(m)
+    likely = PORTS.likely.items(m, value, len(elts)) if isinstance(value, Unknown) else None
+    stream = stream_of(m, value if likely is None else Tup(tuple(likely)), unpack=len(elts)).drained(m)
     star = next((i for i, e in enumerate(elts) if isinstance(e, n.Starred)), None)
     items = list(stream.items)
     if stream.rest is not None:

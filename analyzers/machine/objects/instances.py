@@ -181,14 +181,15 @@ class InstanceModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, Instance)
-        spared = bool(m.extent.forgets) and m.st.is_library(found)
         model = class_model(found)
+        alone = m.config.presumes and model is not None and model.left_alone
+        spared = alone or (bool(m.extent.forgets) and m.st.is_library(found))
         for name, attr in by_name(found.attrs):
             table = m.obj(attr) if model is not None and model.holds(name) else None
             if isinstance(table, DictObj) and isinstance(attr, Ref):
                 for value in (*table.values, *some(table.rest)):
                     havoc_value(m, value, seen)
-                if model is not None and not table.order and model.may_fill(m, found, name):
+                if model is not None and not alone and not table.order and model.may_fill(m, found, name):
                     put(m, attr.id, table, replace(table, rest=Unknown()))
             elif not spared:
                 havoc_value(m, attr, seen)

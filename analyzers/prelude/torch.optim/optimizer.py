@@ -30,7 +30,7 @@ class Optimizer:
         params = list(params)
         if len(params) == 0:
             raise ValueError("optimizer got an empty parameter list")
-        if isinstance(params[0], dict):
+        if not autograd_machine.has_tensor(params) and isinstance(params[0], dict):
             for group in params:
                 self.add_param_group(group)
         else:

@@ -23,6 +23,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.causes import UNMATERIALIZED, LeafWritten, Plain
 from analyzers.machine.core.events import KeptOnContext
+from analyzers.machine.core.havoc import havoc_places
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
@@ -178,6 +179,8 @@ class _Call:
         step = Step(self.cls.name, self.cls.name, {}, (), parents=m.parents([value, *self.args.pos]))
         if value in dirty:
             return self._written(m, value, Edge(node, index), step)
+        if is_input and not self.marks_are_known:
+            havoc_places(m, [value.id])
         if is_input:
             value = whole_view(m, step, value, node, index)
         found = tensor_at(m, value.id)

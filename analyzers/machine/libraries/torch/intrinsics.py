@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.objects import Edge, Shape
+from analyzers.domain.objects import Edge, ListObj, Shape
 from analyzers.domain.values import NONE, BoundBuiltin, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.engine import Walk
 from analyzers.machine.autograd.graph import (
@@ -172,6 +172,13 @@ def _runs_again(m: Machine, args: Args) -> Value:
         PORTS.python.given_away(m, func)
         m.indexes.runs_again[func] = None
     return NONE
+
+
+@answers("autograd_machine.has_tensor")
+def _has_tensor(m: Machine, args: Args) -> Value:
+    """Whether some item of a list is surely a tensor."""
+    found = m.obj(args.get(0, "values"))
+    return Const(isinstance(found, ListObj) and any(m.tensor(item) is not None for item in found.items))
 
 
 @answers("autograd_machine.walk")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -150,7 +150,7 @@ def _named(m: Machine, args: Args, table: str) -> Value:
     if many:
         return m.new(ListObj((*pairs, *many), many[0]))
     more = _more(m, module)
-    return m.new(ListObj(tuple(pairs), None if more is None else Tup((Unknown("str"), more))))
+    return _listed(m, pairs, None if more is None else Tup((Unknown("str"), more)))
 
 
 @answers("autograd_machine.named_parameters")
@@ -161,8 +161,12 @@ def _named_parameters(m: Machine, args: Args) -> Value:
 @answers("autograd_machine.parameters")
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
-    found = tuple(value for _, value in members(m, module, "_parameters"))
-    return m.new(ListObj(found, _more(m, module)))
+    return _listed(m, [value for _, value in members(m, module, "_parameters")], _more(m, module))
+
+
+def _listed(m: Machine, found: Sequence[Value], more: Value | None) -> Value:
+    """Members that were found, and others that stand anywhere among them."""
+    return m.new(ListObj(tuple(found) if more is None else (more, *found), more))
 
 
 def _more(m: Machine, module: Value) -> Unknown | None:
@@ -249,6 +253,8 @@ TABLES = ("_parameters", "_buffers", "_modules")
 class ModuleModel(ClassModel):
     """An instance whose tables were created by `Module.__init__`."""
 
+    left_alone = True
+
     def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
         parametrized = parametrization(m, found, name)
         if parametrized is not None:
@@ -327,6 +333,8 @@ class BareModule(ClassModel):
 
 class OptimizerModel(ClassModel):
     """An instance whose groups were created by `Optimizer.__init__`."""
+
+    left_alone = True
 
     def doubted(self, m: Machine, ident: int, found: Instance) -> dict[str, Value] | None:
         m.note(OptimizerEscaped(m.site(), ident))

@@ -83,7 +83,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
         case "ndim":
             return Unknown("int") if tensor.shape is None else Const(len(tensor.shape))
         case "dtype":
-            return Unknown() if tensor.dtype is None else Builtin("torch." + tensor.dtype)
+            return Unknown(None, (owner.id, name)) if tensor.dtype is None else Builtin("torch." + tensor.dtype)
         case "device":
             return m.new(Instance("torch.device", _NO_ATTRS))
         case "grad_fn":

@@ -203,7 +203,15 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
             dtype = None
     if args.open:
         dtype = None
-    return cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE))
+    made = cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE))
+    if isinstance(made, Ref) and made != owner and any(_is_named_dtype(value) for value in args.all()):
+        m.st.update(made.id, Tensor, lambda t: replace(t, dtype=None))
+    return made
+
+
+def _is_named_dtype(value: Value) -> bool:
+    """Whether an unknown argument of `to` is surely no device, by its name: `x.dtype`."""
+    return isinstance(value, Unknown) and value.symbol is not None and "dtype" in str(value.symbol).lower()
 
 
 def is_device(m: Machine, value: Value) -> bool:

@@ -139,7 +139,7 @@ class TensorModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, Tensor)
-        if m.extent.forgets == "state" if found.parameter else m.config.presumes:
+        if m.config.presumes or (found.parameter and m.extent.forgets == "state"):
             tell(m, Escaped([found]))
         else:
             havoc_tensor(m, ident, found, seen)

@@ -1,0 +1,79 @@
+"""What an unknown call returns of what it was passed.
+
+`model = compile(model)`, `net = wrap(Net())`, `model, optimizer = prepare(model, optimizer)`: whatever such calls do,
+in a presumed run their result is used as the module or optimizer that they were passed.
+"""
+
+from __future__ import annotations
+
+from analyzers.domain.objects import DictObj, Instance
+from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.machine.autograd.trainables import is_module
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import GUESSES, Guess
+from analyzers.machine.objects.attributes import call_method, get_attribute
+from analyzers.machine.objects.classes import find_in_class
+
+
+def module_of(m: Machine, value: Unknown) -> Ref | None:
+    """The only module that an unknown value was made of, which it is presumed to be."""
+    return _only(m, value, [Ref(ident) for ident in value.reach if is_module(m, Ref(ident))], "model")
+
+
+def optimizer_of(m: Machine, value: Unknown) -> Ref | None:
+    """The same of an optimizer."""
+    return _only(m, value, [Ref(ident) for ident in value.reach if _is_optimizer(m, Ref(ident))], "optimizer")
+
+
+def passed_on(m: Machine, value: Unknown, count: int) -> list[Value] | None:
+    """As many items of what a call returned as it was passed arguments, if these are modules or optimizers: they are
+    what it was passed."""
+    given = m.indexes.passed.get(value.symbol, ())
+    kept = [isinstance(one, Ref) and (is_module(m, one) or _is_optimizer(m, one)) for one in given]
+    if len(given) != count or not any(kept):
+        return None
+    if not m.config.presumes:
+        m.record.unresolved.data = True
+        return None
+    m.presume("these are the model and the optimizer that were passed", m.here())
+    lineage, reach = value.lineage, value.reach
+    return [one if keep else Unknown(None, m.fresh(), lineage, reach) for one, keep in zip(given, kept, strict=True)]
+
+
+def _only(m: Machine, value: Unknown, found: list[Ref], kind: str) -> Ref | None:
+    if value.type is not None or len(found) != 1:
+        return None
+    if not m.config.presumes:
+        m.record.unresolved.data = True
+        return None
+    m.presume(f"this is the {kind} that it is made of", m.here() if value.lineage is None else value.lineage.loc)
+    return found[0]
+
+
+def _is_optimizer(m: Machine, value: Ref) -> bool:
+    found = m.obj(value)
+    return isinstance(found, Instance) and isinstance(found.cls, int) and "param_groups" in found.attrs
+
+
+def _has(m: Machine, value: Ref, name: str) -> bool:
+    """Whether a module has such an attribute."""
+    found = m.obj(value)
+    if not isinstance(found, Instance) or not isinstance(found.cls, int):
+        return False
+    tables = [m.obj(found.attrs[table]) for table in ("_modules", "_parameters", "_buffers") if table in found.attrs]
+    held = any(isinstance(table, DictObj) and Const(name) in table.items for table in tables)
+    return held or name in found.attrs or find_in_class(m, found.cls, name) is not None
+
+
+class ModuleGuess(Guess):
+    def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
+        found = module_of(m, owner)
+        return get_attribute(m, found, name) if found is not None and _has(m, found, name) else None
+
+    def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
+        found = module_of(m, owner)
+        return call_method(m, found, name, args) if found is not None and _has(m, found, name) else None
+
+
+GUESSES.insert(0, ModuleGuess())
