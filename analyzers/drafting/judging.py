@@ -34,14 +34,16 @@ def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, .
 def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:
     """Each place and rule once; where runs differ, the most severe judgement wins.
 
-    What `presumed` runs find counts where the others found nothing.
+    What `presumed` runs find counts where the others found nothing; remarks are only of what is known.
     """
     found = _gravest(judgement for run in runs for judgement in run)
     known = {(j.code, j.loc) for j in found} | {(j.code, j.raises.loc) for j in found if j.raises is not None}
     return found + tuple(
         j
         for j in _gravest(judgement for run in presumed for judgement in run)
-        if (j.code, j.loc) not in known and (j.raises is None or (j.code, j.raises.loc) not in known)
+        if j.severity != "info"
+        and (j.code, j.loc) not in known
+        and (j.raises is None or (j.code, j.raises.loc) not in known)
     )
 
 

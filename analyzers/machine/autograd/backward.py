@@ -23,6 +23,7 @@ from analyzers.machine.autograd.accumulation import (
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
+from analyzers.machine.autograd.likely_tensors import is_guess
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
@@ -46,6 +47,8 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
     if gradient != NONE:
         _check_gradient_shape(m, tensor, gradient)
     if tensor.requires_grad is False:
+        if m.config.presumes and is_guess(tensor.lineage):
+            return None
         raise m.throw("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
     if is_stale(m, tensor) and tensor.requires_grad:
         raise view_error(m, tensor, "backward", indirect=True)

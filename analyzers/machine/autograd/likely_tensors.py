@@ -11,6 +11,15 @@ from analyzers.machine.autograd.graph import edge_to
 from analyzers.machine.autograd.trainables import weights
 from analyzers.machine.core.machine import Machine
 
+GUESS = "data"
+"""The first step in the trail of a tensor of which nothing says that it has no graph."""
+
+
+def is_guess(lineage: Lineage | None) -> bool:
+    """Whether that a tensor has no graph is only presumed of the data that it is made of: no step took a graph away."""
+    steps = [] if lineage is None else list(lineage.walk())
+    return any(step.what == GUESS and not step.parents for step in steps) and all(step.cut is None for step in steps)
+
 
 def presumed_loss(m: Machine, value: Value) -> Value:
     """A loss computed, out of sight, from tensors or models in `value.reach`."""

@@ -73,8 +73,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
     result = Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values))
-    if len(args.pos) > 1:
-        m.indexes.passed[result.symbol] = tuple(args.pos)
+    if result.reach:
+        m.indexes.passed[result.symbol] = (*args.pos, *args.kw.values())
     functions = [found for value in values for found in _functions_in(m, value)]
     if functions:
         m.indexes.held[result.symbol] = tuple(functions)

@@ -49,8 +49,12 @@ class LikelyValues:
     def arguments(self, m: Machine, func: Func, env: int) -> None:
         """The same for a function's parameters, once they are bound in `env`."""
 
-    def tensor(self, m: Machine, value: Unknown) -> Value | None:
-        """The tensor that an unknown value most likely is, where it is used as one."""
+    def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
+        """The tensor that an unknown value most likely is, where used as one; with `keeps`, it may have a graph."""
+        return None
+
+    def stand_in(self, m: Machine, value: Value) -> Value | None:
+        """The tensor that an unknown value was taken for before."""
         return None
 
     def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:

@@ -6,6 +6,8 @@ in a presumed run their result is used as the module or optimizer that they were
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from analyzers.domain.objects import DictObj, Instance
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.autograd.trainables import is_module
@@ -17,13 +19,13 @@ from analyzers.machine.objects.classes import find_in_class
 
 
 def module_of(m: Machine, value: Unknown) -> Ref | None:
-    """The only module that an unknown value was made of, which it is presumed to be."""
-    return _only(m, value, [Ref(ident) for ident in value.reach if is_module(m, Ref(ident))], "model")
+    """The only module that the call which gave an unknown value was passed: the value is presumed to be that."""
+    return _only(m, value, is_module, "model")
 
 
 def optimizer_of(m: Machine, value: Unknown) -> Ref | None:
     """The same of an optimizer."""
-    return _only(m, value, [Ref(ident) for ident in value.reach if _is_optimizer(m, Ref(ident))], "optimizer")
+    return _only(m, value, _is_optimizer, "optimizer")
 
 
 def passed_on(m: Machine, value: Unknown, count: int) -> list[Value] | None:
@@ -31,7 +33,7 @@ def passed_on(m: Machine, value: Unknown, count: int) -> list[Value] | None:
     what it was passed."""
     given = m.indexes.passed.get(value.symbol, ())
     kept = [isinstance(one, Ref) and (is_module(m, one) or _is_optimizer(m, one)) for one in given]
-    if len(given) != count or not any(kept):
+    if len(given) != count or count < 2 or not any(kept):
         return None
     if not m.config.presumes:
         m.record.unresolved.data = True
@@ -41,17 +43,28 @@ def passed_on(m: Machine, value: Unknown, count: int) -> list[Value] | None:
     return [one if keep else Unknown(None, m.fresh(), lineage, reach) for one, keep in zip(given, kept, strict=True)]
 
 
-def _only(m: Machine, value: Unknown, found: list[Ref], kind: str) -> Ref | None:
-    if value.type is not None or len(found) != 1:
+def _only(m: Machine, value: Unknown, fits: Callable[[Machine, Value], bool], kind: str) -> Ref | None:
+    found = _passed(m, value, fits) if value.type is None and value.reach else []
+    if len(found) != 1:
         return None
     if not m.config.presumes:
         m.record.unresolved.data = True
         return None
-    m.presume(f"this is the {kind} that it is made of", m.here() if value.lineage is None else value.lineage.loc)
+    m.presume(f"this is the {kind} that was passed", m.here() if value.lineage is None else value.lineage.loc)
     return found[0]
 
 
-def _is_optimizer(m: Machine, value: Ref) -> bool:
+def _passed(m: Machine, value: Value, fits: Callable[[Machine, Value], bool]) -> list[Ref]:
+    """What such a call was passed that fits, through calls of calls."""
+    match value:
+        case Ref() if fits(m, value):
+            return [value]
+        case Unknown(symbol=symbol) if symbol is not None:
+            return [one for given in m.indexes.passed.get(symbol, ()) for one in _passed(m, given, fits)]
+    return []
+
+
+def _is_optimizer(m: Machine, value: Value) -> bool:
     found = m.obj(value)
     return isinstance(found, Instance) and isinstance(found.cls, int) and "param_groups" in found.attrs
 

@@ -28,6 +28,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
+from analyzers.machine.entries.likely_data import made_of_data, stand_in, tensor_for
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.roles import roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
@@ -125,24 +126,6 @@ def _passed_on(m: Machine, role: Role, value: Value) -> Ref | None:
     return module_of(m, value) if role in _MODELS else optimizer_of(m, value) if role is Role.OPTIMIZER else None
 
 
-def _as_data(m: Machine, value: Unknown) -> Ref | None:
-    """Plain data, unless the value was made of something that has a graph, or may have one: of a model, say."""
-    for ident in value.reach:
-        found = m.st.find(ident)
-        if isinstance(found, Instance) or (
-            isinstance(found, Tensor) and refreshed(m, ident).requires_grad is not False
-        ):
-            return None
-    return _plain(m)
-
-
-def _plain(m: Machine) -> Ref:
-    """A tensor without a graph, or anything made of such."""
-    made = m.new_tensor(None, None, lineage=m.trail("?", ()))
-    m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
-    return made
-
-
 _MODELS = (Role.MODEL, Role.NETWORK)
 
 
@@ -171,7 +154,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     if not m.config.presumes:
         if name is not None:
             m.record.unresolved.calls.add(name)
-        return None
+        return made_of_data(m, func, args)
     match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
             m.presume(f"`{name}` makes a model")
@@ -185,10 +168,10 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             reach = reach_of(*args.all())
             made = presumed_loss(m, Unknown(None, None, m.trail("?", m.parents(args.all())), reach))
             if not isinstance(made, Ref):
-                return None
+                return made_of_data(m, func, args)
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
-    return None
+    return made_of_data(m, func, args)
 
 
 def outside_name(value: Value) -> str | None:
@@ -291,17 +274,6 @@ def _presume_trained(m: Machine, args: Args) -> Value:
     return NONE
 
 
-@answers("autograd_machine.presumed_data")
-def _presumed_data(m: Machine, args: Args) -> Value:
-    """What a loader yields from an unknown data set: tensors without a graph, or anything made of them."""
-    del args
-    if not m.config.presumes:
-        m.record.unresolved.data = True
-        return Unknown(None, m.fresh())
-    m.presume("the data are tensors without a graph")
-    return _plain(m)
-
-
 class ByRole(LikelyValues):
     def bound(self, m: Machine, target: n.Expr, value: Value) -> Value:
         return _presumed(m, target, value)
@@ -309,17 +281,11 @@ class ByRole(LikelyValues):
     def arguments(self, m: Machine, func: Func, env: int) -> None:
         _presume_arguments(m, func, env)
 
-    def tensor(self, m: Machine, value: Unknown) -> Value | None:
-        if not m.config.presumes or value.type not in {None, "tensor"}:
-            return None
-        made = presumed_loss(m, value)
-        if isinstance(made, Ref):
-            m.presume("the input keeps the graph of what it is made of", of_data=True)
-            return made
-        data = _as_data(m, value)
-        if data is not None:
-            m.presume("the input is data without a graph", of_data=True)
-        return data
+    def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
+        return tensor_for(m, value, keeps=keeps)
+
+    def stand_in(self, m: Machine, value: Value) -> Value | None:
+        return stand_in(m, value)
 
     def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
         return passed_on(m, value, count)

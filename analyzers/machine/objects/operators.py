@@ -12,6 +12,7 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.naming import subject_name
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method
@@ -66,6 +67,8 @@ def unary(m: Machine, op: str, value: Value) -> Value:
 
 def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
     refuse_none_gradient(m, left, right)
+    if m.config.presumes:
+        left, right = _likely(m, left, right), _likely(m, right, left)
     used_unseen(m, left, f"__{DUNDER[op]}__")
     used_unseen(m, right, f"__r{DUNDER[op]}__")
     model = stronger(m, left, right)
@@ -92,6 +95,13 @@ def binary(m: Machine, op: str, left: Value, right: Value) -> Value:
         if 0 < model.rank < OF_INSTANCES and (result := model.binary(m, op, left, right)) is not None:
             return result
     return _unknown_number(m, op, left, right)
+
+
+def _likely(m: Machine, value: Value, other: Value) -> Value:
+    """A tensor for an unknown value that was one before, or stands beside one."""
+    is_beside = isinstance(value, Unknown) and model_of(m.obj(other)).rank > OF_INSTANCES
+    likely = PORTS.likely.tensor(m, value, keeps=False) if is_beside and isinstance(value, Unknown) else None
+    return likely or PORTS.likely.stand_in(m, value) or value
 
 
 def refuse_none_gradient(m: Machine, left: Value, right: Value) -> None:
@@ -201,6 +211,7 @@ def method(m: Machine, receiver: Value, name: str, args: list[Value]) -> Value |
 
 def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
     """`old op= value`: in place if the object supports it."""
+    old = PORTS.likely.stand_in(m, old) or old
     found = m.obj(old)
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         more = stream_of(m, value).drained(m)
@@ -225,6 +236,7 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
         if result is not None:
             return result
     if found is None and isinstance(old, Unknown) and old.type is None:
+        m.record.unresolved.data = True
         havoc_value(m, old)
         made = binary(m, op, old, value)
         return model_of(m.obj(made)).written_or_made(m, old, made)

@@ -13,6 +13,7 @@ from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_written
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.ranges import SHOWN, python_slice, range_items, whole
 from analyzers.machine.core.registries import BUILTIN_ITEMS, TUPLES, model_of
 from analyzers.machine.objects.attributes import call_method
@@ -142,9 +143,11 @@ def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:
 
 
 def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
+    owner = PORTS.likely.stand_in(m, owner) or owner
     found = m.obj(owner)
     if not isinstance(owner, Ref):
         if isinstance(owner, Unknown) and owner.type is None:
+            m.record.unresolved.data = True
             havoc_written(m, owner)
             for ident in owner.reach:
                 if isinstance(m.st.find(ident), ListObj | DictObj):

@@ -16,6 +16,7 @@ from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.causes import NumberWanted
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
+from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.tables import enter
 from analyzers.machine.operators.arguments import Bound, kind_of, refuse
 from analyzers.machine.operators.autocast import converts, run_converted
@@ -36,6 +37,9 @@ def call_torch(
     m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], count: int | None = None
 ) -> Value:
     """Call an operator by its Python name; `count` is the number of items expected from one that returns a list."""
+    if m.config.presumes:
+        args = [PORTS.likely.stand_in(m, a) or a for a in args]
+        kwargs = {name: PORTS.likely.stand_in(m, a) or a for name, a in kwargs.items()}
     kinds = [kind_of(m, a) for a in args]
     named = {k: kind_of(m, v) for k, v in kwargs.items() if k not in {"requires_grad", "pin_memory", "generator"}}
     found = resolve(name, kinds, named)
@@ -60,10 +64,16 @@ def call_torch(
         and (not m.frame.library or m.frame.module.startswith(_FUNCTIONAL))
     ):
         _refuse_number(m, name, found.candidates, bound)
+    if m.config.presumes:
+        bound = {name: _likely_operand(m, found.candidates, name, value) for name, value in bound.items()}
     row = _as_cpp_calls(m, found.row, bound)
     others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
     what = m.extent.enclosing_operator or name.rsplit(".", 1)[-1].strip("_")
     result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
+    if not m.config.presumes and not m.frame.library and any(says_nothing(value) for value in bound.values()):
+        found_tensor = m.tensor(result)
+        hangs = found_tensor is not None and found_tensor.requires_grad is None
+        m.record.unresolved.data = m.record.unresolved.data or hangs
     if others:
         saved = [frozenset(entry.name for entry in candidate.saves) for candidate in found.candidates]
         doubt_saved(m, result, frozenset({""}).union(*saved) - frozenset.intersection(*saved), "unknown")
@@ -121,7 +131,7 @@ def apply(
     """Run one operator."""
     what = what or row.base
     if m.config.presumes and m.frame.library:
-        bound = {name: _likely_operand(m, row, name, value) for name, value in bound.items()}
+        bound = {name: _likely_operand(m, (row,), name, value) for name, value in bound.items()}
     if converts(m, row):
         return run_converted(m, row, bound, lambda b: apply(m, row, b, what=what, doubtful=doubtful, count=count))
     if row.out:
@@ -153,11 +163,15 @@ def apply(
     return run_row(m, row, bound, what=what, doubtful=doubtful, count=count)
 
 
-def _likely_operand(m: Machine, row: Row, name: str, value: Value) -> Value:
-    arg = row.arg(name)
-    is_tensor = isinstance(value, Unknown) and arg is not None and arg.type in {"Tensor", "Tensor?"}
-    likely = PORTS.likely.tensor(m, value) if is_tensor and isinstance(value, Unknown) else None
-    return value if likely is None else likely
+def _likely_operand(m: Machine, rows: Sequence[Row], name: str, value: Value) -> Value:
+    """A tensor for an unknown value that is taken as one, whichever of these rows is meant."""
+    if not isinstance(value, Unknown) or not all(_takes_tensor(row, name) for row in rows):
+        return value
+    return PORTS.likely.tensor(m, value, keeps=m.frame.library) or value
+
+
+def _takes_tensor(row: Row, name: str) -> bool:
+    return any(arg.name == name and arg.type in {"Tensor", "Tensor?"} for arg in row.args)
 
 
 Handler = Callable[[Machine, Row, Bound, str], "Value | None"]

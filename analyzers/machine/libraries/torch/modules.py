@@ -315,7 +315,7 @@ def _hangs_on_input(m: Machine, result: Value) -> bool:
 
 
 def _likely(m: Machine, value: Value) -> Value:
-    likely = PORTS.likely.tensor(m, value) if isinstance(value, Unknown) else None
+    likely = PORTS.likely.tensor(m, value, keeps=True) if isinstance(value, Unknown) else None
     return value if likely is None else likely
 
 

@@ -132,7 +132,7 @@ TENSOR_ONLY = frozenset(
 """Methods whose call on an unknown value reveals that it is a tensor."""
 
 
-def _is_of_tensors(name: str) -> bool:
+def is_of_tensors(name: str) -> bool:
     """Whether no other object has such a method: those that write in place are all torch's own."""
     return name in TENSOR_ONLY or (
         name.endswith("_") and not name.startswith("_") and f"Tensor.{name}" in python_names()
@@ -143,7 +143,7 @@ class TensorGuess(Guess):
     """Recognizes tensors by names that only tensors have."""
 
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
-        if owner.type is None and _is_of_tensors(name):
+        if owner.type is None and is_of_tensors(name):
             return BoundBuiltin(owner, name)
         if owner.type in {"grad", "tensor"} and name in PROPERTIES:
             m.record.imprecisions += 1
@@ -154,7 +154,7 @@ class TensorGuess(Guess):
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         if owner.type == "torch.Size":
             return Unknown("int")
-        return unknown_tensor_method(m, owner, name, args) if owner.type is None and _is_of_tensors(name) else None
+        return unknown_tensor_method(m, owner, name, args) if owner.type is None and is_of_tensors(name) else None
 
 
 GUESSES.append(TensorGuess())

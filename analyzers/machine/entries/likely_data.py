@@ -1,0 +1,137 @@
+"""Data that nobody knows.
+
+What comes from a file, a loader or a simulator is in a presumed run a tensor without a graph wherever it is used as
+one, and the same tensor each time. That it has no graph is a guess: nothing is told of a loss for that reason alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import Array, Counter, Instance, Storage, Tensor
+from analyzers.domain.values import Ref, Unknown, Value
+from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import GUESSES, Guess, answers
+from analyzers.machine.libraries.numpy.arrays import array_of
+from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors
+from analyzers.machine.objects.attributes import call_method, get_attribute
+
+
+def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
+    """The tensor that an unknown value most likely is, where it is used as one.
+
+    With `keeps` it has the graph of what it is made of, if that has one; without, nothing is presumed then.
+    """
+    if not m.config.presumes or value.type not in {None, "tensor"}:
+        return None
+    known = stand_in(m, value)
+    if known is not None:
+        return known
+    made = presumed_loss(m, value) if keeps else value
+    if isinstance(made, Ref):
+        m.presume("the input keeps the graph of what it is made of", of_data=True)
+        return made
+    if not all(_has_no_graph(m, ident) for ident in value.reach):
+        return None
+    m.presume("the input is data without a graph", of_data=True)
+    return _stand(m, value)
+
+
+def stand_in(m: Machine, value: Value) -> Ref | None:
+    """The tensor that an unknown value was taken for before."""
+    if not isinstance(value, Unknown) or value.symbol is None or not m.config.presumes:
+        return None
+    kept = m.indexes.stand_ins.get(value.symbol)
+    return _restored(m, *kept) if kept is not None else None
+
+
+def _stand(m: Machine, value: Unknown) -> Ref:
+    made = plain(m, "?" if m.frame.library else GUESS)
+    tensor = m.st.get(made.id)
+    if value.symbol is not None and isinstance(tensor, Tensor):
+        m.indexes.stand_ins[value.symbol] = (made, tensor)
+    return made
+
+
+def _restored(m: Machine, ref: Ref, tensor: Tensor) -> Ref:
+    """The same stand-in on a way on which the value had not been used yet."""
+    if m.st.find(ref.id) is None:
+        m.st.put(tensor.storage, Storage())
+        m.st.put(tensor.counter, Counter())
+        m.st.put(ref.id, tensor)
+    return ref
+
+
+def plain(m: Machine, what: str = "?") -> Ref:
+    """A tensor without a graph, or anything made of such."""
+    made = m.new_tensor(None, None, lineage=m.trail(what, ()))
+    m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
+    return made
+
+
+def _has_no_graph(m: Machine, ident: int) -> bool:
+    found = m.st.find(ident)
+    return not isinstance(found, Instance) and (
+        not isinstance(found, Tensor) or refreshed(m, ident).requires_grad is False
+    )
+
+
+def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
+    """What an unknown call returns that is passed data alone: more data."""
+    reach = reach_of(func, *args.all())
+    found = [m.st.find(ident) for ident in reach]
+    if not found or not all(isinstance(one, Tensor | Array) for one in found):
+        return None
+    if not all(_has_no_graph(m, ident) and not getattr(m.st.find(ident), "parameter", False) for ident in reach):
+        return None
+    if not m.config.presumes:
+        m.record.unresolved.data = True
+        return None
+    m.presume("what is computed from data are data", of_data=True)
+    if all(isinstance(one, Array) for one in found):
+        array = array_of(m, list(args.all()), solid=True)
+        return array if isinstance(array, Ref) else None
+    made = plain(m, GUESS)
+    memories = {
+        ident if one.base is None else one.base
+        for ident, one in zip(reach, found, strict=True)
+        if isinstance(one, Tensor)
+    }
+    if len(memories) == 1:
+        m.st.update(made.id, Tensor, lambda t: replace(t, perhaps_of=min(memories)))
+    return made
+
+
+class DataGuess(Guess):
+    """A value whose methods only tensors have, or that was used as a tensor before."""
+
+    def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
+        found = self._found(m, owner, name)
+        return None if found is None else get_attribute(m, found, name)
+
+    def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
+        found = self._found(m, owner, name)
+        return None if found is None else call_method(m, found, name, args)
+
+    def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:
+        if name == "backward" or not m.config.presumes:
+            return None
+        return tensor_for(m, owner, keeps=False) if is_of_tensors(name) else stand_in(m, owner)
+
+
+GUESSES.insert(0, DataGuess())
+
+
+@answers("autograd_machine.presumed_data")
+def _presumed_data(m: Machine, args: Args) -> Value:
+    """What a loader yields from an unknown data set: tensors without a graph, or anything made of them."""
+    del args
+    if not m.config.presumes:
+        m.record.unresolved.data = True
+        return Unknown(None, m.fresh())
+    m.presume("the data are tensors without a graph")
+    return plain(m)
