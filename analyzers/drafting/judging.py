@@ -34,14 +34,14 @@ def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, .
 def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:
     """Each place and rule once; where runs differ, the most severe judgement wins.
 
-    What `presumed` runs find counts where the others found nothing; remarks are only of what is known.
+    What `presumed` runs find counts where the others found nothing; remarks are made only where models are known.
     """
     found = _gravest(judgement for run in runs for judgement in run)
     known = {(j.code, j.loc) for j in found} | {(j.code, j.raises.loc) for j in found if j.raises is not None}
     return found + tuple(
         j
         for j in _gravest(judgement for run in presumed for judgement in run)
-        if j.severity != "info"
+        if not (j.severity == "info" and j.assumes)
         and (j.code, j.loc) not in known
         and (j.raises is None or (j.code, j.raises.loc) not in known)
     )
@@ -66,7 +66,7 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
     severity = draft.severity
     if draft.event is not None and not draft.event.outside:
         event = draft.event
-        certain = facts.is_certain(event)
+        certain = facts.is_certain(event) and not facts.run.presumptions
         severity = "info" if event.expected else "error" if certain else "warning"
         raises = RaisedAt(
             event.site.loc,

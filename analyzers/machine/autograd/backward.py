@@ -113,7 +113,7 @@ def run_backward(
             note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
             m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
     retained(m, walk)
-    if retain is True and create is False and all(tensor.requires_grad is True for _, tensor in known):
+    if retain is True and create is False and all(t.requires_grad is True and not t.presumed for _, t in known):
         # If the graph may continue below an unknown value, we cannot see who else goes through it.
         tell(m, GraphRetained(walk.reached))
     if walk.unknown:

@@ -129,7 +129,7 @@ class Record:
     """Workspace modules imported here that cannot run before this one."""
     unresolved: Unresolved = field(default_factory=Unresolved)
     trains: bool = False
-    """Whether a backward was called."""
+    """Whether a backward was called, an optimizer made, or a tensor asked to require grad."""
     presumptions: dict[Presumption, None] = field(default_factory=dict)
     imprecisions: int = 0
     """How often the run met something the machine does not model."""

@@ -86,7 +86,7 @@ def says_nothing(value: Value) -> bool:
 class ModuleRun:
     """A module that has run to its end: its heap, and the environment that holds its names.
 
-    `trains`: a backward was called. `presumptions`: what was made up from the roles of names. `late` are modules that
+    `trains`: it computes gradients. `presumptions`: what was made up from the roles of names. `late` are modules that
     it imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
     run did not know and a presumed run might; `hidden_facts` are the names that held something unknown at a place.
     """

@@ -193,6 +193,10 @@ class Guess:
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         return None
 
+    def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
+        """Whether the attribute was set here."""
+        return False
+
 
 OF_INSTANCES: Final = 2
 """The rank of instances."""

@@ -148,8 +148,6 @@ def run_unknown(
         doubt(machine.record.events)
     except (PyRaise, Infeasible):
         pass
-    if presume:
-        doubt(machine.record.events)
     return FunctionRun(
         tuple(machine.record.events),
         bindings_of(machine),

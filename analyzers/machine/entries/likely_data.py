@@ -18,7 +18,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
 from analyzers.machine.libraries.numpy.arrays import array_of
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors
-from analyzers.machine.objects.attributes import call_method, get_attribute
+from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 
 
 def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
@@ -116,6 +116,15 @@ class DataGuess(Guess):
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         found = self._found(m, owner, name)
         return None if found is None else call_method(m, found, name, args)
+
+    def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
+        if name != "requires_grad" or not m.config.presumes:
+            m.record.unresolved.data = m.record.unresolved.data or name == "requires_grad"
+            return False
+        found = tensor_for(m, owner, keeps=False)
+        if found is not None:
+            set_attribute(m, found, name, value)
+        return found is not None
 
     def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         if name == "backward" or not m.config.presumes:

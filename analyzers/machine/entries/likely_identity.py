@@ -14,7 +14,7 @@ from analyzers.machine.autograd.trainables import is_module
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess
-from analyzers.machine.objects.attributes import call_method, get_attribute
+from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 from analyzers.machine.objects.classes import find_in_class
 
 
@@ -87,6 +87,12 @@ class ModuleGuess(Guess):
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         found = module_of(m, owner)
         return call_method(m, found, name, args) if found is not None and _has(m, found, name) else None
+
+    def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
+        found = module_of(m, owner)
+        if found is not None:
+            set_attribute(m, found, name, value)
+        return found is not None
 
 
 GUESSES.insert(0, ModuleGuess())

@@ -58,8 +58,6 @@ def run_module(
         exhausted = True
         doubt(machine.record.events)
         final = machine.st
-    if presume:
-        doubt(machine.record.events)
     final.log = ROOT
     return ModuleRun(
         path,

@@ -22,7 +22,7 @@ from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
-from analyzers.machine.core.registries import CALLS, PLAIN_VALUE, VALUES, model_of
+from analyzers.machine.core.registries import CALLS, GUESSES, PLAIN_VALUE, VALUES, model_of
 from analyzers.machine.core.tables import enter
 
 
@@ -58,6 +58,8 @@ def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
         model_of(found).set_attribute(m, owner, found, name, value)
         return
     if isinstance(owner, Unknown) and owner.type is None:
+        if any(guess.set_attribute(m, owner, name, value) for guess in GUESSES):
+            return
         havoc_value(m, owner)
     if owner == NONE:
         raise none_used(m, NONE, "AttributeError", f"'NoneType' object has no attribute '{name}'")

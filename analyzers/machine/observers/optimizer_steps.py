@@ -29,6 +29,7 @@ def _note(m: Machine, signal: OptimizerDid) -> None:
             lineage = m.lineage(Ref(ident))
             if lineage is not None:
                 m.notebook(TargetNetworks).trained.add(lineage)
+        m.record.trains = True
         m.note(OptimizerMade(m.site(), subject.id, tuple(parameters_of(m, subject)), all_known(m, subject)))
     elif what == "note_step":
         _note_step(m, subject)
@@ -64,6 +65,7 @@ def _note_step(m: Machine, optimizer: Ref) -> None:
         if found is not None:
             mixtures.setdefault(found.backwards, ident)
     step.mixtures = tuple((parameter, sites) for sites, parameter in mixtures.items())
+    m.record.unresolved.data = m.record.unresolved.data or bool(step.unknown)
     m.note(step)
     look(m, optimizer)
 

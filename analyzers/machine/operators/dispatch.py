@@ -79,7 +79,9 @@ def call_torch(
         doubt_saved(m, result, frozenset({""}).union(*saved) - frozenset.intersection(*saved), "unknown")
     wants = kwargs.get("requires_grad")
     if wants is not None and isinstance(result, Ref):
-        flag_new(m, result, PORTS.python.truth(m, wants))
+        required = PORTS.python.truth(m, wants)
+        m.record.trains = m.record.trains or (required is True and not m.frame.library)
+        flag_new(m, result, required)
     return result
 
 

@@ -50,6 +50,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         tensor_at(m, ref.id).inference = None
         return ref
     if name == "retain_grad" or writes_in_place(name):
+        m.record.trains = m.record.trains or name in {"retain_grad", "requires_grad_"}
         if name == "retain_grad":
             havoc_value(m, receiver)
             return NONE
