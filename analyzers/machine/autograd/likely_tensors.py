@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Lineage, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to
@@ -16,9 +16,8 @@ GUESS = "data"
 
 
 def is_guess(lineage: Lineage | None) -> bool:
-    """Whether that a tensor has no graph is only presumed of the data that it is made of: no step took a graph away."""
-    steps = [] if lineage is None else list(lineage.walk())
-    return any(step.what == GUESS and not step.parents for step in steps) and all(step.cut is None for step in steps)
+    """Whether that a tensor has no graph rests on data of which that is presumed: no step between took a graph away."""
+    return lineage is not None and any(step.what == GUESS for step in graph_trail(lineage))
 
 
 def presumed_loss(m: Machine, value: Value) -> Value:

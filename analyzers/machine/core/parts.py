@@ -156,6 +156,8 @@ class Indexes:
     """By the symbols of unknown values, the functions of the program that unknown code made these of."""
     stand_ins: dict[object, tuple[Ref, Tensor]] = field(default_factory=dict)
     """By the symbols of unknown values, the tensors that they were taken for, as these began."""
+    loaded: set[object] = field(default_factory=set)
+    """The symbols of unknown items of loops, and of what is in them."""
     passed: dict[object, tuple[Value, ...]] = field(default_factory=dict)
     """By the symbols of what unknown calls returned, what they were passed."""
     runs_again: dict[Func, None] = field(default_factory=dict)

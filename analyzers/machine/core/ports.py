@@ -5,6 +5,7 @@ The implementations are installed when the machine is assembled; until then the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from analyzers.domain.truth import Truth
@@ -52,6 +53,12 @@ class LikelyValues:
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         """The tensor that an unknown value most likely is, where used as one; with `keeps`, it may have a graph."""
         return None
+
+    def loaded(self, m: Machine, item: Unknown) -> None:
+        """An item comes from something that nobody knows."""
+
+    def unpacked(self, m: Machine, value: Value, items: Sequence[Value]) -> None:
+        """A value is unpacked into items."""
 
     def stand_in(self, m: Machine, value: Value) -> Value | None:
         """The tensor that an unknown value was taken for before."""

@@ -16,9 +16,9 @@ from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
-from analyzers.machine.libraries.numpy.arrays import array_of
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
+from analyzers.ops.resolve import python_names
 
 
 def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
@@ -38,7 +38,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     if not all(_has_no_graph(m, ident) for ident in value.reach):
         return None
     m.presume("the input is data without a graph", of_data=True)
-    return _stand(m, value)
+    return _stand(m, value, sure=keeps)
 
 
 def stand_in(m: Machine, value: Value) -> Ref | None:
@@ -49,8 +49,21 @@ def stand_in(m: Machine, value: Value) -> Ref | None:
     return _restored(m, *kept) if kept is not None else None
 
 
-def _stand(m: Machine, value: Unknown) -> Ref:
-    made = plain(m, "?" if m.frame.library else GUESS)
+def note_loaded(m: Machine, item: Value) -> None:
+    """What comes from something that nobody knows, and is not made of the program's objects, are data."""
+    if isinstance(item, Unknown) and item.symbol is not None and not item.reach and m.config.presumes:
+        m.indexes.loaded.add(item.symbol)
+
+
+def is_loaded(m: Machine, symbol: object) -> bool:
+    """Whether an unknown value is an item of a loop, or an attribute or item of one."""
+    while isinstance(symbol, tuple) and symbol not in m.indexes.loaded:
+        symbol = symbol[0]
+    return symbol in m.indexes.loaded
+
+
+def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
+    made = plain(m, "?" if sure or is_loaded(m, value.symbol) else GUESS)
     tensor = m.st.get(made.id)
     if value.symbol is not None and isinstance(tensor, Tensor):
         m.indexes.stand_ins[value.symbol] = (made, tensor)
@@ -92,10 +105,7 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
         m.record.unresolved.data = True
         return None
     m.presume("what is computed from data are data", of_data=True)
-    if all(isinstance(one, Array) for one in found):
-        array = array_of(m, list(args.all()), solid=True)
-        return array if isinstance(array, Ref) else None
-    made = plain(m, GUESS)
+    made = plain(m, GUESS if isinstance(func, Unknown) else "?")
     memories = {
         ident if one.base is None else one.base
         for ident, one in zip(reach, found, strict=True)
@@ -129,7 +139,8 @@ class DataGuess(Guess):
     def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         if name == "backward" or not m.config.presumes:
             return None
-        return tensor_for(m, owner, keeps=False) if is_of_tensors(name) else stand_in(m, owner)
+        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and f"Tensor.{name}" in python_names())
+        return tensor_for(m, owner, keeps=False) if named else stand_in(m, owner)
 
 
 GUESSES.insert(0, DataGuess())

@@ -10,6 +10,7 @@ tensors. Everything that such a run finds is possible, never certain, and none o
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 from immutables import Map
@@ -28,7 +29,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
-from analyzers.machine.entries.likely_data import made_of_data, stand_in, tensor_for
+from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.roles import roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
@@ -283,6 +284,14 @@ class ByRole(LikelyValues):
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         return tensor_for(m, value, keeps=keeps)
+
+    def loaded(self, m: Machine, item: Unknown) -> None:
+        note_loaded(m, item)
+
+    def unpacked(self, m: Machine, value: Value, items: Sequence[Value]) -> None:
+        if isinstance(value, Unknown) and is_loaded(m, value.symbol):
+            for item in items:
+                note_loaded(m, item)
 
     def stand_in(self, m: Machine, value: Value) -> Value | None:
         return stand_in(m, value)

@@ -122,6 +122,7 @@ def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Nod
         while len(items) < len(elts):
             items.append(stream.make(m)())
         items = items[: len(elts)]
+        PORTS.likely.unpacked(m, value, items)
     if star is None:
         if len(items) != len(elts):
             words = "not enough values to unpack" if len(items) < len(elts) else "too many values to unpack"

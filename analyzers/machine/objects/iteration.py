@@ -8,6 +8,7 @@ from analyzers.domain.values import Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.machine import Machine, lose_modes
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.ranges import SHOWN, range_items
 from analyzers.machine.core.registries import model_of
 from analyzers.machine.core.streams import Stream
@@ -45,7 +46,10 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
             def item() -> Value:
                 if runs:
                     lose_modes(m)  # a generator may stop inside `with no_grad()`
-                return Unknown(None, m.fresh(), lineage, reach)
+                made = Unknown(None, m.fresh(), lineage, reach)
+                if unpack is None:
+                    PORTS.likely.loaded(m, made)
+                return made
 
             return Stream((), value, item)
     return Stream((), Unknown())
