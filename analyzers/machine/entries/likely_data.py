@@ -16,9 +16,8 @@ from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
-from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors
+from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
-from analyzers.ops.resolve import python_names
 
 
 def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
@@ -139,7 +138,7 @@ class DataGuess(Guess):
     def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         if name == "backward" or not m.config.presumes:
             return None
-        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and f"Tensor.{name}" in python_names())
+        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and tensors_have(name))
         return tensor_for(m, owner, keeps=False) if named else stand_in(m, owner)
 
 

@@ -133,11 +133,14 @@ TENSOR_ONLY = frozenset(
 """Methods whose call on an unknown value reveals that it is a tensor."""
 
 
+def tensors_have(name: str) -> bool:
+    """Whether tensors have an operator as a method of this name."""
+    return f"Tensor.{name}" in python_names()
+
+
 def is_of_tensors(name: str) -> bool:
     """Whether no other object has such a method: those that write in place are all torch's own."""
-    return name in TENSOR_ONLY or (
-        name.endswith("_") and not name.startswith("_") and f"Tensor.{name}" in python_names()
-    )
+    return name in TENSOR_ONLY or (name.endswith("_") and not name.startswith("_") and tensors_have(name))
 
 
 class TensorGuess(Guess):
