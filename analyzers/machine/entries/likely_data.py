@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Array, Counter, Instance, Storage, Tensor
+from analyzers.domain.join import reach_of, some
+from analyzers.domain.objects import Array, Counter, Instance, ListObj, Storage, Tensor
 from analyzers.domain.values import Ref, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
@@ -49,9 +49,17 @@ def stand_in(m: Machine, value: Value) -> Ref | None:
 
 
 def note_loaded(m: Machine, item: Value) -> None:
-    """What comes from something that nobody knows, and is not made of the program's objects, are data."""
-    if isinstance(item, Unknown) and item.symbol is not None and not item.reach and m.config.presumes:
-        m.indexes.loaded.add(item.symbol)
+    """What comes from something that nobody knows, and is made of nothing but data, are data."""
+    if isinstance(item, Unknown) and item.symbol is not None and m.config.presumes:
+        if all(_holds_no_graph(m, ident) for ident in item.reach):
+            m.indexes.loaded.add(item.symbol)
+
+
+def _holds_no_graph(m: Machine, ident: int) -> bool:
+    found = m.st.find(ident)
+    if isinstance(found, ListObj):
+        return all(_has_no_graph(m, inner) for inner in reach_of(*found.items, *some(found.rest)))
+    return isinstance(found, Tensor | Array) and _has_no_graph(m, ident)
 
 
 def is_loaded(m: Machine, symbol: object) -> bool:
