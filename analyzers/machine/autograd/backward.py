@@ -42,8 +42,10 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
     """Check a root, in torch's order: the gradient's sizes, a graph, a single element; returns None if it is
     unknown."""
     if not isinstance(value, Ref):
+        m.record.unresolved.data = True
         return None
     tensor = refreshed(m, value.id)
+    m.record.unresolved.data = m.record.unresolved.data or tensor.requires_grad is None
     if gradient != NONE:
         _check_gradient_shape(m, tensor, gradient)
     if tensor.requires_grad is False:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, HeapObject, by_name
 from analyzers.domain.values import Func
+from analyzers.machine.core.events import Event, StepCall
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program, Unresolved
@@ -27,6 +29,15 @@ def may_be_filled(program: Program, unresolved: Unresolved, find: Find, outside_
         or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in unresolved.names.items())
         or any(outside_kind(name) in KINDS for name in unresolved.calls)
     )
+
+
+def hangs_on_data(events: Iterable[Event]) -> bool:
+    """Whether some `step()` has never met a gradient for sure, and perhaps has met some."""
+    steps: dict[Loc, list[StepCall]] = {}
+    for event in events:
+        if isinstance(event, StepCall):
+            steps.setdefault(event.site.loc, []).append(event)
+    return any(all(one.unknown and not one.with_grad for one in calls) for calls in steps.values())
 
 
 def _roles(program: Program, module: str, func: Func | None, find: Find) -> dict[str, Role]:

@@ -65,7 +65,6 @@ def _note_step(m: Machine, optimizer: Ref) -> None:
         if found is not None:
             mixtures.setdefault(found.backwards, ident)
     step.mixtures = tuple((parameter, sites) for sites, parameter in mixtures.items())
-    m.record.unresolved.data = m.record.unresolved.data or bool(step.unknown)
     m.note(step)
     look(m, optimizer)
 

@@ -16,7 +16,6 @@ from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.causes import NumberWanted
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.tables import enter
 from analyzers.machine.operators.arguments import Bound, kind_of, refuse
 from analyzers.machine.operators.autocast import converts, run_converted
@@ -70,10 +69,6 @@ def call_torch(
     others = [c for c in found.candidates if c.grad_fn != found.row.grad_fn or c.kind != found.row.kind]
     what = m.extent.enclosing_operator or name.rsplit(".", 1)[-1].strip("_")
     result = apply(m, row, bound, what=what, doubtful=bool(others), count=count)
-    if not m.config.presumes and not m.frame.library and any(says_nothing(value) for value in bound.values()):
-        found_tensor = m.tensor(result)
-        hangs = found_tensor is not None and found_tensor.requires_grad is None
-        m.record.unresolved.data = m.record.unresolved.data or hangs
     if others:
         saved = [frozenset(entry.name for entry in candidate.saves) for candidate in found.candidates]
         doubt_saved(m, result, frozenset({""}).union(*saved) - frozenset.intersection(*saved), "unknown")

@@ -29,7 +29,7 @@ from analyzers.ops.resolve import python_names, signatures
 def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
     lineage = m.trail(name, m.parents([receiver, *args.pos]))
     if name == "backward":
-        m.record.trains = True
+        m.record.trains = m.record.unresolved.data = True
         if m.config.presumes:
             loss = presumed_loss(m, receiver)
             if loss != receiver:
