@@ -98,6 +98,20 @@ class Finding:
     assumes: tuple[Related, ...] = ()
 
 
+Grasp: TypeAlias = Literal["followed", "in part", "lost"]
+"""How far a backward is understood: by what the program says, with something presumed or left out, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """A call of `backward()`. `about` says what is not known, `since` where that begins, if there is such a place."""
+
+    place: Place
+    grasp: Grasp
+    about: str = ""
+    since: Place | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """A finding as one file shows it: at its own place, or, where that is in another file, at a step of its trace."""

@@ -24,7 +24,7 @@ from threading import RLock
 from typing import TypeVar
 
 from analyzers.graph.cards import card_at
-from analyzers.host.answers import facts, findings, graph, sightings
+from analyzers.host.answers import backwards, facts, findings, graph, sightings
 from analyzers.host.files import module
 from analyzers.host.places import Positions
 from analyzers.host.runs import recorded_at
@@ -34,7 +34,7 @@ from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
 from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
-from analyzers.report import Card, Choice, Edit, Fact, Finding, Graph, Sighting
+from analyzers.report import Backward, Card, Choice, Edit, Fact, Finding, Graph, Sighting
 from analyzers.rules.text import suppression
 
 T = TypeVar("T")
@@ -109,6 +109,11 @@ class Snapshot:
         """What runs that begin in this file find, here or in the files that they call into."""
         with self._held() as db:
             return findings(db, path)
+
+    def backwards(self, path: str) -> tuple[Backward, ...]:
+        """How far each backward is understood, in this file and in those that its runs call into."""
+        with self._held() as db:
+            return backwards(db, path)
 
     def sightings(self, path: str) -> tuple[Sighting, ...]:
         """What a file shows: the findings that point into it, and those that come from elsewhere and show there."""

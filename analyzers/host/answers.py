@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
+from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import judge, placed, together
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
@@ -14,7 +15,7 @@ from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at,
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
-from analyzers.report import Choice, Fact, Finding, Graph, Place, Sighting
+from analyzers.report import Backward, Choice, Fact, Finding, Graph, Place, Sighting
 from analyzers.rules import RULES
 from analyzers.rules.text import file_too_large, suppression, syntax_error
 from analyzers.rules.text.suppression import Comments, Use
@@ -129,6 +130,15 @@ def as_chosen(chosen: Choice, finding: Finding) -> Finding | None:
     expected = finding.raises is not None and finding.raises.expected
     severity = dict(chosen.severities).get(finding.code)
     return finding if severity is None or expected else replace(finding, severity=severity)
+
+
+@query
+def backwards(db: Database, path: str) -> tuple[Backward, ...]:
+    """How far the backwards of a file's runs are understood."""
+    if is_too_large(db, path):
+        return ()
+    presumed = (run_of(db, path, index, True) for index in presuming(db, path))
+    return tuple(grasp.backwards(path, runs_of(db, path), presumed, Positions(db)))
 
 
 @query

@@ -87,6 +87,9 @@ def _check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path to assume for standard input")
     parser.add_argument("--statistics", action="store_true", help="show the number of findings for each rule")
+    parser.add_argument(
+        "--coverage", action="store_true", help="list each call of `backward()`, and how far it is understood"
+    )
     parser.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
     parser.add_argument(

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from analyzers.report import Finding
+from analyzers.drafting.grasp import RANKS
+from analyzers.report import Backward, Finding, Place
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source, shown_path
 from autograd_lsp.reports.levels import LEVELS
@@ -32,7 +33,17 @@ def by_file(reports: list[Report], configuration: Configuration) -> list[Report]
     placed: dict[str, dict[tuple[object, ...], Finding]] = {path: {} for path in own}
     texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
     notebooks = {path: notebook for report in reports for path, notebook in report.notebooks.items()}
+    grasped: dict[str, dict[Place, Backward]] = {}
     for report in reports:
+        for backward in report.backwards:
+            path = backward.place.path
+            if path not in own:
+                continue
+            seen = grasped.setdefault(path, {})
+            known_so_far = seen.get(backward.place)
+            if known_so_far is None or RANKS[backward.grasp] < RANKS[known_so_far.grasp]:
+                seen[backward.place] = backward
+            texts[path].update(report.texts)
         for finding in report.findings:
             path = finding.place.path
             if path not in own and configuration.excludes(path):
@@ -46,6 +57,7 @@ def by_file(reports: list[Report], configuration: Configuration) -> list[Report]
         replace(
             own.get(path) or Report(Source(shown_path(path), path)),
             findings=tuple(sorted(found.values(), key=lambda f: (f.place, f.code))),
+            backwards=tuple(sorted(grasped.get(path, {}).values(), key=lambda b: b.place)),
             texts=texts[path],
             notebooks=notebooks,
         )

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING
 import analyzers
 import autograd_lsp
 from analyzers.program.disk import read_regular_file
-from analyzers.report import Choice, Finding
+from analyzers.report import Backward, Choice, Finding
 from autograd_lsp.environment import cache_folder, cache_lies_below
 from autograd_lsp.process.drafts import write_whole
 from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
+from autograd_lsp.reports.report import Report
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -61,12 +62,13 @@ class Cache:
         self._folder = self._base / version()
         self._files: dict[str, bytes] = {}
 
-    def findings(self, path: str) -> tuple[Finding, ...] | None:
-        """What was found in a file, if nothing that it rests on is different now."""
+    def kept(self, path: str) -> tuple[tuple[Finding, ...], tuple[Backward, ...]] | None:
+        """What was found in a file, and how far its backwards are understood, if nothing that it rests on is different
+        now."""
         entry = self._load(path)
         if entry is None or entry.path != path or entry.digest != self._digest(entry, self._file_now):
             return None
-        return entry.findings
+        return entry.findings, entry.backwards
 
     def agrees(self, path: str, data: bytes | None) -> bool:
         """Whether a file, as it is now, is what findings were found to hold for."""
@@ -77,16 +79,18 @@ class Cache:
         entry = self._load(path)
         return frozenset() if entry is None else frozenset(entry.files)
 
-    def entry(self, path: str, findings: tuple[Finding, ...], snapshot: Snapshot, *, is_open: bool = False) -> bytes:
-        """What `put` keeps of findings; nothing where they may be other ones the next time.
+    def entry(self, report: Report, snapshot: Snapshot, *, is_open: bool = False) -> bytes:
+        """What `put` keeps of a report; nothing where it may be another one the next time.
 
         `is_open`: there are libraries of which something else may be known by then.
         """
+        path = report.source.path
         grounds = snapshot.grounds(path)
         if grounds is None or (grounds.asks_outside and is_open):
             return b""
         files, chosen = tuple(sorted(grounds.files)), tuple(sorted(grounds.chosen))
-        entry = Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, "", findings)
+        told = report.findings, report.backwards
+        entry = Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, "", *told)
         digest = self._digest(entry, lambda file: _digest_of(snapshot.source(file)))
         return entry_bytes(replace(entry, digest=digest))
 

@@ -12,13 +12,14 @@ import zlib
 from dataclasses import dataclass, fields, is_dataclass
 from typing import get_args
 
-from analyzers.report import Edit, Effect, Finding, Fix, Place, Raises, Related, Severity
+from analyzers.report import Backward, Edit, Effect, Finding, Fix, Grasp, Place, Raises, Related, Severity
 
 _MOST = 4_000_000
 """The bytes of JSON that an entry has at most: larger ones are not kept."""
 
 _SEVERITIES: dict[object, Severity] = {severity: severity for severity in get_args(Severity)}
 _EFFECTS: dict[object, Effect | None] = {effect: effect for effect in (None, *get_args(Effect))}
+_GRASPS: dict[object, Grasp] = {grasp: grasp for grasp in get_args(Grasp)}
 _CHECKSUM = hashlib.sha256().digest_size
 
 
@@ -33,6 +34,7 @@ class Entry:
     looks_together: bool
     digest: str
     findings: tuple[Finding, ...]
+    backwards: tuple[Backward, ...] = ()
 
 
 def entry_bytes(entry: Entry) -> bytes:
@@ -65,9 +67,19 @@ def _plain(value: object) -> object:
 
 def _entry(data: object) -> Entry:
     match data:
-        case [str(path), list(files), list(chosen), bool(outside), bool(together), str(digest), list(findings)]:
-            found = tuple(map(_finding, findings))
-            return Entry(path, _texts(files), _texts(chosen), outside, together, digest, found)
+        case [
+            str(path), list(files), list(chosen), bool(outside), bool(together), str(digest),
+            list(findings), list(backwards),
+        ]:  # fmt: skip
+            found, grasped = tuple(map(_finding, findings)), tuple(map(_backward, backwards))
+            return Entry(path, _texts(files), _texts(chosen), outside, together, digest, found, grasped)
+    raise _NotAnEntryError
+
+
+def _backward(data: object) -> Backward:
+    match data:
+        case [place, grasp, str(about), since]:
+            return Backward(_place(place), _GRASPS[grasp], about, None if since is None else _place(since))
     raise _NotAnEntryError
 
 

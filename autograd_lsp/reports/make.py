@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from analyzers.program.disk import read_from_disk
-from analyzers.report import Finding, Place
+from analyzers.report import Backward, Finding, Place
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment, fingerprint
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
@@ -24,7 +24,7 @@ from autograd_lsp.reports.report import Report
 from autograd_lsp.reports.surroundings import place_of
 
 if TYPE_CHECKING:
-    from analyzers.host import Host, Snapshot
+    from analyzers.host import Host
 
 _FEW_FILES = 8
 _FILES_TO_REMEMBER = 50
@@ -139,9 +139,10 @@ def _cache(task: Task) -> Cache:
 
 def _known(cache: Cache, source: Source, read: Reader) -> Report | None:
     """What an earlier check has said of a file, if that holds."""
-    findings = cache.findings(source.path)
-    if findings is None:
+    kept = cache.kept(source.path)
+    if kept is None:
         return None
+    findings, backwards = kept
     notebooks: dict[str, Notebook] = {}
     if is_notebook(source):
         try:
@@ -152,12 +153,12 @@ def _known(cache: Cache, source: Source, read: Reader) -> Report | None:
             return None
         notebooks[source.path] = notebook
     texts: dict[str, str] = {}
-    for path in _paths(findings):
+    for path in _paths(findings, backwards):
         data = read(path)
         if not cache.agrees(path, data):
             return None
         texts[path] = (data or b"").decode("utf-8", "surrogateescape")
-    return Report(source, findings, texts=texts, notebooks=notebooks)
+    return Report(source, findings, backwards=backwards, texts=texts, notebooks=notebooks)
 
 
 def _job_count(jobs: int | None, files: int) -> int:
@@ -198,7 +199,7 @@ class Work:
             return report
         if self._cache is not None:
             is_open = self._environment.has_failed or not self._environment.is_settled
-            entry = self._cache.entry(source.path, report.findings, self._host.snapshot(), is_open=is_open)
+            entry = self._cache.entry(report, self._host.snapshot(), is_open=is_open)
             if self._is_away:
                 report = replace(report, entry=entry)
             elif entry:
@@ -252,7 +253,9 @@ def _report(
             return Report(source, facts=facts, texts=texts, notebooks=notebooks)
         found = settled(host, environment, lambda: snapshot.findings(source.path))
         findings = tuple(sorted(found, key=_by_place))
-        return Report(source, findings, texts=_texts(snapshot, findings), notebooks=notebooks)
+        backwards = snapshot.backwards(source.path)
+        texts = {path: snapshot.text(path) for path in _paths(findings, backwards)}
+        return Report(source, findings, backwards=backwards, texts=texts, notebooks=notebooks)
     except UnreadableError as error:
         return Report(source, (_unreadable(source.path, str(error)),), texts={source.path: ""}, failure="unreadable")
     except Exception:
@@ -276,13 +279,9 @@ def _unreadable(path: str, reason: str) -> Finding:
     return Finding("AG001", "unreadable-file", "error", f"cannot read this file: {reason}", Place(path, 0, 0))
 
 
-def _texts(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, str]:
-    return {path: snapshot.text(path) for path in _paths(findings)}
-
-
-def _paths(findings: Sequence[Finding]) -> list[str]:
-    """The files that findings point into."""
-    paths: set[str] = set()
+def _paths(findings: Sequence[Finding], backwards: Sequence[Backward]) -> list[str]:
+    """The files that a report points into."""
+    paths = {place.path for one in backwards for place in (one.place, one.since) if place is not None}
     for finding in findings:
         paths.add(finding.place.path)
         paths.update(step.place.path for step in (*finding.related, *finding.assumes))

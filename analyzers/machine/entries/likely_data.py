@@ -160,5 +160,5 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     if not m.config.presumes:
         m.record.unresolved.data = True
         return Unknown(None, m.fresh())
-    m.presume("the data are tensors without a graph")
+    m.presume("the data are tensors without a graph", of_data=True)
     return plain(m)

@@ -111,7 +111,8 @@ def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, not
     if options.write_baseline:
         notes = (*notes, write_baseline(options.write_baseline, reports))
         reports = [report if report.failure else replace(report, findings=()) for report in reports]
-    formats.write(options.format, stream, reports, options.statistics, options.fail_on, (*notes, *checked.notes))
+    told = (*notes, *checked.notes)
+    formats.write(options.format, stream, reports, options.statistics, options.fail_on, told, options.coverage)
     if any(report.failure for report in checked.reports):
         return USAGE
     failing = any(fails(finding, options.fail_on) for report in reports for finding in report.findings)

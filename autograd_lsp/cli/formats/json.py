@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from analyzers.report import Finding, Fix, Place
+from analyzers.report import Backward, Finding, Fix, Place
 from autograd_lsp.cli.formats.wording import count_by_rule
 from autograd_lsp.files.sources import shown_path
 from autograd_lsp.reports.report import Report, Spot, Texts
@@ -35,13 +35,26 @@ def cell_json(spot: Spot) -> dict[str, Any]:
 
 def _file(report: Report) -> dict[str, Any]:
     encoder = Encoder(report)
-    return {"path": report.source.shown, "findings": [encoder.finding(finding) for finding in report.findings]}
+    return {
+        "path": report.source.shown,
+        "findings": [encoder.finding(finding) for finding in report.findings],
+        "backwards": [encoder.backward(backward) for backward in report.backwards],
+    }
 
 
 class Encoder:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.texts = Texts(report)
+
+    def backward(self, backward: Backward) -> dict[str, Any]:
+        """How far a call of `backward()` is understood; `since` is null where no place tells."""
+        return {
+            **self.where(backward.place),
+            "status": backward.grasp,
+            "about": backward.about,
+            "since": None if backward.since is None else self.where(backward.since),
+        }
 
     def finding(self, finding: Finding) -> dict[str, Any]:
         return {

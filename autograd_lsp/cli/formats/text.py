@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -10,7 +11,8 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from analyzers.report import Finding
+from analyzers.drafting.grasp import RANKS
+from analyzers.report import Backward, Finding
 from autograd_lsp.cli.formats.excerpt import Mark, excerpt
 from autograd_lsp.cli.formats.wording import Wording, plural, statistics_lines
 from autograd_lsp.config.selectors import matching
@@ -22,7 +24,9 @@ from autograd_lsp.text.urls import rule_page
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Sequence[str] = ()) -> None:
+def write(
+    stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Sequence[str] = (), coverage: bool = False
+) -> None:
     """Colours are for terminals, and for those who ask (`FORCE_COLOR`), unless they decline (`NO_COLOR`)."""
     is_file = stream is not sys.stdout
     console = Console(
@@ -40,9 +44,36 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Se
     if statistics:
         for line in statistics_lines(reports):
             console.print(line)
+    if coverage:
+        for report in reports:
+            for backward in report.backwards:
+                console.print(grasped(report, backward))
     for note in notes:
         console.print(note)
+    if (understood := understanding(reports)) is not None:
+        console.print(understood)
     console.print(_summary(reports))
+
+
+def grasped(report: Report, backward: Backward) -> Text:
+    """A line on one backward: how far it is understood, and what is missing."""
+    words = Wording(report, Texts(report))
+    since = "" if backward.since is None else f", since {words.where(backward.since)}"
+    about = f": {backward.about}{since}" if backward.about else ""
+    return Text(f"{words.where(backward.place)}: {backward.grasp}{about}")
+
+
+def understanding(reports: Sequence[Report]) -> Text | None:
+    """How many backwards are understood, and of the first that is not, why; nothing where all are."""
+    all_told = [(report, backward) for report in reports for backward in report.backwards]
+    left = [(report, backward) for report, backward in all_told if backward.grasp != "followed"]
+    if not left:
+        return None
+    counts = Counter(backward.grasp for _, backward in all_told)
+    told = [f"{counts[grasp]} {grasp}" for grasp in ("followed", "in part", "lost") if counts[grasp]]
+    first = min(left, key=lambda pair: -RANKS[pair[1].grasp])
+    calls = plural(len(all_told), "backward call")
+    return Text(f"{calls}: {', '.join(told)} ({grasped(*first)}).")
 
 
 def _summary(reports: Sequence[Report]) -> Text:

@@ -1,0 +1,111 @@
+"""How far each backward of a file is understood, which is how much it means that nothing was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.drafting.base import Places, Run
+from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.events import BackwardCall, StepCall
+from analyzers.report import Backward, Grasp
+from analyzers.syntax import nodes as n
+
+RANKS: dict[Grasp, int] = {"followed": 0, "in part": 1, "lost": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class _Grasped:
+    grasp: Grasp
+    about: str = ""
+    since: Loc | None = None
+
+
+def backwards(path: str, runs: Iterable[Run], presumed: Iterable[Run], places: Places) -> list[Backward]:
+    """Each call of `backward()` in a file that a run made, or that the text holds, as the run that knew most saw it.
+
+    What the text holds below something that surely raises is left out: that is to be mended first.
+    """
+    runs, presumed = list(runs), list(presumed)
+    stepped = {_function(event.site.loc) for run in (*runs, *presumed) for event in run.events if _is_step(event)}
+    best: dict[Loc, _Grasped] = {}
+    for loc, seen in (*_seen(runs, places), *_seen(presumed, places)):
+        if seen.grasp == "followed" and _function(loc) not in stepped and _mentions_step(loc, places):
+            seen = _Grasped("in part", "the optimizer is not known")
+        if loc not in best or RANKS[seen.grasp] < RANKS[best[loc].grasp]:
+            best[loc] = seen
+    met = {(loc.chunk, loc.start) for loc in best if loc.module == path}
+    ends = [event.site for run in runs for event in run.events if isinstance(event, Raised) and _is_end(event)]
+    ended = {_function(loc) for site in ends for loc in (site.loc, *site.via)}
+    for loc in _written(path, places):
+        if (loc.chunk, loc.start) not in met and _function(loc) not in ended:
+            best[loc] = _Grasped("lost", "no run came to it")
+    told = (
+        Backward(places.place(loc), seen.grasp, seen.about, None if seen.since is None else places.place(seen.since))
+        for loc, seen in best.items()
+    )
+    return sorted(told, key=lambda backward: backward.place)
+
+
+def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]:
+    for run in runs:
+        for event in run.events:
+            if not isinstance(event, BackwardCall) or event.site.loc.module.startswith("<"):
+                continue
+            loc = event.site.loc
+            since = _began(event.lineage)
+            if not event.reached or (event.unknown and since is not None):
+                what = places.text(since) if since is not None else event.root
+                yield loc, _Grasped("in part" if event.reached else "lost", f"`{_short(what)}` is not known", since)
+                continue
+            presumed = [p for p in run.presumptions if not p.of_data]
+            if presumed:
+                nearest = next((p for p in presumed if _function(p.loc) == _function(loc)), presumed[0])
+                yield loc, _Grasped("in part", f"presumed that {nearest.message}", nearest.loc)
+            else:
+                yield loc, _Grasped("followed")
+
+
+def _is_end(event: Raised) -> bool:
+    return event.sure and not event.caught
+
+
+def _is_step(event: object) -> bool:
+    return isinstance(event, StepCall) and event.known
+
+
+def _began(lineage: Lineage | None) -> Loc | None:
+    """Where a call that nobody knows comes into a trail: the farthest one."""
+    steps = [] if lineage is None else [step.loc for step in lineage.walk() if step.what == "?"]
+    return next((loc for loc in reversed(steps) if loc is not None and not loc.module.startswith("<")), None)
+
+
+def _function(loc: Loc) -> tuple[str, str]:
+    """The function that a place is in; statements of the module are together."""
+    return loc.module, "" if loc.chunk.startswith("stmt:") else loc.chunk
+
+
+def _mentions_step(loc: Loc, places: Places) -> bool:
+    return any(isinstance(node, n.Attribute) and node.attr == "step" for node in n.walk(places.chunk(loc).body))
+
+
+def _written(path: str, places: Places) -> Iterator[Loc]:
+    chunks = list(places.statements(path))
+    for chunk in chunks:
+        for node in n.walk(chunk.body):
+            if isinstance(node, n.ChunkRef):
+                chunks.append(places.chunk(Loc(path, node.key, 0, 0)))
+            if isinstance(node, n.Call) and isinstance(node.func, n.Attribute) and node.func.attr == "backward":
+                if not any(_is_super(part) for part in n.walk([node.func.value])):
+                    yield Loc(path, chunk.key, node.start, node.end)
+
+
+def _is_super(node: object) -> bool:
+    """`super().backward(loss)`: a framework's own."""
+    return isinstance(node, n.Name) and node.id == "super"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
