@@ -93,6 +93,8 @@ class State:
 
     `among`: of some unknown values, by their symbols, which constants they may be; a join keeps those of both sides.
 
+    `stand_ins`: by the symbols of unknown values, the tensors that a presumed run takes them for.
+
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
@@ -112,6 +114,7 @@ class State:
         "modules",
         "packing",
         "saved_hooks",
+        "stand_ins",
         "switches_out",
         "taken",
         "writes_out",
@@ -133,6 +136,7 @@ class State:
         self.doubtful = False
         self.switches_out = False
         self.writes_out = False
+        self.stand_ins: Map[object, int] = Map()
         self.taken: Taken = Map()
         self.log: Log = ROOT
         self.filled: Log | None = None
@@ -155,6 +159,7 @@ class State:
         other.doubtful = self.doubtful
         other.switches_out = self.switches_out
         other.writes_out = self.writes_out
+        other.stand_ins = self.stand_ins
         other.taken = self.taken
         other.log = self.log
         other.filled = self.filled

@@ -44,8 +44,8 @@ def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_are_commands_and_recipes() -> None:
-    assert len(SHELL) == 5 and len(RECIPES) == 5 and len(GROOVY) == 1
-    assert (PAGE + CI).count("autograd-lsp check ") >= len(COMMANDS) == 10
+    assert len(SHELL) == 6 and len(RECIPES) == 5 and len(GROOVY) == 1
+    assert (PAGE + CI).count("autograd-lsp check ") >= len(COMMANDS) == 11
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -29,7 +29,7 @@ from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
 from analyzers.machine.core.events import BackwardCall
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import BackwardBegins, GraphRetained, LeavesReached, tell
+from analyzers.machine.core.signals import BackwardBegins, CalledUnseen, GraphRetained, LeavesReached, tell
 from analyzers.ops.infer import numel
 
 NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
@@ -94,6 +94,7 @@ def run_backward(
     check_inputs(m, inputs or (), "can't retain_grad on Tensor that has requires_grad=False")
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     if any(tensor is None for _, tensor in checked):
+        m.record.imprecisions += 1
         blur_after_unknown(m, create)
     edges = [root_edge(value, tensor) for value, tensor in known]
     aim: Aim | None = None
@@ -119,6 +120,8 @@ def run_backward(
         # If the graph may continue below an unknown value, we cannot see who else goes through it.
         tell(m, GraphRetained(walk.reached))
     if walk.unknown:
+        m.record.imprecisions += 1
+        tell(m, CalledUnseen((), tuple(m.indexes.runs_again)))
         blur_after_unknown(m, create)
     elif m.config.presumes:
         perhaps_filled(m)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from analyzers.domain.lineage import Loc, Round
-from analyzers.domain.objects import HeapObject, Tensor
+from analyzers.domain.objects import HeapObject
 from analyzers.domain.state import BLOCK_BITS, Taken
-from analyzers.domain.values import Func, Ref, Value
+from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import Limits
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.choices import Path
@@ -154,8 +154,6 @@ class Indexes:
     default_dtype: str = "float32"
     held: dict[object, tuple[Func, ...]] = field(default_factory=dict)
     """By the symbols of unknown values, the functions of the program that unknown code made these of."""
-    stand_ins: dict[object, tuple[Ref, Tensor]] = field(default_factory=dict)
-    """By the symbols of unknown values, the tensors that they were taken for, as these began."""
     loaded: set[object] = field(default_factory=set)
     """The symbols of unknown items of loops, and of what is in them."""
     passed: dict[object, tuple[Value, ...]] = field(default_factory=dict)

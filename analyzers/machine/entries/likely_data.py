@@ -1,15 +1,17 @@
 """Data that nobody knows.
 
-What comes from a file, a loader or a simulator is in a presumed run a tensor without a graph wherever it is used as
-one, and the same tensor each time. That it has no graph is a guess: nothing is told of a loss for that reason alone.
+What is used as a tensor is in a presumed run the same tensor each time. The items of a loader have no graph. Neither
+have arguments and attributes, but nothing is told of a loss for that reason alone. What an unknown call returned may
+have one, as the call may be a model.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.domain import truth
 from analyzers.domain.join import reach_of, some
-from analyzers.domain.objects import Array, Counter, Instance, ListObj, Storage, Tensor
+from analyzers.domain.objects import Array, Instance, ListObj, Tensor
 from analyzers.domain.values import Ref, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
@@ -44,8 +46,8 @@ def stand_in(m: Machine, value: Value) -> Ref | None:
     """The tensor that an unknown value was taken for before."""
     if not isinstance(value, Unknown) or value.symbol is None or not m.config.presumes:
         return None
-    kept = m.indexes.stand_ins.get(value.symbol)
-    return _restored(m, *kept) if kept is not None else None
+    kept = m.st.stand_ins.get(value.symbol)
+    return Ref(kept) if kept is not None and isinstance(m.st.find(kept), Tensor) else None
 
 
 def note_loaded(m: Machine, item: Value) -> None:
@@ -70,25 +72,20 @@ def is_loaded(m: Machine, symbol: object) -> bool:
 
 
 def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
-    made = plain(m, "?" if sure or is_loaded(m, value.symbol) else GUESS)
-    tensor = m.st.get(made.id)
-    if value.symbol is not None and isinstance(tensor, Tensor):
-        m.indexes.stand_ins[value.symbol] = (made, tensor)
+    if sure or is_loaded(m, value.symbol):
+        made = plain(m)
+    elif isinstance(value.symbol, tuple):
+        made = plain(m, what=GUESS)
+    else:
+        made = plain(m, None)
+    if value.symbol is not None:
+        m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
     return made
 
 
-def _restored(m: Machine, ref: Ref, tensor: Tensor) -> Ref:
-    """The same stand-in on a way on which the value had not been used yet."""
-    if m.st.find(ref.id) is None:
-        m.st.put(tensor.storage, Storage())
-        m.st.put(tensor.counter, Counter())
-        m.st.put(ref.id, tensor)
-    return ref
-
-
-def plain(m: Machine, what: str = "?") -> Ref:
-    """A tensor without a graph, or anything made of such."""
-    made = m.new_tensor(None, None, lineage=m.trail(what, ()))
+def plain(m: Machine, requires: truth.Truth = False, what: str = "?") -> Ref:
+    """A tensor without a graph, or anything made of such; None for `requires` if it may be no data, but a result."""
+    made = m.new_tensor(None, None, requires_grad=requires, lineage=m.trail(what, ()))
     m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
     return made
 
@@ -112,7 +109,7 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
         m.record.unresolved.data = True
         return None
     m.presume("what is computed from data are data", of_data=True)
-    made = plain(m, GUESS if isinstance(func, Unknown) else "?")
+    made = plain(m, None if isinstance(func, Unknown) else False)
     memories = {
         ident if one.base is None else one.base
         for ident, one in zip(reach, found, strict=True)

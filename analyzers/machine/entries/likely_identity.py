@@ -60,7 +60,8 @@ def _passed(m: Machine, value: Value, fits: Callable[[Machine, Value], bool]) ->
         case Ref() if fits(m, value):
             return [value]
         case Unknown(symbol=symbol) if symbol is not None:
-            return [one for given in m.indexes.passed.get(symbol, ()) for one in _passed(m, given, fits)]
+            given = m.indexes.passed.get(symbol, ())
+            return [one for part in given for one in _passed(m, part, fits) if one.id in value.reach]
     return []
 
 

@@ -8,7 +8,7 @@ from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.exceptions import PyRaise
-from analyzers.machine.core.havoc import havoc_value
+from analyzers.machine.core.havoc import havoc_written
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.naming import subject_name
@@ -237,7 +237,7 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
             return result
     if found is None and isinstance(old, Unknown) and old.type is None:
         m.record.unresolved.data = True
-        havoc_value(m, old)
+        havoc_written(m, old)
         made = binary(m, op, old, value)
         return model_of(m.obj(made)).written_or_made(m, old, made)
     return binary(m, op, old, value)

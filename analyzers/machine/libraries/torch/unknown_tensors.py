@@ -30,6 +30,7 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
     lineage = m.trail(name, m.parents([receiver, *args.pos]))
     if name == "backward":
         m.record.trains = m.record.unresolved.data = True
+        m.record.imprecisions += 1
         if m.config.presumes:
             loss = presumed_loss(m, receiver)
             if loss != receiver:
