@@ -1,8 +1,8 @@
 """Data that nobody knows.
 
 What is used as a tensor is in a presumed run the same tensor each time. The items of a loader have no graph. Neither
-have arguments and attributes, but nothing is told of a loss for that reason alone. What an unknown call returned may
-have one, as the call may be a model.
+have arguments and what is in them, but nothing is told of a loss for that reason alone. What an unknown call returned
+may have one, as the call may be a model.
 """
 
 from __future__ import annotations
@@ -71,10 +71,17 @@ def is_loaded(m: Machine, symbol: object) -> bool:
     return symbol in m.indexes.loaded
 
 
+def _is_passed(symbol: object) -> bool:
+    """Whether an unknown value is an argument, or an attribute or item of one."""
+    while isinstance(symbol, tuple) and symbol[0] != "arg":
+        symbol = symbol[0]
+    return isinstance(symbol, tuple)
+
+
 def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     if sure or is_loaded(m, value.symbol):
         made = plain(m)
-    elif isinstance(value.symbol, tuple):
+    elif _is_passed(value.symbol):
         made = plain(m, what=GUESS)
     else:
         made = plain(m, None)

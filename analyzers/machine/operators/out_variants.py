@@ -87,6 +87,10 @@ def write_out(m: Machine, row: Row, bound: dict[str, Value], what: str, run: Run
         for ident in goals:
             base = tensor_at(m, ident).base
             havoc_value(m, Ref(ident if base is None else base))
+    for ident in goals:
+        around = tensor_at(m, ident).perhaps_of
+        if around is not None:
+            havoc_value(m, Ref(around))
     for name in targets:
         given = bound[name]
         if isinstance(given, Unknown):
