@@ -34,6 +34,8 @@ def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
 def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     """`t.requires_grad = value` and `t.requires_grad_(value)`."""
     tensor = refreshed(m, ref.id)
+    if tensor.presumed and tensor.is_leaf is False:
+        return  # that it is a result is presumed, and the program says otherwise
     if on is not True and tensor.requires_grad is not False and tensor.is_leaf is False:
         if on is False:
             raise m.throw(
