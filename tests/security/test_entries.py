@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzers.report import Place
+from analyzers.report import Backward, Place
 from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 from tests.cli.command import BROKEN, run
 
@@ -24,7 +24,8 @@ PLACE = ["train.py", 0, 3]
 RAISES = [PLACE, "RuntimeError", "one of the variables", True, False, False, 2]
 STEPS, FIXES = [[PLACE, "here"]], [["add", True, [[PLACE, "y"]]]]
 FINDING = ["AG104", "x", "error", "y changes", PLACE, RAISES, "grad-none", STEPS, FIXES, STEPS]
-ENTRY = ["train.py", ["train.py"], ["train.py"], False, False, "00", [FINDING]]
+BACKWARD = [PLACE, "lost", "y is not known", PLACE]
+ENTRY = ["train.py", ["train.py"], ["train.py"], False, False, "00", [FINDING], [BACKWARD]]
 
 
 @given(st.from_type(Entry))
@@ -49,14 +50,18 @@ def replaced(value: object) -> Iterator[object]:
 
 
 def test_an_entry_with_anything_of_another_type_is_none() -> None:
-    """But for what may be None: an exception and an effect."""
+    """But for what may be None: an exception, an effect, and the place from which on something is not known."""
     whole = read_entry(checked(json.dumps(ENTRY).encode()))
     assert whole is not None
     spoilt = list(replaced(ENTRY))
     assert len(spoilt) > 200
     read = [entry for data in spoilt if (entry := read_entry(checked(json.dumps(data).encode()))) is not None]
-    [finding] = whole.findings
-    assert [entry.findings for entry in read] == [(replace(finding, raises=None),), (replace(finding, effect=None),)]
+    [finding], [backward] = whole.findings, whole.backwards
+    assert read == [
+        replace(whole, findings=(replace(finding, raises=None),)),
+        replace(whole, findings=(replace(finding, effect=None),)),
+        replace(whole, backwards=(replace(backward, since=None),)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +95,8 @@ def test_places_that_the_file_does_not_have(
     assert entry is not None
     [finding] = entry.findings
     wild = replace(finding, place=Place(finding.place.path, *place))
-    file.write_bytes(entry_bytes(replace(entry, findings=(wild,))))
+    lost = Backward(wild.place, "lost", "y is not known", wild.place)
+    file.write_bytes(entry_bytes(replace(entry, findings=(wild,), backwards=(lost,))))
     for form in ("text", "json", "sarif", "github"):
         done = run("check", "--format", form, cwd=tmp_path / "project")
         assert "Traceback" not in done.stderr
