@@ -196,7 +196,9 @@ from analyzers.syntax import nodes as n
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(NoGraph):
-        yield draft(facts, event, cause.name, cause.lineage)
+        # Where values were made up, that a graph never began says nothing; that it was cut does.
+        if cuts(cause.lineage) or not facts.run.presumptions:
+            yield draft(facts, event, cause.name, cause.lineage)
     for event, plain in facts.raised(Plain):
         if event.exception != "AttributeError" or not event.message.endswith("has no attribute 'backward'"):
             if event.exception == "AttributeError" and plain.note == "number":
