@@ -101,6 +101,8 @@ class Finding:
 Grasp: TypeAlias = Literal["followed", "in part", "lost"]
 """How far a backward is understood: by what the program says, with something presumed or left out, or not at all."""
 
+RANKS: dict[Grasp, int] = {"followed": 0, "in part": 1, "lost": 2}
+
 
 @dataclass(frozen=True, slots=True)
 class Backward:

@@ -9,10 +9,8 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Places, Run
 from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.events import BackwardCall, StepCall
-from analyzers.report import Backward, Grasp
+from analyzers.report import RANKS, Backward, Grasp
 from analyzers.syntax import nodes as n
-
-RANKS: dict[Grasp, int] = {"followed": 0, "in part": 1, "lost": 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from analyzers.drafting.grasp import RANKS
-from analyzers.report import Backward, Finding, Place
+from analyzers.report import RANKS, Backward, Finding, Place
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source, shown_path
 from autograd_lsp.reports.levels import LEVELS

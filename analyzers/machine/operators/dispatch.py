@@ -168,7 +168,8 @@ def _likely_operand(m: Machine, rows: Sequence[Row], name: str, value: Value) ->
 
 
 def _takes_tensor(row: Row, name: str) -> bool:
-    return any(arg.name == name and arg.type in {"Tensor", "Tensor?"} for arg in row.args)
+    arg = row.arg(name)
+    return arg is not None and arg.type in {"Tensor", "Tensor?"}
 
 
 Handler = Callable[[Machine, Row, Bound, str], "Value | None"]

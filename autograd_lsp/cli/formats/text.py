@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from analyzers.drafting.grasp import RANKS
-from analyzers.report import Backward, Finding
+from analyzers.report import RANKS, Backward, Finding
 from autograd_lsp.cli.formats.excerpt import Mark, excerpt
 from autograd_lsp.cli.formats.wording import Wording, plural, statistics_lines
 from autograd_lsp.config.selectors import matching
