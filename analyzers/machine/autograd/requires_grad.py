@@ -8,7 +8,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import Ref
-from analyzers.machine.autograd.graph import operand, refreshed
+from analyzers.machine.autograd.graph import operand, refreshed, requires_grad_of
 from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.core.causes import FlagOnNonLeaf, IntegerFlag, Plain
 from analyzers.machine.core.events import FlagSet, Rewrapped
@@ -33,7 +33,7 @@ def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
 
 def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     """`t.requires_grad = value` and `t.requires_grad_(value)`."""
-    tensor = refreshed(m, ref.id)
+    tensor = _as_last_regenerated(m, ref.id)
     if tensor.presumed and tensor.is_leaf is False:
         return  # that it is a result is presumed, and the program says otherwise
     if on is not True and tensor.requires_grad is not False and tensor.is_leaf is False:
@@ -59,7 +59,7 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         kinds = "floating point" if method else "floating point and complex"
         message = f"only Tensors of {kinds} dtype can require gradients"
         raise m.throw("RuntimeError", message, IntegerFlag(subject_name(m, ref), tensor.dtype, tensor.lineage))
-    was = tensor.requires_grad
+    was = requires_grad_of(m, ref.id)
     known: truth.Truth = on
     found = tensor_at(m, ref.id)
     edge = found.edge
@@ -75,6 +75,13 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         m.note(FlagSet(m.site(), ref.id, tensor.lineage))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
+
+
+def _as_last_regenerated(m: Machine, ident: int) -> Tensor:
+    """A tensor as torch's setters see it: a view whose base was written and put in a graph stays a leaf to them until
+    its `grad_fn` is read or it is used."""
+    tensor = tensor_at(m, ident)
+    return tensor if tensor.base is not None and tensor.edge is None else refreshed(m, ident)
 
 
 def _leaf_or_not(m: Machine, ref: Ref, edge: Edge | None) -> Edge | None:

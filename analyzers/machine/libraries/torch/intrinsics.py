@@ -16,7 +16,7 @@ from analyzers.machine.autograd.graph import (
     make_node,
     refreshed,
 )
-from analyzers.machine.autograd.saved_tensors import save
+from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor, bump, write_hidden
 from analyzers.machine.autograd.views import check_usable, whole_view
@@ -150,6 +150,8 @@ def _inside(m: Machine, args: Args) -> Value:
 def _keep(m: Machine, args: Args) -> Value:
     """Save tensors as they are now, in a node that nothing leads to."""
     ids = tuple(value.id for value in args.pos if isinstance(value, Ref) and m.tensor(value) is not None)
+    for ident in ids:
+        check_savable(m, ident)
     step = Step("checkpoint", "checkpoint", {"input": ids}, ("CheckpointBackward",), ())
     return Ref(make_node(m, step, [save(m, ident, "input", converted=False) for ident in ids], ()))
 
