@@ -141,6 +141,16 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """What the statement at `place` binds to `name` is not known, and neither is what came of `since`."""
+
+    place: Place
+    scope: str
+    name: str
+    since: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A fact with the place of the name that is bound, where its statement has one; `says_grad`: the statement itself
     asks for `requires_grad`."""

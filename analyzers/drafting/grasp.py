@@ -52,7 +52,7 @@ def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]
             if not isinstance(event, BackwardCall) or event.site.loc.module.startswith("<"):
                 continue
             loc = event.site.loc
-            since = _began(event.lineage)
+            since = lost_at(event.lineage)
             if not event.reached or (event.unknown and since is not None):
                 what = places.text(since) if since is not None else event.root
                 yield loc, _Grasped("in part" if event.reached else "lost", f"`{_short(what)}` is not known", since)
@@ -73,7 +73,7 @@ def _is_step(event: object) -> bool:
     return isinstance(event, StepCall) and event.known
 
 
-def _began(lineage: Lineage | None) -> Loc | None:
+def lost_at(lineage: Lineage | None) -> Loc | None:
     """Where a call that nobody knows comes into a trail: the farthest one."""
     steps = [] if lineage is None else [step.loc for step in lineage.walk() if step.what == "?"]
     return next((loc for loc in reversed(steps) if loc is not None and not loc.module.startswith("<")), None)

@@ -24,7 +24,7 @@ from threading import RLock
 from typing import TypeVar
 
 from analyzers.graph.cards import card_at
-from analyzers.host.answers import backwards, facts, findings, graph, sightings
+from analyzers.host.answers import backwards, facts, findings, graph, lost, sightings
 from analyzers.host.files import module
 from analyzers.host.places import Positions
 from analyzers.host.runs import recorded_at
@@ -34,7 +34,7 @@ from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
 from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
-from analyzers.report import Backward, Card, Choice, Edit, Fact, Finding, Graph, Sighting
+from analyzers.report import Backward, Card, Choice, Edit, Fact, Finding, Graph, Lost, Sighting
 from analyzers.rules.text import suppression
 
 T = TypeVar("T")
@@ -147,6 +147,11 @@ class Snapshot:
     def facts(self, path: str) -> tuple[Fact, ...]:
         with self._held() as db:
             return tuple(f for f in facts(db, path) if f.place.path == path)
+
+    def lost(self, path: str) -> tuple[Lost, ...]:
+        """The names of which nothing is known."""
+        with self._held() as db:
+            return tuple(one for one in lost(db, path) if one.place.path == path)
 
     def card(self, path: str, offset: int) -> Card | None:
         """What there is to say to a reader who points at `offset`."""

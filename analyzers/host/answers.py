@@ -15,7 +15,7 @@ from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at,
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
-from analyzers.report import Backward, Choice, Fact, Finding, Graph, Place, Sighting
+from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Place, Sighting
 from analyzers.rules import RULES
 from analyzers.rules.text import file_too_large, suppression, syntax_error
 from analyzers.rules.text.suppression import Comments, Use
@@ -149,13 +149,26 @@ def facts(db: Database, path: str) -> tuple[Fact, ...]:
         told = {(binding.loc, binding.name): binding for binding in run.bindings}
         # What one run could not know no other run knows of all visits.
         bindings.update({key: binding for key, binding in told.items() if key not in bindings and key not in hidden})
-        hidden |= run.hidden_facts
+        hidden |= run.hidden_facts.keys()
     places = Positions(db)
     out = [
         Fact(places.place(b.loc), b.scope, b.name, b.requires_grad, b.is_leaf, b.grad_fn, b.shape, b.dtype)
         for b in bindings.values()
     ]
     return tuple(sorted(out, key=lambda f: (f.place, f.name)))
+
+
+@query
+def lost(db: Database, path: str) -> tuple[Lost, ...]:
+    """The names of which some run knows nothing, and no run more."""
+    known = {(binding.loc, binding.name) for run in runs_of(db, path, everything=True) for binding in run.bindings}
+    hidden = {key: one for run in runs_of(db, path, everything=True) for key, one in run.hidden_facts.items()}
+    places = Positions(db)
+    return tuple(
+        Lost(places.place(loc), one.scope, name, places.place(grasp.lost_at(one.lineage) or loc))
+        for (loc, name), one in hidden.items()
+        if one is not None and (loc, name) not in known
+    )
 
 
 def graph(db: Database, path: str, offset: int, name: str | None) -> Graph | None:

@@ -249,8 +249,9 @@ def _report(
         snapshot = host.snapshot()
         if want == "facts":
             facts = settled(host, environment, lambda: snapshot.facts(source.path))
-            texts = {source.path: snapshot.text(source.path)}
-            return Report(source, facts=facts, texts=texts, notebooks=notebooks)
+            lost = snapshot.lost(source.path)
+            texts = {path: snapshot.text(path) for path in {source.path, *(one.since.path for one in lost)}}
+            return Report(source, facts=facts, lost=lost, texts=texts, notebooks=notebooks)
         found = settled(host, environment, lambda: snapshot.findings(source.path))
         findings = tuple(sorted(found, key=_by_place))
         backwards = snapshot.backwards(source.path)

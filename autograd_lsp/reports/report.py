@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from analyzers.report import Backward, Fact, Finding, Place
+from analyzers.report import Backward, Fact, Finding, Lost, Place
 from autograd_lsp.files.sources import Source
 from autograd_lsp.notebooks.program import Notebook, position_in
 from autograd_lsp.text.positions import LineIndex, Position
@@ -16,6 +16,8 @@ class Report:
     source: Source
     findings: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
+    lost: tuple[Lost, ...] = ()
+    """The names of which nothing is known."""
     backwards: tuple[Backward, ...] = ()
     """How far the backwards that runs of this file came to are understood."""
     texts: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""A lens above each backward: how many of the parameters get gradients from it, and which ones do not.
+"""A lens above each backward: how many of the parameters get gradients from it, and which ones do not; or what is not
+known, where that is why nothing is said of them.
 
 Its command shows the list: as places to go to, where the client has a command for that, else as a message.
 """
@@ -6,11 +7,12 @@ Its command shows the list: as places to go to, where the client has a command f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from analyzers.report import Leaf, Reach
+from analyzers.report import Backward, Leaf, Place, Reach
 from autograd_lsp.process.loading import reaches
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
@@ -31,6 +33,16 @@ _LISTED = 40
 """Names in a message."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Lens:
+    """`whole` is all there is to say, `places` are where it leads."""
+
+    where: types.Range
+    title: str
+    whole: str
+    places: tuple[Place, ...]
+
+
 def register(server: AutogradServer) -> None:
     has_list = SHOW in _commands_of(server.protocol.client_capabilities)
 
@@ -40,8 +52,8 @@ def register(server: AutogradServer) -> None:
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeLens]:
             return [
-                types.CodeLens(where, _command(reach, uri, where, converter, has_list=has_list))
-                for where, reach in _shown(server, snapshot, converter, uri)
+                types.CodeLens(lens.where, _command(lens, uri, converter, has_list=has_list))
+                for lens in _shown(server, snapshot, converter, uri)
             ]
 
         return await server.ask_about(uri, answer, [])
@@ -50,7 +62,7 @@ def register(server: AutogradServer) -> None:
     async def tell(uri: str, position: types.Position) -> None:
         def answer(snapshot: Snapshot, converter: Converter) -> list[str]:
             shown = _shown(server, snapshot, converter, uri)
-            return [_whole(reach) for where, reach in shown if where.start == position]
+            return [lens.whole for lens in shown if lens.where.start == position]
 
         nothing: list[str] = []
         known = await server.ask_about(uri, answer, nothing)
@@ -58,27 +70,41 @@ def register(server: AutogradServer) -> None:
         server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"autograd-lsp: {message}"))
 
 
-def _shown(
-    server: AutogradServer, snapshot: Snapshot, converter: Converter, uri: str
-) -> Iterator[tuple[types.Range, Reach]]:
+def _shown(server: AutogradServer, snapshot: Snapshot, converter: Converter, uri: str) -> Iterator[_Lens]:
     """The backwards in a document, each at its first line."""
     path = converter.path(uri)
     if not server.display.reach or server.configuration.excludes(path):
         return
+    told = set()
     for reach in reaches(snapshot, path):
         if converter.is_in(uri, reach.place):
-            where = converter.range(reach.place)
-            is_long = where.end.line > where.start.line
-            yield types.Range(where.start, where.start if is_long else where.end), reach
+            told.add(reach.place)
+            leaves = reach.never or reach.sometimes or (*reach.always, *reach.besides)
+            places = dict.fromkeys(leaf.place for leaf in leaves if leaf.place is not None)
+            yield _Lens(_first_line(converter, reach.place), reach_words(reach), _whole(reach), tuple(places))
+    for backward in snapshot.backwards(path):
+        is_here = backward.place.path == path and converter.is_in(uri, backward.place)
+        if backward.about and is_here and backward.place not in told:
+            words = grasp_words(backward)
+            places = {} if backward.since is None else {backward.since: None}
+            yield _Lens(_first_line(converter, backward.place), words, words, tuple(places))
 
 
-def _command(reach: Reach, uri: str, where: types.Range, converter: Converter, *, has_list: bool) -> types.Command:
+def _first_line(converter: Converter, place: Place) -> types.Range:
+    where = converter.range(place)
+    return types.Range(where.start, where.start if where.end.line > where.start.line else where.end)
+
+
+def _command(lens: _Lens, uri: str, converter: Converter, *, has_list: bool) -> types.Command:
     if not has_list:
-        return types.Command(reach_words(reach), TELL, arguments=[uri, where.start])
-    leaves = reach.never or reach.sometimes or (*reach.always, *reach.besides)
-    places = dict.fromkeys(leaf.place for leaf in leaves if leaf.place is not None)
-    there = [converter.location(place) for place in places]
-    return types.Command(reach_words(reach), SHOW, arguments=[uri, where.start, there])
+        return types.Command(lens.title, TELL, arguments=[uri, lens.where.start])
+    there = [converter.location(place) for place in lens.places]
+    return types.Command(lens.title, SHOW, arguments=[uri, lens.where.start, there])
+
+
+def grasp_words(backward: Backward) -> str:
+    """`in part: presumed that `net` is a model`, `not followed: `model` is not known`."""
+    return f"{'not followed' if backward.grasp == 'lost' else backward.grasp}: {backward.about}"
 
 
 def reach_words(reach: Reach) -> str:

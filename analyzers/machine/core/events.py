@@ -405,6 +405,14 @@ def doubt(events: Iterable[Event]) -> None:
             event.sure = False
 
 
+@dataclass(slots=True, frozen=True)
+class Hidden:
+    """Something unknown that a statement bound, in the function `scope`."""
+
+    scope: str
+    lineage: Lineage | None
+
+
 @dataclass(slots=True)
 class Binding:
     """What is known about a tensor bound by a statement, over all visits."""

@@ -22,3 +22,18 @@ def outside(m: Machine, dotted: str) -> Value:
 def star_import(name: str) -> list[tuple[str, str]]:
     """What a star import of a modelled module binds, if known."""
     return [(f"{name}.{symbol}", symbol) for symbol in STAR.get(name, ())]
+
+
+def outside_name(value: Value) -> str | None:
+    """The dotted name of something imported from outside the workspace."""
+    if isinstance(value, Builtin):
+        return value.name
+    symbol = value.symbol if isinstance(value, Unknown) else None
+    rest: list[str] = []
+    while isinstance(symbol, tuple) and len(symbol) == 2:
+        owner, name = symbol
+        if owner == "import":
+            return ".".join([name, *rest])
+        rest.insert(0, str(name))
+        symbol = owner
+    return None

@@ -21,7 +21,7 @@ from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import Limits
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.choices import Path
-from analyzers.machine.core.events import Binding, Event, Presumption
+from analyzers.machine.core.events import Binding, Event, Hidden, Presumption
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import Captured, Program, Unresolved
@@ -112,7 +112,7 @@ class Record:
 
     events: list[Event] = field(default_factory=list)
     bindings: dict[tuple[Loc, str], Binding] = field(default_factory=dict)
-    hidden_facts: set[tuple[Loc, str]] = field(default_factory=set)
+    hidden_facts: dict[tuple[Loc, str], Hidden | None] = field(default_factory=dict)
     """Bindings whose value was unknown on at least one visit."""
     used: dict[tuple[int, tuple[str, ...]], HeapObject] = field(default_factory=dict)
     """The objects that unknown code has used, all of them or by these methods, as they last were then."""

@@ -10,7 +10,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import HeapObject
 from analyzers.domain.state import State, Taken
 from analyzers.domain.values import Func, Unknown, Value
-from analyzers.machine.core.events import Binding, Event, Presumption
+from analyzers.machine.core.events import Binding, Event, Hidden, Presumption
 from analyzers.syntax import nodes as n
 
 Release = tuple[int, int]
@@ -88,7 +88,8 @@ class ModuleRun:
 
     `trains`: it computes gradients. `presumptions`: what was made up from the roles of names. `late` are modules that
     it imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
-    run did not know and a presumed run might; `hidden_facts` are the names that held something unknown at a place.
+    run did not know and a presumed run might; `hidden_facts` are the names that held something unknown at a place, None
+    where anything may have been bound on calls that nobody sees.
     """
 
     path: str
@@ -107,5 +108,5 @@ class ModuleRun:
     late: tuple[str, ...] = ()
     default_dtype: str | None = None
     unresolved: Unresolved = field(default_factory=Unresolved)
-    hidden_facts: frozenset[tuple[Loc, str]] = frozenset()
+    hidden_facts: Mapping[tuple[Loc, str], Hidden | None] = field(default_factory=dict)
     effects: dict[int, HeapObject] | None = None

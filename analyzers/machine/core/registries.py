@@ -82,6 +82,9 @@ class ObjectModel:
     def stream(self, m: Machine, owner: Ref, found: HeapObject, unpack: int | None) -> Stream:
         return Stream((), Unknown())
 
+    def grant(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        """Take it for known that the attribute `name` of an object, or what its method `name` returns, is `value`."""
+
     def is_true(self, m: Machine, owner: Ref, found: HeapObject) -> truth.Truth:
         return True
 
@@ -250,6 +253,13 @@ STAR: Final[dict[str, tuple[str, ...]]] = {}
 
 TYPE_TESTS: Final[dict[str, Callable[[Machine, Value], truth.Truth]]] = {}
 """Tests for outside classes that need more than the value's type, by dotted name."""
+
+DECLARED: Final[dict[str, Callable[[Machine, Unknown], Value | None]]] = {}
+"""What an unknown value is once the program says that it is an instance of an outside class; None if that helps
+nothing. By the class's dotted name."""
+
+TYPE_GUARDS: Final[dict[str, str]] = {}
+"""Functions that tell whether their argument is an instance of a class, and that class, by dotted names."""
 
 FOREIGN_TYPES: Final[set[str]] = set()
 """Outside classes whose instances all have a model of their own."""

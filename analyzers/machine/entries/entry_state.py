@@ -2,8 +2,8 @@
 
 A function that no run enters is run in its module's final state, but anything in that state may have changed by then: a
 name that some function declares `global`, the contents of lists and dicts, the attributes of objects and classes, which
-tensors require grad. What stays is what programs hardly ever change: functions, classes, modules and their parameters,
-unless the file mentions `requires_grad` in a function.
+tensors require grad. What stays is what programs hardly ever change: functions, classes, modules, and leaves that
+require grad, unless the file mentions `requires_grad` in a function.
 
     _kernel = None
     def load():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
@@ -14,7 +14,7 @@ from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.choices import Infeasible
-from analyzers.machine.core.events import Binding, Event, Presumption, doubt
+from analyzers.machine.core.events import Binding, Event, Hidden, Presumption, doubt
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
@@ -40,7 +40,7 @@ class FunctionRun:
     out_of_fuel: bool = False
     trains: bool = False
     presumptions: tuple[Presumption, ...] = ()
-    hidden_facts: frozenset[tuple[Loc, str]] = frozenset()
+    hidden_facts: Mapping[tuple[Loc, str], Hidden | None] = field(default_factory=dict)
 
 
 BUDGET, PRESUMED_BUDGET = 20_000, 60_000
@@ -156,7 +156,7 @@ def run_unknown(
         exhausted,
         machine.record.trains,
         tuple(machine.record.presumptions),
-        frozenset(machine.record.hidden_facts),
+        dict(machine.record.hidden_facts),
     )
 
 

@@ -25,6 +25,7 @@ from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
+from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
@@ -151,7 +152,9 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     itself = module_of(m, func) if isinstance(func, Unknown) else None
     if itself is not None:
         return call(m, itself, args)
-    name = outside_name(func)
+    name = outside_name(func) if isinstance(func, Unknown) else None
+    if name is not None and name.split(".", 1)[0] in sys.stdlib_module_names:
+        name = None
     if not m.config.presumes:
         if name is not None:
             m.record.unresolved.calls.add(name)
@@ -173,19 +176,6 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
     return made_of_data(m, func, args)
-
-
-def outside_name(value: Value) -> str | None:
-    """The dotted name of something imported from an installed library."""
-    symbol = value.symbol if isinstance(value, Unknown) else None
-    rest: list[str] = []
-    while isinstance(symbol, tuple) and len(symbol) == 2:
-        owner, name = symbol
-        if owner == "import":
-            return None if name.split(".", 1)[0] in sys.stdlib_module_names else ".".join([name, *rest])
-        rest.insert(0, str(name))
-        symbol = owner
-    return None
 
 
 def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:

@@ -76,5 +76,5 @@ def run_module(
         tuple(machine.record.deferred),
         machine.indexes.default_dtype if machine.indexes.default_dtype != before else None,
         machine.record.unresolved,
-        frozenset(machine.record.hidden_facts),
+        dict(machine.record.hidden_facts),
     )

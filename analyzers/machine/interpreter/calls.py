@@ -22,6 +22,7 @@ from analyzers.machine.core.registries import CALLS
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished
+from analyzers.machine.interpreter.declared import declare_parameters
 from analyzers.machine.interpreter.dispatch import evaluate, run_block
 from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
 from analyzers.syntax import nodes as n
@@ -42,6 +43,8 @@ def run_function(m: Machine, func: Func, args: Args) -> list[Outcome]:
         env = bind_arguments(m, func, args)
         if any(isinstance(value, Unknown) for value in m.env(env).vars.values()):
             PORTS.likely.arguments(m, func, env)
+            if not func.module.startswith("<"):
+                declare_parameters(m, func, env)
     except PyRaise as raised:
         return [Outcome(m.st, NONE, raised)]
     if any(frame.func is not None for frame in m.extent.frames):

@@ -8,6 +8,8 @@ from analyzers.domain.objects import Instance
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import TYPE_GUARDS, model_of
+from analyzers.machine.interpreter.declared import declared
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, reduce_states, run_choices
 from analyzers.machine.interpreter.names import lookup_env
@@ -51,11 +53,20 @@ def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
         case n.Compare(left=left, ops=(("is" | "is not" | "==" | "!=") as op,), comparators=(n.Constant(value=None),)):
             if outcome == (op in {"is", "=="}):
                 _narrow(m, left, NONE)
+        case n.Compare(left=left, ops=(("==" | "!=") as op,), comparators=(n.Constant(value=int(known)),)):
+            if outcome == (op == "=="):
+                _grant(m, left, Const(known))
         case n.Call(func=n.Name() as func, args=(n.Name(id=name), cls)) if outcome:
             if evaluate(m, func) == Builtin("builtins.isinstance"):
                 _widen(m, name, cls)
+                _declare(m, name, evaluate(m, cls))
+        case n.Call(func=func, args=(n.Name(id=name),)) if outcome:
+            guard = evaluate(m, func)
+            if isinstance(guard, Builtin) and guard.name in TYPE_GUARDS:
+                _declare(m, name, Builtin(TYPE_GUARDS[guard.name]))
         case n.Name() | n.Attribute():
             _narrow(m, test, Const(outcome) if outcome else None)
+            _grant(m, test, Const(outcome))
 
 
 def _widen(m: Machine, name: str, cls: n.Expr) -> None:
@@ -65,6 +76,35 @@ def _widen(m: Machine, name: str, cls: n.Expr) -> None:
     if env is not None and isinstance(old, Unknown) and old.type is not None:
         if is_instance(m, old, evaluate(m, cls)) is None:
             m.bind(env, name, replace(old, type=None))
+
+
+def _declare(m: Machine, name: str, cls: Value) -> None:
+    env = lookup_env(m, name)
+    old = m.env(env).vars.get(name) if env is not None else None
+    if env is not None and isinstance(old, Unknown):
+        known = declared(m, old, cls)
+        if known is not old:
+            m.bind(env, name, known)
+
+
+def _grant(m: Machine, asked: n.Expr, value: Value) -> None:
+    """What is known of an object once `x.name`, `x.name()` or `len(x.name)` is. What a library asks for its own ends is
+    no reason to keep both answers."""
+    if m.frame.library:
+        return
+    match asked:
+        case n.Attribute(value=n.Name() as of, attr=attr):
+            pass
+        case n.Call(func=n.Attribute(value=n.Name() as of, attr=attr), args=()):
+            pass
+        case n.Call(func=n.Name(id="len"), args=(n.Attribute(value=n.Name() as of, attr=attr),)):
+            attr = f"len({attr})"
+        case _:
+            return
+    owner = evaluate(m, of)
+    found = m.obj(owner)
+    if found is not None and isinstance(owner, Ref):
+        model_of(found).grant(m, owner, found, attr, value)
 
 
 def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:

@@ -49,7 +49,7 @@ def load_name(m: Machine, name: str) -> Value:
         env = found.parent
         if env is not None and env == outside and not is_open:
             raise PyRaise("UnboundLocalError")
-    if not is_open and name in BUILTIN_NAMES:
+    if name in BUILTIN_NAMES and not (is_open and name in OFTEN_SHADOWED):
         return Builtin("builtins." + name)
     if frame.library:
         shared = m.config.program.library(frame.module + ":" + name)
@@ -198,3 +198,10 @@ BUILTIN_NAMES = frozenset(
         "Ellipsis",
     ]
 )
+
+OFTEN_SHADOWED = frozenset(
+    {"abs", "all", "any", "bool", "bytes", "compile", "complex", "divmod", "float", "int", "max", "min", "open", "pow"}
+    | {"round", "sum"}
+)
+"""Builtins that the star imports of numpy, torch and the like replace; that some other star import does is not
+presumed."""

@@ -7,6 +7,8 @@ from analyzers.domain.values import NONE, Unknown
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, LeftAlone, tell
+from analyzers.machine.interpreter.conditions import refine
+from analyzers.machine.interpreter.declared import annotated
 from analyzers.machine.interpreter.dispatch import evaluate, leads, loses, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
 from analyzers.machine.interpreter.targets import assign, delete, note_annotation
@@ -41,7 +43,7 @@ def _lose_targets(m: Machine, s: n.Assign) -> None:
 @runs(n.AnnAssign)
 def _ann_assign(m: Machine, s: n.AnnAssign) -> None:
     if s.value is not None:
-        assign(m, s.target, evaluate(m, s.value), s)
+        assign(m, s.target, annotated(m, evaluate(m, s.value), s.annotation), s)
     note_annotation(m, s)
 
 
@@ -66,6 +68,7 @@ def _assert(m: Machine, s: n.Assert) -> None:
         m.st.assumed = m.st.assumed.set(symbol, True)
     if known is None:
         m.guard(s.test, True)
+        refine(m, s.test, True)
 
 
 @leads(n.ChunkRef)

@@ -11,7 +11,7 @@ from analyzers.domain.objects import ClassObj, Counter, Instance, by_name
 from analyzers.domain.values import Func, Ref, Unknown
 from analyzers.machine.autograd.graph import grad_fn_names, refreshed
 from analyzers.machine.autograd.trainables import members
-from analyzers.machine.core.events import Binding
+from analyzers.machine.core.events import Binding, Hidden
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.signals import CalledUnseen, GivenAway, Named, hears
@@ -24,6 +24,7 @@ def _named(m: Machine, signal: Named) -> None:
     loc = m.loc_of(signal.frame, signal.statement)
     if isinstance(value, Unknown) and value.type in (None, "grad", "tensor"):
         _forget(m, loc, name)
+        m.record.hidden_facts[loc, name] = Hidden(signal.frame.qualname, value.lineage)
     if not isinstance(value, Ref) or m.tensor(value) is None:
         return
     tensor = refreshed(m, value.id)
@@ -122,7 +123,7 @@ def bindings_of(m: Machine) -> tuple[Binding, ...]:
 
 def _forget(m: Machine, loc: Loc, name: str) -> None:
     """Anything may have been bound on this visit, so nothing holds for all visits."""
-    m.record.hidden_facts.add((loc, name))
+    m.record.hidden_facts.setdefault((loc, name), None)
     old = m.record.bindings.get((loc, name))
     if old is not None:
         old.requires_grad = old.is_leaf = old.grad_fn = old.shape = old.dtype = old.version = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from analyzers.report import Fact
-from autograd_lsp.cli.formats.json import cell_json
+from analyzers.report import Fact, Lost
+from autograd_lsp.cli.formats.json import Encoder, cell_json
 from autograd_lsp.cli.places import parse_location
 from autograd_lsp.cli.progress import warn_of_internal_error
 from autograd_lsp.cli.telling import tell
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         if location:
             lines.setdefault(location.file, set()).add(location.line)
     failed = False
-    rows: list[tuple[Report, list[tuple[Spot, Fact]]]] = []
+    rows: list[tuple[Report, list[tuple[Spot, Fact | Lost]]]] = []
     configuration = Configuration(isolated=True)
     for report in make_reports(discover(paths, None, configuration), "facts", None, configuration):
         if report.failure == "internal":
@@ -38,21 +38,37 @@ def run(options: argparse.Namespace) -> int:
         failed = failed or report.failure is not None
         rows.append((report, _facts(report, lines.get(report.source.shown))))
     if options.format == "json":
-        files = [{"path": report.source.shown, "facts": [_json(*row) for row in facts]} for report, facts in rows]
+        files = [
+            {
+                "path": report.source.shown,
+                "facts": [_json(spot, fact) for spot, fact in told if isinstance(fact, Fact)],
+                "unknown": [_lost_json(report, spot, one) for spot, one in told if isinstance(one, Lost)],
+            }
+            for report, told in rows
+        ]
         print(json_of({"version": 1, "files": files}))
     else:
-        for report, facts in rows:
-            for spot, fact in facts:
-                words = "  ".join(fact_words(fact)) or "nothing is known"
+        for report, told in rows:
+            for spot, fact in told:
+                words = _since(report, fact) if isinstance(fact, Lost) else "  ".join(fact_words(fact))
+                words = words or "nothing is known"
                 where = f"cell {spot.cell}:{spot.begins.line}" if spot.cell is not None else spot.begins.line
                 print(f"{first_printable(report.source.shown)}:{where}: {printable(f'{fact.name}  {words}')}")
     return USAGE if failed else CLEAN
 
 
-def _facts(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact]]:
+def _since(report: Report, lost: Lost) -> str:
+    spot = Texts(report).spot(lost.since)
+    line = f"cell {spot.cell}:{spot.begins.line}" if spot.cell is not None else f"line {spot.begins.line}"
+    here = lost.since.path == report.source.path
+    return f"unknown since {line if here else f'{lost.since.path}:{spot.begins.line}'}"
+
+
+def _facts(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact | Lost]]:
     """With the place of each, in the order of the text; only the 1-based lines asked for, if any were."""
     texts = Texts(report)
-    rows = [(texts.spot(fact.place), fact) for fact in sorted(report.facts, key=lambda fact: fact.place)]
+    told = sorted((*report.facts, *report.lost), key=lambda one: (one.place, one.name))
+    rows = [(texts.spot(one.place), one) for one in told]
     return [row for row in rows if wanted is None or row[0].begins.line in wanted]
 
 
@@ -67,4 +83,14 @@ def _json(spot: Spot, fact: Fact) -> dict[str, Any]:
         "grad_fn": None if fact.grad_fn is None else list(fact.grad_fn),
         "shape": None if fact.shape is None else list(fact.shape),
         "dtype": fact.dtype,
+    }
+
+
+def _lost_json(report: Report, spot: Spot, lost: Lost) -> dict[str, Any]:
+    return {
+        **cell_json(spot),
+        "line": spot.begins.line,
+        "scope": lost.scope,
+        "name": lost.name,
+        "since": Encoder(report).where(lost.since),
     }

@@ -71,7 +71,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
             return read_grad(m, owner, tensor)
         case "requires_grad":
             known = requires_grad_of(m, owner.id)
-            return Unknown("bool") if known is None else Const(known)
+            return Unknown("bool", (owner.id, name)) if known is None else Const(known)
         case "is_leaf":
             check_readable(m, owner.id, name)
             leaf = refreshed(m, owner.id).is_leaf

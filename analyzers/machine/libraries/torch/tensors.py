@@ -7,14 +7,16 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, HeapObject, Tensor
-from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Ref, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.havoc import havoc_tensor
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import (
     CLASSES,
+    DECLARED,
     FOREIGN_TYPES,
     MODELS,
+    TYPE_GUARDS,
     TYPE_TESTS,
     WHOLE_LIBRARIES,
     ClassModel,
@@ -131,6 +133,14 @@ class TensorModel(ObjectModel):
             return found.parameter
         return False if name.startswith("builtins.") else None
 
+    def grant(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
+        assert isinstance(found, Tensor)
+        match name, value:
+            case "requires_grad", Const(value=bool(on)) if found.requires_grad is None and found.base is None:
+                m.st.put(owner.id, replace(found, requires_grad=on, edge=found.edge if on else None))
+            case "dim" | "ndim" | "ndimension" | "len(shape)", Const(value=int(rank)) if found.shape is None:
+                m.st.put(owner.id, replace(found, shape=(None,) * max(rank, 0)))
+
     def is_of(self, m: Machine, owner: Ref, found: HeapObject, cls: Ref) -> truth.Truth:
         assert isinstance(found, Tensor)
         if class_name(m, cls.id) == "torch.nn.Parameter":
@@ -139,10 +149,15 @@ class TensorModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, Tensor)
-        if m.config.presumes or (found.parameter and m.extent.forgets == "state"):
+        if m.config.presumes or (m.extent.forgets == "state" and _is_trained(found)):
             tell(m, Escaped([found]))
         else:
             havoc_tensor(m, ident, found, seen)
+
+
+def _is_trained(tensor: Tensor) -> bool:
+    """Whether this is a parameter, or a leaf that was made as one is: what the program does not freeze stays so."""
+    return tensor.parameter or (tensor.requires_grad is True and tensor.is_leaf is True and tensor.base is None)
 
 
 class TensorClass(ClassModel):
@@ -155,6 +170,22 @@ class TensorClass(ClassModel):
         return m.unknown_tensor()
 
 
+def _declared(m: Machine, value: Unknown) -> Value | None:
+    """A tensor of which nothing else is known. Of what may be a known object, and where values are presumed anyway,
+    more is known without."""
+    if m.config.presumes or value.reach or value.type not in {None, "tensor"}:
+        return None
+    return m.unknown_tensor(value.lineage)
+
+
+def _declared_integers(m: Machine, value: Unknown) -> Value | None:
+    """A tensor of integers, which has no gradient."""
+    made = _declared(m, value)
+    if isinstance(made, Ref):
+        m.st.update(made.id, Tensor, lambda t: replace(t, requires_grad=False, edge=None, dtype="int64"))
+    return made
+
+
 def _is_dtype(m: Machine, value: Value) -> truth.Truth:
     return isinstance(value, Builtin) and value.name.startswith("torch.") and dtype_of(value) is not None
 
@@ -163,5 +194,9 @@ enter(MODELS, Tensor, TensorModel())
 enter(CLASSES, "torch.Tensor", TensorClass())
 enter(CLASSES, "torch.nn.Parameter", TensorClass())
 enter(TYPE_TESTS, "torch.dtype", _is_dtype)
+enter(TYPE_GUARDS, "torch.is_tensor", "torch.Tensor")
+for _name in TENSOR_TYPES:
+    enter(DECLARED, _name, _declared)
+enter(DECLARED, "torch.LongTensor", _declared_integers)
 FOREIGN_TYPES.update(TENSOR_TYPES)
 WHOLE_LIBRARIES.add("torch")

@@ -215,11 +215,14 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     found = cuts(lineage)
     backward: Note = (event.site.loc, "backward is called here")
     if not found:
-        made = leaves(lineage)[:6]
+        found_made = leaves(lineage)
+        made = [step for step in found_made if not _asks_for_grad(facts, step)][:6]
         related = [(step.loc, "created here without `requires_grad=True`") for step in made if step.loc is not None]
         alone = made[0].loc if len(made) == 1 else None
         fixes = tuple(_trained(facts, lineage, event.site.loc.module)) or tuple(_require_grad(facts, alone))
-        message = f"`{name}` has no graph: nothing it is computed from requires grad"
+        unknown = len(made) < len(found_made[:6]) or (lineage is not None and any(s.what == "?" for s in lineage.walk()))
+        why = " to run backward through" if unknown else ": nothing it is computed from requires grad"
+        message = f"`{name}` has no graph{why}"
         notes = told(related, callers(event.site.via), besides=event.site.loc)
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
     step = found[0]
@@ -232,6 +235,14 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
+
+
+def _asks_for_grad(facts: Facts, step: Lineage) -> bool:
+    call = None if step.loc is None else node_at(facts, step.loc)
+    return isinstance(call, n.Call) and any(
+        keyword.arg == "requires_grad" and not (isinstance(keyword.value, n.Constant) and keyword.value.value is False)
+        for keyword in call.keywords
+    )
 
 
 def _number(facts: Facts, event: Raised, lineage: Lineage | None) -> Iterator[Draft]:
