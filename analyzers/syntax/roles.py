@@ -1,7 +1,8 @@
 """What a name holds according to the code around it: a model, an optimizer, a loss.
 
 Training code gets its model from a factory and its optimizer as an argument; no value tells what they are, but their
-uses do. `model(x)` next to `model.parameters()` is a module; what has both `zero_grad()` and `step()` is an optimizer;
+uses do. `model(x)` next to `model.parameters()` is a module, and so is what a module keeps in an attribute and calls;
+what has both `zero_grad()` and `step()` is an optimizer;
 what somebody calls `backward()` on is a loss. Where the uses say little, a common name counts too.
 
     def train(net, batches, optimizer, criterion):   # net: a model, optimizer: an optimizer
@@ -37,37 +38,107 @@ _MODEL_NAME = re.compile(
 )
 _OPTIMIZER_NAME = re.compile(r"(?i).*opt(?:im(?:i[sz]er)?)?s?(?:_?\w\d?)?|(?:.*_)?(?:opt|optim|optimizer)(?:_.*)?")
 _MODULE_METHODS = frozenset({"parameters", "named_parameters"})
-_STATE_METHODS = frozenset({"train", "eval", "state_dict", "load_state_dict", "zero_grad"})
+_STATE_METHODS = frozenset({"train", "eval", "state_dict", "load_state_dict", "zero_grad", "requires_grad_"})
+_RETURN_ITSELF = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "train", "eval", "requires_grad_"})
+_OF_PARTS = frozenset(
+    {"parameters", "named_parameters", "modules", "named_modules", "children", "named_children", "requires_grad_"}
+)
+_NO_MODULE = re.compile(r"(?i).*(?:token|process|transform|augment|collat|log|metric|schedul|sampl|noise|rng|timer)")
+"""What modules keep and call beside modules."""
 
 
 @dataclass(slots=True)
 class _Uses:
-    """What is done with one name: it is called, methods of it are, and how it is annotated."""
+    """What is done with one name: it is called, methods of it are, it is annotated. `made`: a call gives it; `moved`: by
+    way of a method that modules have, and return themselves from. `has_parts`: attributes of it are modules."""
 
     called: bool = False
+    made: bool = False
+    moved: bool = False
+    has_parts: bool = False
     methods: set[str] = field(default_factory=set)
     annotation: str = ""
 
 
-def roles_in(trees: Iterable[n.Node]) -> dict[str, Role]:
-    """The roles of the names in some statements or functions: `net`, or `self.net` for an attribute."""
+def roles_in(
+    trees: Iterable[n.Node], *, of_module: bool = False, functions: Iterable[n.FunctionDef] = ()
+) -> dict[str, Role]:
+    """The roles of the names in some statements or functions: `net`, or `self.net` for an attribute.
+
+    `of_module`: these are the methods of a module's class. `functions` use the names that they do not bind themselves.
+    """
+    trees = tuple(trees)
     uses: dict[str, _Uses] = {}
+    _collect(uses, trees, frozenset())
+    own = frozenset(uses)
+    for function in functions:
+        _collect(uses, [function], function.locals)
+    for name in parts_in(trees):
+        uses.setdefault(name, _Uses()).has_parts = True
+    trains = any("backward" in use.methods for use in uses.values())
+    found = ((name, _role(name, uses[name], trains) or _kept(name, uses[name], of_module)) for name in uses)
+    return {name: role for name, role in found if role is not None and name in own}
+
+
+def parts_in(trees: Iterable[n.Node]) -> dict[str, frozenset[str]]:
+    """The attributes of names that are used as modules, or are set to new ones: `model.head.parameters()` and
+    `model.head = nn.Linear(...)` say that `model` has a part `head`."""
+    found: dict[str, frozenset[str]] = {}
+    for node in n.walk(trees):
+        match node:
+            case n.Call(func=n.Attribute(value=owner, attr=attr)) if attr in _OF_PARTS:
+                whole = _part(owner)
+            case n.Assign(targets=(n.Attribute() | n.Subscript() as target,), value=n.Call(func=made)) if _is_new(made):
+                whole = _part(target)
+            case _:
+                continue
+        if whole is not None:
+            found[whole[0]] = found.get(whole[0], frozenset()) | {whole[1]}
+    return found
+
+
+def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[str]) -> None:
+    """Add what is done with names, but for those that are `bound`, which are others."""
     for node in n.walk(trees):
         match node:
             case n.Call(func=n.Attribute(value=owner, attr=attr), args=args):
                 name = dotted(owner)
-                if name and not (attr == "backward" and args):
+                if name and name not in bound and not (attr == "backward" and args):
                     uses.setdefault(name, _Uses()).methods.add(attr)
                 itself = dotted(node.func)
                 if itself:
                     uses.setdefault(itself, _Uses()).called = True
-            case n.Call(func=n.Name(id=name)):
+            case n.Call(func=n.Name(id=name)) if name not in bound:
                 uses.setdefault(name, _Uses()).called = True
-            case n.Arg(name=name, annotation=annotation) if annotation is not None:
+            case n.Assign(targets=(target,), value=n.Call(func=func)) if (name := dotted(target)) not in {"", *bound}:
+                use = uses.setdefault(name, _Uses())
+                use.made = True
+                use.moved = use.moved or (
+                    isinstance(func, n.Attribute) and func.attr in _RETURN_ITSELF and isinstance(func.value, n.Call)
+                )
+            case n.Arg(name=name, annotation=annotation) if annotation is not None and name not in bound:
                 uses.setdefault(name, _Uses()).annotation = _last_name(annotation)
-    trains = any("backward" in use.methods for use in uses.values())
-    found = ((name, _role(name, use, trains)) for name, use in uses.items())
-    return {name: role for name, role in found if role is not None}
+
+
+def _part(node: n.Expr) -> tuple[str, str] | None:
+    """`model` and `head` of `model.head`, `model.head.out` and `model.head[0]`."""
+    attr = ""
+    while isinstance(node, n.Attribute | n.Subscript):
+        name = dotted(node)
+        if name and attr:
+            return name, attr
+        attr = node.attr if isinstance(node, n.Attribute) else attr
+        node = node.value
+    name = dotted(node)
+    return (name, attr) if name and attr and name != "self" else None
+
+
+def _is_new(made: n.Expr) -> bool:
+    """Whether this is the class of a layer: `nn.Linear`, `torch.nn.Linear`."""
+    return isinstance(made, n.Attribute) and (
+        (isinstance(made.value, n.Name) and made.value.id == "nn")
+        or (isinstance(made.value, n.Attribute) and made.value.attr == "nn")
+    )
 
 
 def _role(name: str, use: _Uses, trains: bool) -> Role | None:
@@ -87,6 +158,15 @@ def _role(name: str, use: _Uses, trains: bool) -> Role | None:
     if use.called and methods & _STATE_METHODS:
         return Role.MODEL
     return Role.NETWORK if use.called and trains and _MODEL_NAME.fullmatch(plain) else None
+
+
+def _kept(name: str, use: _Uses, of_module: bool) -> Role | None:
+    """Of what is called and was made by a call: it is a network if that call says so, or if a module keeps it."""
+    if use.has_parts and (use.made or use.called):
+        return Role.NETWORK
+    if not use.called or not use.made or _NO_MODULE.match(name.rpartition(".")[2]):
+        return None
+    return Role.NETWORK if use.moved or (of_module and name.startswith("self.")) else None
 
 
 def same_part(optimizer: str, model: str) -> bool:

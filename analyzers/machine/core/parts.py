@@ -164,5 +164,7 @@ class Indexes:
     """What the functions that unknown code has may fill or rebind: paths from environments."""
     captured: dict[object, Captured] = field(default_factory=dict)
     """Per function, what it may do when others call it."""
+    parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)
+    """Per function or class, the attributes of its names that are modules."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)
     """Per function, the roles inferred from how its names are used."""

@@ -32,8 +32,9 @@ from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
-from analyzers.machine.entries.roles import roles_of, roles_of_function
+from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
+from analyzers.machine.objects.attributes import set_attribute
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, dotted, same_part
 
@@ -58,7 +59,9 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
         return value
     if not says_nothing(value) and role not in _MODELS:
         return value
-    return value if role is None else _stand_in(m, name, role, value, m.here())
+    if role is None:
+        return value
+    return _stand_in(m, name, role, value, m.here(), parts_of(m, m.frame.module, m.frame.func, name))
 
 
 def _is_undecided_model(m: Machine, value: Value) -> bool:
@@ -100,16 +103,19 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
         for arg in (*func.node.args.posonly, *func.node.args.args, *func.node.args.kwonly)
     }
     for name, role in sorted(waiting, key=lambda entry: entry[1] not in _MODELS):
-        m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], places.get(name, m.here()), env))
+        parts = parts_of(m, func.module, func, name)
+        m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], places.get(name, m.here()), parts, env))
 
 
-def _stand_in(m: Machine, name: str, role: Role, value: Value, loc: Loc, env: int | None = None) -> Value:
+def _stand_in(
+    m: Machine, name: str, role: Role, value: Value, loc: Loc, parts: Sequence[str], env: int | None = None
+) -> Value:
     held = _passed_on(m, role, value)
     if held is not None:
         return held
     if role in _MODELS:
         m.presume(f"`{name}` is {'a model' if role is Role.NETWORK else 'a model that learns'}", loc)
-        model = _model(m)
+        model = _model(m, parts)
         if role is Role.NETWORK:
             _set_trained(m, model, None)
         return model
@@ -137,8 +143,10 @@ def _set_trained(m: Machine, model: Value, requires: truth.Truth) -> None:
         m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=requires) if t.requires_grad is not False else t)
 
 
-def _model(m: Machine) -> Value:
+def _model(m: Machine, parts: Sequence[str] = ()) -> Value:
     model = library_call(m, "presumed.Model", Args())
+    for part in parts:
+        set_attribute(m, model, part, _model(m))
     found = m.obj(model)
     if isinstance(found, Instance) and isinstance(model, Ref):
         m.st.put(model.id, Instance(found.cls, found.attrs, True))
@@ -252,6 +260,13 @@ def _tensors_in(m: Machine, value: Value) -> list[Ref]:
         case _:
             return [value] if isinstance(value, Ref) and m.tensor(value) is not None else []
     return [tensor for part in parts for tensor in _tensors_in(m, part)]
+
+
+@answers("autograd_machine.stands_for_many")
+def _stands_for_many(m: Machine, args: Args) -> Value:
+    """Whether a parameter stands for all those of a presumed model."""
+    tensor = m.tensor(args.get(0, "parameter"))
+    return Const(m.config.presumes and tensor is not None and tensor.parameter and tensor.shape is None)
 
 
 @answers("autograd_machine.presume_trained")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
@@ -13,7 +13,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program, Unresolved
 from analyzers.syntax import nodes as n
-from analyzers.syntax.roles import Role, aliases_in, roles_in
+from analyzers.syntax.roles import Role, aliases_in, parts_in, roles_in
 
 Find: TypeAlias = Callable[[int], HeapObject | None]
 
@@ -45,10 +45,29 @@ def _roles(program: Program, module: str, func: Func | None, find: Find) -> dict
 
 
 def roles_in_module(program: Program, module: str) -> dict[str, Role]:
-    """The roles of names in a module's top-level statements."""
+    """The roles of names in a module's top-level statements; its functions use them too."""
+    statements, functions = _written(program, module)
+    return roles_in(statements, functions=functions)
+
+
+def _written(program: Program, module: str) -> tuple[list[n.Stmt], list[n.FunctionDef]]:
+    """The statements of a module, and its functions."""
     keys = [reference.key for reference in program.body(module) if isinstance(reference, n.ChunkRef)]
-    statements = (statement for key in keys for statement in program.head(module, key).body)
-    return roles_in([s for s in statements if not isinstance(s, n.FunctionHead | n.ClassDef)])
+    heads = [(key, statement) for key in keys for statement in program.head(module, key).body]
+    statements = [s for _, s in heads if not isinstance(s, n.FunctionHead | n.ClassDef)]
+    bodies = (program.chunk(module, key).body for key, s in heads if isinstance(s, n.FunctionHead))
+    return statements, [s for body in bodies for s in body if isinstance(s, n.FunctionDef)]
+
+
+def parts_of(m: Machine, module: str, func: Func | None, name: str) -> tuple[str, ...]:
+    """The attributes of a name that are modules, as far as the function around it tells, or its class."""
+    owner = func.owner if func is not None and name.startswith("self.") else None
+    key = (module, owner, None if func is None else (func.chunk, func.qualname))
+    if key not in m.indexes.parts:
+        program = m.config.program
+        trees: Sequence[n.Node] = _written(program, module)[0] if func is None else [whole(program, func)]
+        m.indexes.parts[key] = parts_in(trees if owner is None else _methods(program, owner, m.st.find))
+    return tuple(sorted(m.indexes.parts[key].get(name, ())))
 
 
 def roles_in_function(program: Program, func: Func, find: Find) -> dict[str, Role]:
@@ -64,19 +83,22 @@ def roles_in_function(program: Program, func: Func, find: Find) -> dict[str, Rol
 
 
 def _roles_in_class(program: Program, cls: int, find: Find) -> dict[str, Role]:
+    is_module = any(each.module.startswith("<") and each.qualname == "Module" for each in _classes(cls, find))
+    return roles_in(_methods(program, cls, find), of_module=is_module)
+
+
+def _classes(cls: int, find: Find) -> list[ClassObj]:
+    """A class and those that it inherits from."""
     found = find(cls)
-    if not isinstance(found, ClassObj):
-        return {}
-    classes = [find(ancestor) for ancestor in found.ancestry if isinstance(ancestor, int)]
-    return roles_in(
-        [
-            whole(program, value)
-            for each in classes
-            if isinstance(each, ClassObj) and not each.module.startswith("<")
-            for _, value in by_name(each.attrs)
-            if isinstance(value, Func)
-        ]
-    )
+    ancestry = found.ancestry if isinstance(found, ClassObj) else ()
+    classes = [find(ancestor) for ancestor in ancestry if isinstance(ancestor, int)]
+    return [each for each in classes if isinstance(each, ClassObj)]
+
+
+def _methods(program: Program, cls: int, find: Find) -> list[n.FunctionDef | n.Lambda]:
+    """The methods of a class that the program wrote."""
+    own = [each for each in _classes(cls, find) if not each.module.startswith("<")]
+    return [whole(program, value) for each in own for _, value in by_name(each.attrs) if isinstance(value, Func)]
 
 
 Roles = dict[str, Role]

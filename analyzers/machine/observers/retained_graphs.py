@@ -103,9 +103,14 @@ def _in_this_loop(m: Machine, iterations: Sequence[Round]) -> bool:
     """Whether something happened in some round of the innermost loop, begun in the round of the others that is running.
 
     What an inner loop computes of something older, round by round, holds no more of it in each round."""
-    now = m.extent.iterations
+    now, then = _own(m.extent.iterations), _own(iterations)
     depth = len(now) - 1
-    return len(iterations) > depth and [*iterations[:depth]] == now[:depth] and iterations[depth][0] == now[depth][0]
+    return 0 <= depth < len(then) and then[:depth] == now[:depth] and then[depth][0] == now[depth][0]
+
+
+def _own(iterations: Sequence[Round]) -> list[Round]:
+    """Without those of a library: a loader begins one for each round of the loop that it feeds."""
+    return [(loc, index) for loc, index in iterations if not loc.module.startswith("<")]
 
 
 def _went_through(m: Machine, node: int | None) -> bool:

@@ -80,7 +80,7 @@ class Optimizer:
         for group in self.param_groups:
             if autograd_machine.surely(("param_names" in group) != ("param_names" in param_group)):
                 raise ValueError("all optimizer param groups should be with/without names. cannot add param group")
-        taken = [p for group in self.param_groups for p in group["params"]]
+        taken = [p for group in self.param_groups for p in group["params"] if not autograd_machine.stands_for_many(p)]
         if any([p is q for p in taken for q in params]):
             raise ValueError("some parameters appear in more than one parameter group")
         for name, value in self.defaults.items():

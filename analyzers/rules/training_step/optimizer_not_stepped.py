@@ -99,7 +99,6 @@ from analyzers.machine.core.events import (
     StepWithoutLoss,
     ZeroCall,
 )
-from analyzers.report import Severity
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -114,7 +113,7 @@ def check(facts: Facts) -> Iterator[Draft]:
     uncalled = any(event.method == "step" for event in facts.of(NotCalled))
     if facts.of(HandStep) or uncalled or not facts.saw_the_end:
         return
-    made = [event for event in facts.of(OptimizerMade) if event.known]
+    made = [event for event in facts.of(OptimizerMade) if event.known or not stepping]
     looked_at = {event.leaf for event in facts.of(GradTaken)}
     # Where several optimizers were one of them on each way, the one that steps is none of those that were made.
     ours = {event.optimizer for event in made}
@@ -128,7 +127,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         fed = [b for b in facts.of(BackwardCall) if left.intersection(b.reached) and b.site.iterations]
         if fed and fed[0].site.loc.module == event.site.loc.module:
-            yield _never(facts, event, _own(fed, event), "warning" if stepping else "info")
+            yield _never(facts, event, _own(fed, event))
 
 
 def _own(fed: list[BackwardCall], made: OptimizerMade) -> BackwardCall:
@@ -136,8 +135,7 @@ def _own(fed: list[BackwardCall], made: OptimizerMade) -> BackwardCall:
     return min(fed, key=lambda b: len(set(made.parameters) - set(b.reached)))
 
 
-def _never(facts: Facts, made: OptimizerMade, backward: BackwardCall, severity: Severity) -> Draft:
-    """If nothing steps at all, the program may only want the losses."""
+def _never(facts: Facts, made: OptimizerMade, backward: BackwardCall) -> Draft:
     loc = backward.site.loc
     message = f"{said(facts, loc)} fills gradients for {said(facts, made.site.loc)}, which never steps"
     events = facts.run.events
@@ -145,7 +143,7 @@ def _never(facts: Facts, made: OptimizerMade, backward: BackwardCall, severity: 
     notes: list[Note] = [(other.site.loc, "this steps another optimizer")] if other is not None else []
     notes.append((made.site.loc, "the optimizer is created here"))
     related = told(notes, callers(backward.site.via), besides=loc)
-    return Draft(loc, message, effect="param-not-updated", severity=severity, related=related)
+    return Draft(loc, message, effect="param-not-updated", related=related)
 
 
 def _standing_still(facts: Facts) -> Iterator[Draft]:
