@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.state import Taken
-from analyzers.machine.core.causes import Raised
+from analyzers.machine.core.causes import Plain, Raised
 from analyzers.machine.core.events import Binding, CutShort, Event, Presumption
 from analyzers.report import Effect, Place, Severity
 from analyzers.syntax import nodes as n
@@ -188,7 +188,11 @@ class Facts:
     def saw_the_end(self) -> bool:
         """Whether the run reached the program's end, so that what it did not see does not happen at all."""
         is_cut = self.run.out_of_fuel or self.of(CutShort)
-        return not is_cut and not any(not event.caught for event in self.of(Raised))
+        return not is_cut and not any(not event.caught and not self.is_only_possible(event) for event in self.of(Raised))
+
+    def is_only_possible(self, event: Raised) -> bool:
+        """An exception from the library's own checks, on a path that may never be taken."""
+        return isinstance(event.cause, Plain) and event.cause.note == "library" and not self.is_certain(event)
 
     def text(self, loc: Loc) -> str:
         return self.places.text(loc)

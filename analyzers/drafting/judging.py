@@ -13,7 +13,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.drafting.edits.layout import laid_out
 from analyzers.drafting.words import said
-from analyzers.machine.core.causes import Plain, Raised
+from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.events import Presumption
 from analyzers.report import Finding, Fix, Raises, Related, Severity
 
@@ -27,7 +27,7 @@ def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, .
     return _gravest(
         _judgement(rule, draft, facts)
         for rule, draft in drafts
-        if draft.event is None or not _only_possible(draft.event, facts)
+        if draft.event is None or not facts.is_only_possible(draft.event)
     )
 
 
@@ -54,11 +54,6 @@ def _gravest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
         if old is None or ORDER[judgement.severity] < ORDER[old.severity]:
             found[judgement.key] = judgement
     return tuple(found.values())
-
-
-def _only_possible(event: Raised, facts: Facts) -> bool:
-    """An exception from the library's own checks, on a path that may never be taken."""
-    return isinstance(event.cause, Plain) and event.cause.note == "library" and not facts.is_certain(event)
 
 
 def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:

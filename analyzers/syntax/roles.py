@@ -43,6 +43,8 @@ _RETURN_ITSELF = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "t
 _OF_PARTS = frozenset(
     {"parameters", "named_parameters", "modules", "named_modules", "children", "named_children", "requires_grad_"}
 )
+_OF_MODULES = re.compile(r"(?:forward|encode|decode|embed|extract)(?:_\w+)?|\w+_features")
+"""Methods that compute as a module does when it is called."""
 _NO_MODULE = re.compile(r"(?i).*(?:token|process|transform|augment|collat|log|metric|schedul|sampl|noise|rng|timer)")
 """What modules keep and call beside modules."""
 
@@ -120,6 +122,11 @@ def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[s
                 uses.setdefault(name, _Uses()).annotation = _last_name(annotation)
 
 
+def computes(method: str) -> bool:
+    """Whether a method of a module most likely computes as the module does when it is called."""
+    return bool(_OF_MODULES.fullmatch(method))
+
+
 def _part(node: n.Expr) -> tuple[str, str] | None:
     """`model` and `head` of `model.head`, `model.head.out` and `model.head[0]`."""
     attr = ""
@@ -164,7 +171,8 @@ def _kept(name: str, use: _Uses, of_module: bool) -> Role | None:
     """Of what is called and was made by a call: it is a network if that call says so, or if a module keeps it."""
     if use.has_parts and (use.made or use.called):
         return Role.NETWORK
-    if not use.called or not use.made or _NO_MODULE.match(name.rpartition(".")[2]):
+    is_asked = use.called or any(map(computes, use.methods))
+    if not is_asked or not use.made or _NO_MODULE.match(name.rpartition(".")[2]):
         return None
     return Role.NETWORK if use.moved or (of_module and name.startswith("self.")) else None
 

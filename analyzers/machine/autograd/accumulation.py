@@ -121,10 +121,11 @@ def _added(m: Machine, old: Value, gradient: Value) -> Value:
     return copied.value if old == NONE else (Term(m, old) + copied).value
 
 
-def perhaps_filled(m: Machine) -> None:
-    """A backward may have reached leaves that the machine could not see it reach."""
+def perhaps_filled(m: Machine, *, only_presumed: bool = False) -> None:
+    """A backward may have reached leaves that the machine could not see it reach: all, or those that stand in for
+    something unknown."""
     for ident, found in m.st.since(m.st.filled):
-        if isinstance(found, Tensor):
+        if isinstance(found, Tensor) and (found.presumed or not only_presumed):
             perhaps_leaf = found.edge is None or found.edge.node is None
             if (
                 found.requires_grad is not False
@@ -132,7 +133,8 @@ def perhaps_filled(m: Machine) -> None:
                 and (perhaps_leaf or found.retains_grad is not False)
             ):
                 m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
-    m.st.filled = m.st.log
+    if not only_presumed:
+        m.st.filled = m.st.log
 
 
 def blur_after_unknown(m: Machine, create: truth.Truth) -> None:

@@ -23,7 +23,7 @@ from analyzers.machine.autograd.accumulation import (
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
-from analyzers.machine.autograd.likely_tensors import is_guess
+from analyzers.machine.autograd.likely_tensors import is_guess, leads_anywhere
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
@@ -124,7 +124,7 @@ def run_backward(
         tell(m, CalledUnseen((), tuple(m.indexes.runs_again)))
         blur_after_unknown(m, create)
     elif m.config.presumes:
-        perhaps_filled(m)
+        perhaps_filled(m, only_presumed=not any(leads_anywhere(m.node(ident)) for ident in walk.reached))
     tell(m, LeavesReached(walk.leaves, walk.users))
     lineage = known[0][1].lineage if known else None
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)

@@ -48,6 +48,11 @@ def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
     return made
 
 
+def leads_anywhere(node: Node) -> bool:
+    """Whether a node stands for what unknown code computed, which may be of anything."""
+    return node.what == "?"
+
+
 def part_of(m: Machine, whole: Tensor) -> Ref:
     """An item or attribute of a presumed model's result."""
     storage, counter = m.fresh(), m.fresh()

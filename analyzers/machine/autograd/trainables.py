@@ -7,6 +7,7 @@ from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tenso
 from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import set_to_constants
+from analyzers.machine.core.ports import PORTS
 
 
 def is_module(m: Machine, value: Value) -> bool:
@@ -76,9 +77,15 @@ def unseen_attributes(m: Machine, module: Value) -> Unknown | None:
     for found in modules:
         assert isinstance(found, Instance)
         perhaps = {name: value for name, value in found.attrs.items() if _may_be_module(m, value)}
+        if m.st.is_library(found):
+            perhaps = {name: value for name, value in perhaps.items() if name in _KEPT_MODULES}
         settings = _settings_of(m, found) if perhaps else set()
         held += [value for name, value in perhaps.items() if name not in settings]
     return Unknown(None, None, None, reach_of(*held)) if held else None
+
+
+_KEPT_MODULES = frozenset({"activation", "decoder", "distance_function", "encoder", "init", "module", "norm"})
+"""The arguments that modules of the library keep and that may be modules; the others are numbers, names and flags."""
 
 
 def _settings_of(m: Machine, found: Instance) -> set[str]:
@@ -106,8 +113,14 @@ def _may_be_module(m: Machine, value: Value) -> bool:
 
 def parameters_of(m: Machine, optimizer: Value) -> list[int]:
     """The tensors in an optimizer's parameter groups."""
-    items = [item for params in _groups(m, optimizer) for item in params.items]
-    return [p.id for p in items if isinstance(p, Ref) and isinstance(m.obj(p), Tensor)]
+    items = [item for params in _groups(m, optimizer) for item in (*params.items, *_presumed_more(m, params))]
+    tensors = (PORTS.likely.stand_in(m, item) or item for item in items)
+    return [p.id for p in tensors if isinstance(p, Ref) and isinstance(m.obj(p), Tensor)]
+
+
+def _presumed_more(m: Machine, params: ListObj) -> tuple[Value, ...]:
+    """What stands for any number of tensors in a list: that there are some is presumed where values are."""
+    return (params.rest,) if m.config.presumes and params.rest is not None else ()
 
 
 def all_known(m: Machine, optimizer: Value) -> bool:
@@ -118,7 +131,9 @@ def all_known(m: Machine, optimizer: Value) -> bool:
         return False
     lists = _groups(m, optimizer)
     return len(lists) == len(groups.items) and all(
-        params.rest is None and all(isinstance(m.obj(p), Tensor) for p in params.items) for params in lists
+        (params.rest is None or bool(_presumed_more(m, params)))
+        and all(isinstance(m.obj(p), Tensor) for p in (*params.items, *_presumed_more(m, params)))
+        for params in lists
     )
 
 

@@ -127,6 +127,14 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     return made
 
 
+def _leaf(m: Machine, value: Unknown) -> Ref:
+    """What the program makes require grad is most likely a leaf, such as a weight of a model that nobody knows."""
+    m.presume("what is made to require grad is a leaf", of_data=True)
+    made = plain(m)
+    m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
+    return made
+
+
 class DataGuess(Guess):
     """A value whose methods only tensors have, or that was used as a tensor before."""
 
@@ -136,6 +144,8 @@ class DataGuess(Guess):
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         found = self._found(m, owner, name)
+        if found is None and name == "requires_grad_" and m.config.presumes and owner.symbol is not None:
+            found = _leaf(m, owner)
         return None if found is None else call_method(m, found, name, args)
 
     def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:

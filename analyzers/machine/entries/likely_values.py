@@ -34,9 +34,9 @@ from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
-from analyzers.machine.objects.attributes import set_attribute
+from analyzers.machine.objects.attributes import call_method, set_attribute
 from analyzers.syntax import nodes as n
-from analyzers.syntax.roles import Role, dotted, same_part
+from analyzers.syntax.roles import Role, computes, dotted, same_part
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
@@ -161,6 +161,10 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     if itself is not None:
         return call(m, itself, args)
     name = outside_name(func) if isinstance(func, Unknown) else None
+    if m.config.presumes and isinstance(func, Unknown):
+        computed = _method_of_model(m, func, args)
+        if computed is not None:
+            return computed
     if name is not None and name.split(".", 1)[0] in sys.stdlib_module_names:
         name = None
     if not m.config.presumes:
@@ -184,6 +188,29 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
     return made_of_data(m, func, args)
+
+
+def _method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
+    """What a method returns that nobody knows, if it computes as the model does: `vae.encode(x)`. Any other may add
+    parameters that learn: `unet.add_adapter(...)`."""
+    match func.symbol:
+        case (int(owner), str(name)) if is_module(m, Ref(owner)):
+            pass
+        case _:
+            return None
+    if computes(name):
+        likely = [_likely_tensor(m, value) for value in args.pos]
+        if any(m.tensor(value) is not None for value in likely):
+            return call_method(m, Ref(owner), "forward", Args(likely))
+    elif not name.startswith(("save", "print", "push", "get_", "num_")):
+        for ident in weights(m, Ref(owner)):
+            m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad is False else t)
+    return None
+
+
+def _likely_tensor(m: Machine, value: Value) -> Value:
+    found = tensor_for(m, value, keeps=True) if isinstance(value, Unknown) else None
+    return value if found is None else found
 
 
 def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:

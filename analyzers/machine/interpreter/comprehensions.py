@@ -32,13 +32,15 @@ summarized."""
 
 @dataclass(slots=True)
 class _Rounds:
-    """The rounds of a comprehension. `loose`: some round stands for an unknown number of rounds."""
+    """The rounds of a comprehension. `loose`: some round stands for an unknown number of rounds; `open`: some condition
+    was not known, so that such a round may give elements though it gave none."""
 
     generators: tuple[n.Comprehension, ...]
     emit: Callable[[], None]
     outer: int
     count: int = 0
     loose: bool = False
+    open: bool = False
 
     def run(self, m: Machine, index: int) -> None:
         """Run the clauses from `index` on; after the last one, emit an element."""
@@ -77,6 +79,7 @@ class _Rounds:
             keep = True
             for test in generator.ifs:
                 known, symbol = truth_of(m, evaluate(m, test))
+                self.open = self.open or known is None
                 if known is None and symbol is None:
                     self.loose = True
                     keep = True
@@ -91,14 +94,14 @@ class _Rounds:
 
 
 def _rounds(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
-    """Run a comprehension's clauses; returns whether some round stands for an unknown number of rounds."""
+    """Run a comprehension's clauses; returns whether some round stands for an unknown number of elements."""
     frame = m.frame
     rounds = _Rounds(generators, emit, frame.env)
     try:
         rounds.run(m, 0)
     finally:
         frame.env = rounds.outer
-    return rounds.loose
+    return rounds.loose and (rounds.count > 0 or rounds.open)
 
 
 def _elements(m: Machine, node: n.ListComp | n.SetComp) -> tuple[list[Value], bool]:

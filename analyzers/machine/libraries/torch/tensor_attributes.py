@@ -71,7 +71,9 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
             return read_grad(m, owner, tensor)
         case "requires_grad":
             known = requires_grad_of(m, owner.id)
-            return Unknown("bool", (owner.id, name)) if known is None else Const(known)
+            # Of parameters there are many: each would be another way.
+            symbol = None if tensor.parameter else (owner.id, name)
+            return Unknown("bool", symbol) if known is None else Const(known)
         case "is_leaf":
             check_readable(m, owner.id, name)
             leaf = refreshed(m, owner.id).is_leaf
