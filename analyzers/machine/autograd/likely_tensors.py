@@ -37,10 +37,10 @@ def presumed_loss(m: Machine, value: Value) -> Value:
     return with_graph(m, tuple(edges), m.trail("?", parents))
 
 
-def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage) -> Ref:
-    """A tensor computed along `edges` by an operator that saves something for backward."""
+def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage, kept: tuple[Saved, ...] = ()) -> Ref:
+    """A tensor computed along `edges` by an operator that saves something for backward, and what is `kept`."""
     node = Node(
-        (), edges, (Saved("self", None, None),), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
+        (), edges, (Saved("self", None, None), *kept), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
         epoch=tuple(m.extent.iterations), via=m.via(),
     )  # fmt: skip
     made = m.new_tensor(None, "float32", requires_grad=True, lineage=lineage)

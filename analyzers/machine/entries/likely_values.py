@@ -22,6 +22,8 @@ from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj,
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
+from analyzers.machine.autograd.saved_tensors import save
+from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -267,7 +269,9 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
     if m.st.grad is True and required is True:
         edges = (edge_to(m, v.id) for v in operands)
-        return with_graph(m, tuple(e for e in edges if e is not None), lineage)
+        # A model of several layers saves its weights, for the gradients of what is before them.
+        kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
+        return with_graph(m, tuple(e for e in edges if e is not None), lineage, tuple(kept))
     made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
