@@ -9,6 +9,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, HeapObject, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.havoc import havoc_tensor
+from analyzers.machine.autograd.likely_tensors import part_of
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import (
@@ -69,6 +70,11 @@ class TensorModel(ObjectModel):
         assert isinstance(own, Tensor)
         m.st.put(made.id, replace(found, storage=own.storage, counter=own.counter))
         return made
+
+    def call(self, m: Machine, owner: Ref, found: HeapObject, args: Args) -> Value | None:
+        """A method of what a presumed model returns, such as a distribution's `sample`."""
+        assert isinstance(found, Tensor)
+        return part_of(m, found) if found.presumed else None
 
     def unary(self, m: Machine, op: str, owner: Ref, found: HeapObject) -> Value:
         return call_torch(m, UNARY[op], [owner], {})
