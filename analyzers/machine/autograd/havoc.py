@@ -59,3 +59,6 @@ def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
                 leaf = m.st.get(edge.leaf)
                 if isinstance(leaf, Tensor) and leaf.grad == NONE:
                     m.st.put(edge.leaf, replace(leaf, grad=Unknown("grad", reach=(edge.leaf,))))
+    for ident, kept in m.retaining():
+        if kept.grad == NONE and kept.edge is not None and kept.edge.node in seen:
+            m.st.put(ident, replace(kept, grad=Unknown("grad", reach=(ident,))))

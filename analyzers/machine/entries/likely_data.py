@@ -12,9 +12,10 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of, some
 from analyzers.domain.objects import Array, Instance, ListObj, Tensor
-from analyzers.domain.values import Ref, Unknown, Value
+from analyzers.domain.values import TRUE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
+from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
@@ -127,9 +128,22 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     return made
 
 
+def _is_weight(symbol: object) -> bool:
+    """Whether this is a parameter of something, by its name: modules have `requires_grad_` too."""
+    return isinstance(symbol, tuple) and symbol[-1] in {"weight", "bias"}
+
+
+def unfreeze(m: Machine, model: Ref) -> None:
+    """Some of a model's parameters may learn, though all were frozen."""
+    for ident in [value.id for _, value in members(m, model, "_parameters") if isinstance(value, Ref)]:
+        m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad is False else t)
+
+
 def _leaf(m: Machine, value: Unknown) -> Ref:
     """What the program makes require grad is most likely a leaf, such as a weight of a model that nobody knows."""
     m.presume("what is made to require grad is a leaf", of_data=True)
+    for ident in value.reach:
+        unfreeze(m, Ref(ident))
     made = plain(m)
     m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
     return made
@@ -143,8 +157,10 @@ class DataGuess(Guess):
         return None if found is None else get_attribute(m, found, name)
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
-        found = self._found(m, owner, name)
-        if found is None and name == "requires_grad_" and m.config.presumes and owner.symbol is not None:
+        # It is models that are frozen.
+        freezes = name == "requires_grad_" and args.get(0, "requires_grad", TRUE) != TRUE
+        found = None if freezes else self._found(m, owner, name)
+        if found is None and name == "requires_grad_" and not freezes and m.config.presumes and _is_weight(owner.symbol):
             found = _leaf(m, owner)
         return None if found is None else call_method(m, found, name, args)
 

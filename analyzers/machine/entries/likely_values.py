@@ -32,7 +32,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
-from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for
+from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
@@ -205,8 +205,7 @@ def _method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
         if any(m.tensor(value) is not None for value in likely):
             return call_method(m, Ref(owner), "forward", Args(likely))
     elif not name.startswith(("save", "print", "push", "get_", "num_")):
-        for ident in weights(m, Ref(owner)):
-            m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad is False else t)
+        unfreeze(m, Ref(owner))
     return None
 
 

@@ -113,10 +113,13 @@ def check(facts: Facts) -> Iterator[Draft]:
     uncalled = any(event.method == "step" for event in facts.of(NotCalled))
     if facts.of(HandStep) or uncalled or not facts.saw_the_end:
         return
-    made = [event for event in facts.of(OptimizerMade) if event.known or not stepping]
+    everyone = facts.of(OptimizerMade)
+    # Of those that one place makes, on one way each, some step and others are on ways that were not followed on.
+    stepped = {event.site.loc for event in everyone if event.optimizer in stepping}
+    made = [event for event in everyone if event.known and event.site.loc not in stepped]
     looked_at = {event.leaf for event in facts.of(GradTaken)}
     # Where several optimizers were one of them on each way, the one that steps is none of those that were made.
-    ours = {event.optimizer for event in made}
+    ours = {event.optimizer for event in everyone if event.known}
     if not all(step.known or step.optimizer in ours for step in facts.of(StepCall)):
         return
     trained = {p for step in facts.of(StepCall) for p in step.parameters}

@@ -10,7 +10,7 @@ from immutables import Map
 
 from analyzers.domain import truth
 from analyzers.domain.join import NUMBERS, common_type, join_shapes, one_of, reach_of, type_of
-from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj, SetObj, Tensor
+from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj, Node, SetObj, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -203,6 +203,9 @@ def _sum(m: Machine, args: Args) -> Value:
             total = binary(m, "+", total, source.make(m)())
         if before is not None and isinstance(total, Ref):  # there may be no more items
             m.st.update(total.id, Tensor, lambda t: replace(t, shape=join_shapes(before.shape, t.shape)))
+            made = m.tensor(total)
+            if made is not None and made.edge is not None and made.edge.node is not None:
+                m.st.update(made.edge.node, Node, lambda node: replace(node, names=()))
     return total
 
 

@@ -60,11 +60,12 @@ def _autograd_grad(m: Machine, args: Args) -> Value:
     create = truth_value(m, args.get(4, "create_graph", FALSE))
     retain_value = args.get(3, "retain_graph", NONE)
     retain = create if retain_value == NONE else truth_value(m, retain_value)
-    materialize = args.kw.get("materialize_grads", FALSE) == TRUE
+    fills = truth_value(m, args.kw.get("materialize_grads", FALSE))
+    materialize = fills is True
     allow_value = args.get(5, "allow_unused", NONE)
     if len(args.pos) <= 5 and "allow_unused" in args.kw:
         allow_value = args.kw["allow_unused"]
-    allow: truth.Truth = materialize if allow_value == NONE else truth_value(m, allow_value)
+    allow: truth.Truth = fills if allow_value == NONE else truth_value(m, allow_value)
     pairs = _paired(m, outputs, args.get(2, "grad_outputs"))
     if "is_grads_batched" in args.kw:
         pairs = [(t, Unknown()) for t, _ in pairs]

@@ -67,7 +67,7 @@ def _version(m: Machine, tensor: Tensor) -> Value:
 
 def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value:
     match name:
-        case "grad":
+        case "grad" | "_grad":
             return read_grad(m, owner, tensor)
         case "requires_grad":
             known = requires_grad_of(m, owner.id)
@@ -146,7 +146,7 @@ def set_tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str, valu
     match name:
         case "requires_grad":
             set_flag(m, owner, truth_of(m, value)[0], method=False)
-        case "grad":
+        case "grad" | "_grad":
             if value == NONE and isinstance(tensor.grad, Ref):
                 tell(m, GradientDropped(tensor.grad.id))
             _check_gradient(m, tensor, value)

@@ -12,7 +12,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.events import BackwardCall
-from analyzers.machine.core.havoc import havoc_value, havoc_written, writes_in_place
+from analyzers.machine.core.havoc import havoc_places, havoc_value, havoc_written, writes_in_place
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.ports import PORTS
@@ -50,6 +50,8 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         blur_tensor(m, ref.id)
         tensor_at(m, ref.id).inference = None
         return ref
+    if name == "detach_":
+        havoc_places(m, receiver.reach)
     if name == "retain_grad" or writes_in_place(name):
         m.record.trains = m.record.trains or name in {"retain_grad", "requires_grad_"}
         if name == "retain_grad":
@@ -60,6 +62,11 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         return receiver
     operands = [receiver, *args.pos, *args.kw.values()]
     result = opaque_result(m, name, operands)
+    shared = [m.st.find(ident) for ident in receiver.reach] if _may_share(name) else []
+    tensors = [found for found in shared if isinstance(found, Tensor)]
+    if len(shared) == len(tensors) == 1:
+        of = receiver.reach[0] if tensors[0].base is None else tensors[0].base
+        m.st.update(result.id, Tensor, lambda t: replace(t, perhaps_of=of))
     if m.st.grad is False and _may_share(name):
         m.st.update(result.id, Tensor, lambda t: replace(t, requires_grad=None, edge=Edge()))
     return result
