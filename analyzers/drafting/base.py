@@ -188,7 +188,9 @@ class Facts:
     def saw_the_end(self) -> bool:
         """Whether the run reached the program's end, so that what it did not see does not happen at all."""
         is_cut = self.run.out_of_fuel or self.of(CutShort)
-        return not is_cut and not any(not event.caught and not self.is_only_possible(event) for event in self.of(Raised))
+        return not is_cut and not any(
+            not event.caught and not self.is_only_possible(event) for event in self.of(Raised)
+        )
 
     def is_only_possible(self, event: Raised) -> bool:
         """An exception from the library's own checks, on a path that may never be taken."""

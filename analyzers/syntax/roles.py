@@ -51,8 +51,11 @@ _NO_MODULE = re.compile(r"(?i).*(?:token|process|transform|augment|collat|log|me
 
 @dataclass(slots=True)
 class _Uses:
-    """What is done with one name: it is called, methods of it are, it is annotated. `made`: a call gives it; `moved`: by
-    way of a method that modules have, and return themselves from. `has_parts`: attributes of it are modules."""
+    """What is done with one name: it is called, methods of it are, it is annotated.
+
+    `made`: a call gives it; `moved`: by way of a method that modules have, and return themselves from. `has_parts`:
+    attributes of it are modules.
+    """
 
     called: bool = False
     made: bool = False

@@ -46,6 +46,16 @@ def test_facts_of_one_line(project: Path) -> None:
     assert run("facts", "train.py:1", cwd=project).stdout == ""
 
 
+def test_facts_tell_since_where_a_name_is_unknown(project: Path) -> None:
+    (project / "guess.py").write_text("from away import make\nmodel = make()\n\nout = model(1)\n")
+    done = run("facts", "guess.py", cwd=project)
+    assert done.stdout == "guess.py:2: model  unknown since line 2\nguess.py:4: out  unknown since line 2\n"
+    document = json.loads(run("facts", "--format", "json", "guess.py", cwd=project).stdout)
+    since = {"path": "guess.py", "line": 2}
+    assert document["files"][0]["facts"] == []
+    assert document["files"][0]["unknown"][1] == {"line": 4, "scope": "<module>", "name": "out", "since": since}
+
+
 def test_facts_of_a_file_that_is_not_there(project: Path) -> None:
     done = run("facts", "absent.py", cwd=project)
     assert done.returncode == 2

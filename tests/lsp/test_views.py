@@ -79,6 +79,16 @@ async def test_a_lens_says_what_a_backward_does_not_reach() -> None:
         assert "unknown" in editor.messages[-1].message
 
 
+async def test_a_lens_says_what_is_not_known() -> None:
+    async with editing() as editor:
+        editor.open(URI, "import torch\nfrom away import score\nloss = score(3)\nloss.backward()\n")
+        [lens] = await editor.lenses(URI)
+        assert lens.command.title == "not followed: `score(3)` is not known"
+        command = types.ExecuteCommandParams(lens.command.command, lens.command.arguments)
+        await editor.workspace_execute_command_async(command)
+        assert editor.messages[-1].message.endswith(lens.command.title)
+
+
 async def test_a_client_that_can_go_to_places_is_given_them() -> None:
     capabilities = types.ClientCapabilities(
         text_document=PULL_CLIENT.text_document,

@@ -160,7 +160,13 @@ class DataGuess(Guess):
         # It is models that are frozen.
         freezes = name == "requires_grad_" and args.get(0, "requires_grad", TRUE) != TRUE
         found = None if freezes else self._found(m, owner, name)
-        if found is None and name == "requires_grad_" and not freezes and m.config.presumes and _is_weight(owner.symbol):
+        if (
+            found is None
+            and name == "requires_grad_"
+            and not freezes
+            and m.config.presumes
+            and _is_weight(owner.symbol)
+        ):
             found = _leaf(m, owner)
         return None if found is None else call_method(m, found, name, args)
 

@@ -54,7 +54,7 @@ def _written(program: Program, module: str) -> tuple[list[n.Stmt], list[n.Functi
     """The statements of a module, and its functions."""
     keys = [reference.key for reference in program.body(module) if isinstance(reference, n.ChunkRef)]
     heads = [(key, statement) for key in keys for statement in program.head(module, key).body]
-    statements = [s for _, s in heads if not isinstance(s, n.FunctionHead | n.ClassDef)]
+    statements: list[n.Stmt] = [s for _, s in heads if not isinstance(s, n.FunctionHead | n.ClassDef)]
     bodies = (program.chunk(module, key).body for key, s in heads if isinstance(s, n.FunctionHead))
     return statements, [s for body in bodies for s in body if isinstance(s, n.FunctionDef)]
 

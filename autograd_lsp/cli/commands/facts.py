@@ -67,7 +67,8 @@ def _since(report: Report, lost: Lost) -> str:
 def _facts(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact | Lost]]:
     """With the place of each, in the order of the text; only the 1-based lines asked for, if any were."""
     texts = Texts(report)
-    told = sorted((*report.facts, *report.lost), key=lambda one: (one.place, one.name))
+    told: list[Fact | Lost] = [*report.facts, *report.lost]
+    told.sort(key=lambda one: (one.place, one.name))
     rows = [(texts.spot(one.place), one) for one in told]
     return [row for row in rows if wanted is None or row[0].begins.line in wanted]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
-from analyzers.domain.values import FALSE, NONE, TRUE, Ref, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.backward import run_backward
 from analyzers.machine.autograd.grad import differentiate
 from analyzers.machine.core.arguments import Args

@@ -220,7 +220,9 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
         related = [(step.loc, "created here without `requires_grad=True`") for step in made if step.loc is not None]
         alone = made[0].loc if len(made) == 1 else None
         fixes = tuple(_trained(facts, lineage, event.site.loc.module)) or tuple(_require_grad(facts, alone))
-        unknown = len(made) < len(found_made[:6]) or (lineage is not None and any(s.what == "?" for s in lineage.walk()))
+        unknown = len(made) < len(found_made[:6]) or (
+            lineage is not None and any(s.what == "?" for s in lineage.walk())
+        )
         why = " to run backward through" if unknown else ": nothing it is computed from requires grad"
         message = f"`{name}` has no graph{why}"
         notes = told(related, callers(event.site.via), besides=event.site.loc)

@@ -169,7 +169,9 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     kept = "its result" if cause.saved.is_output else "one of its inputs"
     is_model = node.what == "model"
     if node.loc is not None:
-        related.append((node.loc, "the model saved its weights here" if is_model else f"`{node.what}` saved {kept} here"))
+        related.append(
+            (node.loc, "the model saved its weights here" if is_model else f"`{node.what}` saved {kept} here")
+        )
         related += callers(node.via)
     related += _seen_through(facts, loc)
     related += [(w.loc, "also written here") for w in writes[1:5] if w.loc is not None]
