@@ -275,14 +275,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is known where a reader points: of a tensor, a module, an optimizer, a grad mode, or of what a call does.
+    """What is known where a reader points: of a tensor, a module, an optimizer, a grad mode, or of what a call does; or
+    since where nothing is, which the first remark tells.
 
     A `fact` holds over all visits, and `differs` are its attributes that are now this and now that; all else is of the
     last visit that is known well. `mode` is the grad mode: `on`, `off`, `inference`, or None. `returned` says that a
     call has.
     """
 
-    kind: Literal["tensor", "module", "optimizer", "mode", "call"]
+    kind: Literal["tensor", "module", "optimizer", "mode", "call", "unknown"]
     name: str
     place: Place
     mode: Literal["on", "off", "inference"] | None

@@ -84,3 +84,9 @@ def graph_trail(lineage: Lineage) -> list[Lineage]:
             # What an unknown function makes of its arguments need not hold their graph.
             queue.extend(step.parents)
     return list(seen)
+
+
+def lost_at(lineage: Lineage | None) -> Loc | None:
+    """Where a call that nobody knows comes into a trail: the farthest one."""
+    steps = [] if lineage is None else [step.loc for step in lineage.walk() if step.what == "?"]
+    return next((loc for loc in reversed(steps) if loc is not None and not loc.module.startswith("<")), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Loc, lost_at
 from analyzers.drafting.base import Places, Run
 from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.events import BackwardCall, StepCall
@@ -71,12 +71,6 @@ def _is_end(event: Raised) -> bool:
 
 def _is_step(event: object) -> bool:
     return isinstance(event, StepCall) and event.known
-
-
-def lost_at(lineage: Lineage | None) -> Loc | None:
-    """Where a call that nobody knows comes into a trail: the farthest one."""
-    steps = [] if lineage is None else [step.loc for step in lineage.walk() if step.what == "?"]
-    return next((loc for loc in reversed(steps) if loc is not None and not loc.module.startswith("<")), None)
 
 
 def _function(loc: Loc) -> tuple[str, str]:

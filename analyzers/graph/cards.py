@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, lost_at
 from analyzers.domain.objects import Instance, Tensor
-from analyzers.domain.values import NONE, BoundBuiltin, Builtin, Ref, Tup, Value
+from analyzers.domain.values import NONE, BoundBuiltin, Builtin, Ref, Tup, Unknown, Value
 from analyzers.graph.build import Places, graph_of
 from analyzers.graph.changes import changes_between, last_backward, made_at, unreached
 from analyzers.graph.keepers import keepers
@@ -36,11 +36,12 @@ def card_at(recording: Recording, chunk: str, offset: int, places: Places) -> Ca
     with recording.at(spot, spot.moment) as m:
         card = _Reader(recording, m, places, names_at(m), spot, spot.moment).card()
     if card is None:
+        lost = _lost_card(recording, spot, spot.moment.value, places)
         call = _call_of(recording, spot)
         if call is None or call.moment is None:
-            return None
+            return lost
         with recording.at(call, call.moment) as m:
-            return _Reader(recording, m, places, names_at(m), call, call.moment).call(spot)
+            return _Reader(recording, m, places, names_at(m), call, call.moment).call(spot) or lost
     done = _statement_around(recording, spot)
     if done is None or done.moment is None:
         return card
@@ -97,6 +98,16 @@ def _bare_card(recording: Recording, spot: Spot, places: Places) -> Card | None:
     loc = Loc(recording.path, spot.chunk, spot.node.start, spot.node.end)
     place, name = places.place(loc), places.text(loc)
     return Card("tensor", name, place, None, Fact(place, spot.scope, name, *spot.known), tuple(sorted(spot.differs)))
+
+
+def _lost_card(recording: Recording, spot: Spot, value: Value, places: Places) -> Card | None:
+    """Of something of which nothing is known, since some place."""
+    since = lost_at(value.lineage) if isinstance(value, Unknown) and value.type is None else None
+    if since is None:
+        return None
+    loc = Loc(recording.path, spot.chunk, spot.node.start, spot.node.end)
+    remark = Remark(f"nothing is known of it since `{places.text(since)}`", places.place(since))
+    return Card("unknown", places.text(loc), places.place(loc), None, remarks=(remark,))
 
 
 @dataclass(slots=True)

@@ -158,7 +158,12 @@ class Snapshot:
         with self._held() as db:
             places = Positions(db)
             cards = (card_at(recording, key, at, places) for recording, key, at in recorded_at(db, path, offset))
-            return next((card for card in cards if card is not None), None)
+            found = next((card for card in cards if card is not None), None)
+            # Most that is unknown has nothing to do with gradients.
+            if found is not None and found.kind == "unknown":
+                lost = {backward.since for backward in backwards(db, path)}
+                return found if found.remarks[0].place in lost else None
+            return found
 
     def graph(self, path: str, offset: int, name: str | None = None) -> Graph | None:
         """The graph of the tensor named at `offset`, or of `name` as it is on that line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Loc, lost_at
 from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import judge, placed, together
@@ -165,7 +165,7 @@ def lost(db: Database, path: str) -> tuple[Lost, ...]:
     hidden = {key: one for run in runs_of(db, path, everything=True) for key, one in run.hidden_facts.items()}
     places = Positions(db)
     return tuple(
-        Lost(places.place(loc), one.scope, name, places.place(grasp.lost_at(one.lineage) or loc))
+        Lost(places.place(loc), one.scope, name, places.place(lost_at(one.lineage) or loc))
         for (loc, name), one in hidden.items()
         if one is not None and (loc, name) not in known
     )

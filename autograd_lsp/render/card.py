@@ -83,7 +83,7 @@ def _text(card: Card | None, findings: Sequence[Finding], where: Where, said: Ca
 def _head(card: Card) -> Iterator[str]:
     yield f"**{_code(card.name)}**: {_KINDS.get(card.kind, card.kind)}"
     words = [_code(word) for word in fact_words(card.fact)] if card.fact is not None else []
-    if card.kind not in {"module", "optimizer"}:
+    if card.kind not in {"module", "optimizer", "unknown"}:
         words += [_MODES[card.mode]] if card.mode is not None else ["grad mode unknown"] * (card.kind == "mode")
     if words:
         yield " · ".join(words)

@@ -242,3 +242,23 @@ n = 3
 """)
         == []
     )
+
+
+UNKNOWN = """
+from away import make, settings
+model = make()
+%s
+out = model(1)
+out.loss.backward()
+"""
+
+
+def test_since_where_what_a_backward_needs_is_unknown() -> None:
+    assert said(UNKNOWN % "" + "print(out)\n      ^\n") == [
+        "out: unknown",
+        "- nothing is known of it since make() (line 3)",
+    ]
+
+
+def test_what_is_unknown_and_no_backward_needs_is_passed_over() -> None:
+    assert said(UNKNOWN % "chosen = settings()" + "print(chosen)\n      ^\n") == []
