@@ -81,7 +81,8 @@ def _as_last_regenerated(m: Machine, ident: int) -> Tensor:
     """A tensor as torch's setters see it: a view whose base was written and put in a graph stays a leaf to them until
     its `grad_fn` is read or it is used."""
     tensor = tensor_at(m, ident)
-    return tensor if tensor.base is not None and tensor.edge is None else refreshed(m, ident)
+    is_open = tensor.edge is None or tensor.requires_grad is None
+    return tensor if tensor.base is not None and is_open else refreshed(m, ident)
 
 
 def _leaf_or_not(m: Machine, ref: Ref, edge: Edge | None) -> Edge | None:

@@ -67,7 +67,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     hooks = m.st.packing or ()
     for value in (*hooks, *(args.all() if m.config.presumes else values)):
         havoc_value(m, value, seen)
-    if m.st.writes_out:
+    if m.st.writes_out or _may_mark_dirty(func):
         havoc_places(m, seen)
     if "out" in args.kw:
         havoc_target(m, args.kw["out"])
@@ -79,6 +79,11 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     if functions:
         m.indexes.held[result.symbol] = tuple(functions)
     return result
+
+
+def _may_mark_dirty(func: Value) -> bool:
+    """Whether this may be a custom function of torch's, which may say that it writes its inputs."""
+    return isinstance(func, Unknown) and isinstance(func.symbol, tuple) and func.symbol[-1] == "apply"
 
 
 def used_unseen(m: Machine, value: Value, *methods: str) -> None:

@@ -58,7 +58,7 @@ def class_attribute(m: Machine, owner: Ref, found: ClassObj, name: str) -> Value
             return own
     if name == "__init__":
         return BoundBuiltin(owner, "object.__init__")
-    return Unknown()
+    return Unknown(None, (owner.id, name))
 
 
 def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Value:
