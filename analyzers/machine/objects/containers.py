@@ -167,7 +167,7 @@ def dict_method(m: Machine, receiver: Ref, found: DictObj, name: str, args: Args
 
 def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, default: Value, args: Args) -> Value:
     if not is_key(m, key):
-        return Unknown(None, None, None, reach_of(*found.values, default))
+        return _perhaps_kept(m, receiver, found, name, default)
     value = found.items.get(key)
     if value is not None:
         if name == "pop":
@@ -175,12 +175,22 @@ def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, de
             m.st.put(receiver.id, replace(found, items=found.items.delete(key), order=order))
         return value
     if found.rest is not None or (not is_exact_key(key) and found.order):
-        return Unknown(None, None, None, reach_of(*_some(found.rest), *found.values, default))
+        return _perhaps_kept(m, receiver, found, name, default)
     if name == "setdefault":
         set_item(m, receiver, key, default)
     if name == "pop" and len(args.pos) < 2 and "default" not in args.kw:
         raise PyRaise("KeyError")
     return default
+
+
+def _perhaps_kept(m: Machine, receiver: Ref, found: DictObj, name: str, default: Value) -> Value:
+    """What a dict holds under a key that it may have or not: `setdefault` may keep the default there."""
+    if name == "setdefault":
+        kept = default if found.rest is None else one_of(found.rest, default)
+        m.st.put(receiver.id, replace(found, rest=kept, keys=None))
+        if found.rest is None and not found.order:
+            return default
+    return Unknown(None, None, None, reach_of(*_some(found.rest), *found.values, default))
 
 
 def _some(value: Value | None) -> tuple[Value, ...]:

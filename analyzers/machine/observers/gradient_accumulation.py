@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.objects import Storage, Tensor
+from analyzers.domain.objects import Instance, Storage, Tensor
 from analyzers.domain.values import Ref
 from analyzers.machine.autograd.tensors import Moment
+from analyzers.machine.autograd.trainables import parameters_of
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import Cleared, ClearedUse, GradAccumulated, HandStep
 from analyzers.machine.core.machine import Machine
@@ -180,6 +181,8 @@ def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
     tensor = m.st.find(signal.ident)
     if not isinstance(tensor, Tensor) or tensor.storage not in m.notebook(GradientAccumulation).leaf_storages:
         return
+    if _is_stepped(m, tensor.storage):
+        return
     for grad, direct in _gradients_in(m, signal.parents):
         now = held_by(m, grad)
         if not direct and now is not None and not now.backwards:
@@ -188,6 +191,16 @@ def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
         found = use(m, grad)
         if found is not None:
             m.note(HandStep(m.site(), tensor.storage, bool(found.backwards)))
+
+
+def _is_stepped(m: Machine, storage: int) -> bool:
+    """Whether some optimizer holds what is written: then that is no step, but an attack, say, that is taken back; unless
+    it is a step of the program's own class of optimizers."""
+    if any(frame.func is not None and frame.func.node_name == "step" for frame in m.extent.frames):
+        return False
+    optimizers = [Ref(ident) for ident, found in m.st.made(Instance) if "param_groups" in found.attrs]
+    held = (m.st.find(ident) for optimizer in optimizers for ident in parameters_of(m, optimizer))
+    return any(isinstance(found, Tensor) and found.storage == storage for found in held)
 
 
 def _gradients_in(m: Machine, parents: tuple[Lineage, ...]) -> Iterator[tuple[int, bool]]:
