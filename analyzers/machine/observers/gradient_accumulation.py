@@ -194,8 +194,10 @@ def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
 
 
 def _is_stepped(m: Machine, storage: int) -> bool:
-    """Whether some optimizer holds what is written: then that is no step, but an attack, say, that is taken back; unless
-    it is a step of the program's own class of optimizers."""
+    """Whether some optimizer holds what is written: then that is no step, but an attack, say, that is taken back.
+
+    The program's own classes of optimizers write in their steps.
+    """
     if any(frame.func is not None and frame.func.node_name == "step" for frame in m.extent.frames):
         return False
     optimizers = [Ref(ident) for ident, found in m.st.made(Instance) if "param_groups" in found.attrs]
