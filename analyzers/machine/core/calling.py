@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ClassObj
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
@@ -67,7 +68,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     hooks = m.st.packing or ()
     for value in (*hooks, *(args.all() if m.config.presumes else values)):
         havoc_value(m, value, seen)
-    if m.st.writes_out or _may_mark_dirty(func):
+    if m.st.writes_out or _may_mark_dirty(m, func):
         havoc_places(m, seen)
     if "out" in args.kw:
         havoc_target(m, args.kw["out"])
@@ -81,9 +82,13 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     return result
 
 
-def _may_mark_dirty(func: Value) -> bool:
-    """Whether this may be a custom function of torch's, which may say that it writes its inputs."""
-    return isinstance(func, Unknown) and isinstance(func.symbol, tuple) and func.symbol[-1] == "apply"
+def _may_mark_dirty(m: Machine, func: Value) -> bool:
+    """Whether this is what a class inherits from a base that nobody knows: one of custom functions, perhaps, whose
+    `forward` may say that it writes its inputs."""
+    match func:
+        case Unknown(symbol=(int(owner), "apply")):
+            return isinstance(m.st.find(owner), ClassObj)
+    return False
 
 
 def used_unseen(m: Machine, value: Value, *methods: str) -> None:

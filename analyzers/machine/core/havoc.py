@@ -33,7 +33,6 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
             m.st.switches_out = m.st.switches_out or name in SWITCHES
             m.st.writes_out = m.st.writes_out or writes_in_place(name)
         case BoundBuiltin(receiver=receiver, name=name):
-            m.record.trains = m.record.trains or name == "backward"
             if writes_in_place(name):
                 havoc_written(m, receiver, seen)
                 lose_sizes(m, receiver)

@@ -59,11 +59,10 @@ def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
         case n.Call(func=n.Name() as func, args=(n.Name(id=name), cls)) if outcome:
             if evaluate(m, func) == Builtin("builtins.isinstance"):
                 _widen(m, name, cls)
-                _declare(m, name, evaluate(m, cls))
-        case n.Call(func=func, args=(n.Name(id=name),)) if outcome:
-            guard = evaluate(m, func)
-            if isinstance(guard, Builtin) and guard.name in TYPE_GUARDS:
-                _declare(m, name, Builtin(TYPE_GUARDS[guard.name]))
+                if isinstance(cls, n.Name | n.Attribute):
+                    _declare(m, name, cls)
+        case n.Call(func=n.Name() | n.Attribute(value=n.Name()) as func, args=(n.Name(id=name),)) if outcome:
+            _declare(m, name, func)
         case n.Name() | n.Attribute():
             _narrow(m, test, Const(outcome) if outcome else None)
             _grant(m, test, Const(outcome))
@@ -78,10 +77,14 @@ def _widen(m: Machine, name: str, cls: n.Expr) -> None:
             m.bind(env, name, replace(old, type=None))
 
 
-def _declare(m: Machine, name: str, cls: Value) -> None:
+def _declare(m: Machine, name: str, asked: n.Expr) -> None:
+    """A name is of the class `asked`, or of that which the function `asked` tests for."""
     env = lookup_env(m, name)
     old = m.env(env).vars.get(name) if env is not None else None
     if env is not None and isinstance(old, Unknown):
+        cls = evaluate(m, asked)
+        if isinstance(cls, Builtin) and cls.name in TYPE_GUARDS:
+            cls = Builtin(TYPE_GUARDS[cls.name])
         known = declared(m, old, cls)
         if known is not old:
             m.bind(env, name, known)

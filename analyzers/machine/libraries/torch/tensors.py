@@ -68,10 +68,7 @@ class TensorModel(ObjectModel):
         made = m.new_tensor(None, None)
         own = m.st.get(made.id)
         assert isinstance(own, Tensor)
-        # A backward may have come to this one, and to none of those that were looked at.
-        is_filled = m.record.trains and found.grad == NONE and found.requires_grad is not False
-        grad = Unknown("grad", reach=(made.id,)) if is_filled else found.grad
-        m.st.put(made.id, replace(found, storage=own.storage, counter=own.counter, grad=grad))
+        m.st.put(made.id, replace(found, storage=own.storage, counter=own.counter))
         return made
 
     def call(self, m: Machine, owner: Ref, found: HeapObject, args: Args) -> Value | None:
