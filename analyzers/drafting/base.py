@@ -135,7 +135,7 @@ class Judgement:
     @property
     def key(self) -> tuple[object, ...]:
         """What two judgements of one fault have in common."""
-        return self.code, self.loc, self.raises and self.raises.loc, self.effect
+        return self.code, self.loc, self.raises and self.raises.loc
 
 
 @dataclass(slots=True)

@@ -127,14 +127,17 @@ def perhaps_filled(m: Machine, *, only_presumed: bool = False) -> None:
     for ident, found in m.st.since(m.st.filled):
         if isinstance(found, Tensor) and (found.presumed or not only_presumed):
             perhaps_leaf = found.edge is None or found.edge.node is None
-            if (
-                found.requires_grad is not False
-                and found.grad == NONE
-                and (perhaps_leaf or found.retains_grad is not False)
-            ):
-                m.st.put(ident, replace(found, grad=Unknown("grad", reach=(ident,))))
+            if perhaps_leaf or found.retains_grad is not False:
+                m.st.put(ident, with_gradient_perhaps(ident, found))
     if not only_presumed:
         m.st.filled = m.st.log
+
+
+def with_gradient_perhaps(ident: int, tensor: Tensor) -> Tensor:
+    """A tensor that may have been given a gradient in the meantime."""
+    if tensor.grad != NONE or tensor.requires_grad is False:
+        return tensor
+    return replace(tensor, grad=Unknown("grad", reach=(ident,)))
 
 
 def blur_after_unknown(m: Machine, create: truth.Truth) -> None:

@@ -19,8 +19,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import ClassObj, by_name
+from analyzers.domain.objects import ClassObj, Tensor, by_name
 from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import ModuleRun
@@ -44,6 +45,13 @@ def havoc_globals(m: Machine, run: ModuleRun, values: Iterable[Value] = ()) -> N
         else:
             havoc_value(m, value, seen)
     m.extent.forgets = ""
+
+
+def forget_gradients(m: Machine) -> None:
+    """A function that somebody calls later finds leaves that a backward has filled since, perhaps."""
+    for ident, tensor in m.st.made(Tensor):
+        if tensor.is_leaf is not False:
+            m.st.put(ident, with_gradient_perhaps(ident, tensor))
 
 
 FREEZING = ("requires_grad", "requires_grad_")

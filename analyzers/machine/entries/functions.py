@@ -20,7 +20,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
-from analyzers.machine.entries.entry_state import havoc_globals
+from analyzers.machine.entries.entry_state import forget_gradients, havoc_globals
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
@@ -87,6 +87,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
         value = instance_of(machine, cls)
         if not presume:
             havoc_globals(machine, module, [value])
+        _settle(machine, value)
     except (OutOfFuel, RecursionError):
         machine.st = module.state.fork()
         value = machine.new(Instance(cls, Map(), True))
@@ -134,6 +135,8 @@ def run_unknown(
         args = unknown_arguments(func, made)
         machine.st.grad = True if presume or trains else None
         driver = driver_of(machine, func) if presume and made is not None else None
+        if presume and driver is None:
+            forget_gradients(machine)
         if driver is not None and made is not None:
             drive(machine, func, driver, made.value)
             report_dead(machine)
@@ -235,6 +238,15 @@ def instance_of(machine: Machine, cls: int) -> Value:
         attrs = attrs.update(loose)
         machine.st.put(made.id, Instance(instance.cls, attrs, True))
     return made
+
+
+def _settle(machine: Machine, made: Value) -> None:
+    """Whatever an unknown attribute is, it is the same whenever it is read, until somebody may have changed it."""
+    found = machine.obj(made)
+    if isinstance(found, Instance) and isinstance(made, Ref):
+        unnamed = {k: v for k, v in found.attrs.items() if isinstance(v, Unknown) and v.symbol is None}
+        named = {k: replace(v, symbol=(made.id, k)) for k, v in unnamed.items()}
+        machine.st.put(made.id, replace(found, attrs=found.attrs.update(named)))
 
 
 def _settled(value: Value) -> bool:

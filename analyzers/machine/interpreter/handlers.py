@@ -10,7 +10,7 @@ from analyzers.domain.state import State
 from analyzers.domain.values import Tup
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
-from analyzers.machine.core.causes import Plain
+from analyzers.machine.core.causes import Plain, Raised
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block, runs
@@ -83,6 +83,7 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
             continue
         if raised.event is not None and not _reraises(handler):
             raised.event.caught = True
+            raised.event.expected = raised.event.expected or _is_attempt(s, handler, raised.event)
         caught_surely = True
         _run_handler(m, handler, after, raised, flow, handled)
     if s.handlers and not caught_surely and possible:
@@ -98,6 +99,13 @@ def _try(m: Machine, s: n.Try, state: State) -> Flow:
         flow = _finally(m, s.finalbody, flow)
     frame.statement = s
     return flow
+
+
+def _is_attempt(s: n.Try, handler: n.ExceptHandler, raised: Raised) -> bool:
+    """Whether one statement is tried for each of several things, some of which it suits, and passed over where it
+    fails: `for p in parameters: try: p.register_hook(f)`."""
+    later = bool(raised.site.iterations) and raised.site.iterations[-1][1] > 0
+    return later and len(s.body) == 1 and all(isinstance(step, n.Pass | n.Continue) for step in handler.body)
 
 
 def _reraises(handler: n.ExceptHandler) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Env, Instance, ListObj
 from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
@@ -127,19 +130,24 @@ def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Nod
         if len(items) != len(elts):
             words = "not enough values to unpack" if len(items) < len(elts) else "too many values to unpack"
             misused(m, value, "ValueError", words)
-            items = [Unknown()] * len(elts)
+            items = [_part_of(value, stream.items)] * len(elts)
         for elt, item in zip(elts, items, strict=True):
             assign(m, elt, item, statement)
         return
     after = len(elts) - star - 1
     if len(items) < len(elts) - 1:
-        items = [Unknown()] * len(elts)
+        items = [_part_of(value, stream.items)] * len(elts)
     for elt, item in zip(elts[:star], items, strict=False):
         assign(m, elt, item, statement)
     middle = items[star : len(items) - after]
     assign(m, elts[star], m.new(ListObj(tuple(middle), stream.rest)), statement)
     for elt, item in zip(elts[star + 1 :], items[len(items) - after :], strict=False):
         assign(m, elt, item, statement)
+
+
+def _part_of(value: Value, items: Sequence[Value]) -> Unknown:
+    """What a target may get of a value that has another number of items than there are targets."""
+    return Unknown(None, None, None, reach_of(value, *items))
 
 
 @runs(n.AugAssign)

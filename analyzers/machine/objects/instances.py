@@ -129,6 +129,12 @@ def call_instance(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
     return made if made is not None else call_method(m, func, "__call__", args)
 
 
+def _perhaps_set_by(m: Machine, owner: Ref, in_class: Value | None) -> None:
+    """What a class has from unknown code may be a property (`@hidden(scale.setter)`), whose setter does anything."""
+    if isinstance(in_class, Unknown) and in_class.type is None and not m.config.presumes:
+        havoc_value(m, owner)
+
+
 class InstanceModel(ObjectModel):
     rank = 2
 
@@ -164,6 +170,7 @@ class InstanceModel(ObjectModel):
             for inherited in inherited_models(m, found.cls):
                 inherited.check_store(m, owner, found, name, value)
         m.st.put(owner.id, Instance(found.cls, found.attrs.set(name, value), found.open))
+        _perhaps_set_by(m, owner, in_class)
 
     def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value | None:
         """A method defined by the instance's outside class."""

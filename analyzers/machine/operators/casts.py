@@ -36,16 +36,30 @@ def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
     return ""
 
 
-def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = FALSE, form: Value = NONE) -> Value:
-    """`.to(dtype)`: the same tensor if nothing changes, otherwise a copy. The device is assumed not to change."""
+def cast(
+    m: Machine,
+    value: Value,
+    dtype: str | None,
+    what: str,
+    copy: Value = FALSE,
+    form: Value = NONE,
+    moves: truth.Truth = False,
+) -> Value:
+    """`.to(dtype)`: the same tensor if nothing changes, otherwise a copy. Of moves to another device only those of
+    leaves that require grad are followed, for which they make a difference."""
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
         return m.unknown_tensor(m.lineage(value))
-    if copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}:
+    if moves is None and (tensor.is_leaf is False or tensor.requires_grad is False):
+        moves = False
+    stays = copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}
+    if stays and moves is False:
         return value
-    moves = form == NONE or _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
-    moves = moves or _changes_order(tensor, form)
-    if dtype is not None and tensor.dtype is not None and moves:
+    copies = _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
+    copies = m.config.presumes if stays else copies or _changes_order(tensor, form)
+    if stays and copies:
+        m.presume("this is another device than the tensor's")
+    if dtype is not None and tensor.dtype is not None and copies:
         wanted = dtype or tensor.dtype
         return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
     # A copy or the same tensor: only what holds for both.
@@ -64,7 +78,9 @@ def cast(m: Machine, value: Value, dtype: str | None, what: str, copy: Value = F
     if m.st.grad is False and source.requires_grad is not False:
         requires = None
     node = make_node(m, step, ()) if requires is not False else None
-    result = new_result(m, step, tensor.shape, dtype or tensor.dtype, node, requires=requires, contiguous=None)
+    # What is not known is presumed to be a device.
+    now = tensor.dtype if dtype == "" or (dtype is None and m.config.presumes) else dtype
+    result = new_result(m, step, tensor.shape, now, node, requires=requires, contiguous=None)
     made = tensor_at(m, result.id)
     if requires is not False:
         made.edge = Edge()

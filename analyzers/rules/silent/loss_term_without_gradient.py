@@ -62,6 +62,16 @@ for step in range(3):
     (reward - mean).backward()
     mean = 0.9 * mean + 0.1 * reward.detach()
 ```
+A divergence from a detached target: one of its terms is constant, the other learns.
+```python
+import torch
+net = torch.nn.Linear(2, 3)
+x = torch.ones(1, 2)
+target = net(x).detach()
+log_q, log_p = target.log_softmax(1), net(x + 0.1).log_softmax(1)
+divergence = (target.softmax(1) * log_q).sum() - (target.softmax(1) * log_p).sum()
+divergence.backward()
+```
 A straight-through estimate: the term without a graph takes back the value of the one with a graph.
 ```python
 import torch
@@ -147,9 +157,12 @@ def _cut_behind(term: Lineage) -> Lineage | None:
 def _is_meant(
     backward: BackwardCall, total: Lineage, term: Lineage, cut: Lineage, roots: dict[int, BackwardCall]
 ) -> bool:
-    """Whether a term is made from the others, as in `x + (y - x).detach()`, or from what another backward uses."""
-    others = {id(parent) for parent in total.parents if parent is not term}
-    if any(id(step) in others for step in term.walk(_NEAR)):
+    """Whether a term is made from the others, as in `x + (y - x).detach()`, or from what another backward uses; or
+    what was cut is a target, which a term with a graph is compared with."""
+    others = [parent for parent in total.parents if parent is not term]
+    if any(step is other for step in term.walk(_NEAR) for other in others):
+        return True
+    if any(step is cut for other in others for step in other.walk(_NEAR)):
         return True
     sources = [parent for parent in cut.parents if parent.attached]
     done = [b.lineage for b in roots.values() if b is not backward and b.lineage is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.lineage import Cut, Lineage
-from analyzers.domain.objects import Array, HeapObject, Instance, ListObj, Shape, Tensor
+from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import set_flag
@@ -17,6 +17,7 @@ from analyzers.machine.core.causes import NumpyOnGraph, Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.tables import enter
+from analyzers.machine.libraries.torch.devices import is_device, may_be_elsewhere
 from analyzers.machine.libraries.torch.factories import legacy_tensor, tensor_from_data
 from analyzers.machine.libraries.torch.tensor_attributes import METHODS, method, shape_value
 from analyzers.machine.objects.truth import truth_of
@@ -181,9 +182,14 @@ def _verdicts(m: Machine, owner: Ref, args: Args) -> Value:
     return Unknown("bool")
 
 
-@method("cuda", "cpu", "pin_memory", "share_memory_", "xpu", "mps", "npu")
-def _moves(m: Machine, owner: Ref, args: Args) -> Value:
+@method("cpu", "pin_memory", "share_memory_")
+def _stays(m: Machine, owner: Ref, args: Args) -> Value:
     return owner
+
+
+@method("cuda", "xpu", "mps", "npu")
+def _moves(m: Machine, owner: Ref, args: Args) -> Value:
+    return cast(m, owner, "", "to", moves=None)
 
 
 @method("to")
@@ -191,7 +197,8 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
     dtype: str | None = ""
     flags = [value for value in args.pos if isinstance(value, Const) and isinstance(value.value, bool)]
     copy = args.kw.get("copy", flags[1] if len(flags) > 1 else FALSE)
-    for value in args.all():
+    given = [value for value in (*args.pos, args.kw.get("dtype"), args.kw.get("other")) if value is not None]
+    for value in given:
         found = dtype_of(value)
         if found is not None:
             dtype = found
@@ -203,8 +210,10 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
             dtype = None
     if args.open:
         dtype = None
-    made = cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE))
-    if isinstance(made, Ref) and made != owner and any(_is_named_dtype(value) for value in args.all()):
+    devices = [value for value in (*given, args.kw.get("device")) if value is not None and not dtype_of(value)]
+    moves = None if args.open or any(may_be_elsewhere(m, value) for value in devices) else False
+    made = cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE), moves)
+    if isinstance(made, Ref) and made != owner and any(_is_named_dtype(value) for value in given):
         m.st.update(made.id, Tensor, lambda t: replace(t, dtype=None))
     return made
 
@@ -212,18 +221,6 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
 def _is_named_dtype(value: Value) -> bool:
     """Whether an unknown argument of `to` is surely no device, by its name: `x.dtype`."""
     return isinstance(value, Unknown) and value.symbol is not None and "dtype" in str(value.symbol).lower()
-
-
-def is_device(m: Machine, value: Value) -> bool:
-    """Whether an argument of `to` is a device, the most common case: judged by its name, or by everything it may be."""
-    if not isinstance(value, Unknown):
-        return _is_torch_device(m.obj(value))
-    named = str(value.symbol).lower() if value.symbol is not None else ""
-    return "device" in named or (bool(value.reach) and all(_is_torch_device(m.st.find(i)) for i in value.reach))
-
-
-def _is_torch_device(found: HeapObject | None) -> bool:
-    return isinstance(found, Instance) and found.cls == "torch.device"
 
 
 @method("resize_", "resize_as_")

@@ -8,6 +8,7 @@ from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, HeapObject, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Unknown, Value
+from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.havoc import havoc_tensor
 from analyzers.machine.autograd.likely_tensors import part_of
 from analyzers.machine.core.arguments import Args
@@ -157,6 +158,8 @@ class TensorModel(ObjectModel):
         assert isinstance(found, Tensor)
         if m.config.presumes or (m.extent.forgets == "state" and _is_trained(found)):
             tell(m, Escaped([found]))
+            if m.extent.forgets:
+                m.st.put(ident, with_gradient_perhaps(ident, found))
         else:
             havoc_tensor(m, ident, found, seen)
 
