@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import DictObj, HeapObject, Instance, Iterator, ListObj, SetObj, Tensor, by_name
+from analyzers.domain.objects import Array, DictObj, HeapObject, Instance, Iterator, ListObj, SetObj, Tensor, by_name
 from analyzers.domain.values import Unknown, Value
+from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.core.machine import Machine
 
 MOST = 200
@@ -47,6 +48,26 @@ def held_by(found: HeapObject) -> list[int]:
         case _:
             return []
     return [i for value in values for i in reach_of(value)]
+
+
+def holds_graph(m: Machine, idents: Iterable[int]) -> bool:
+    """Whether any of these objects may have or hold a graph, or compute something that has one, as modules do."""
+    stack = list(idents)
+    seen: set[int] = set()
+    while stack:
+        ident = stack.pop()
+        if ident in seen:
+            continue
+        seen.add(ident)
+        found = m.st.find(ident)
+        if isinstance(found, Tensor):
+            if refreshed(m, ident).requires_grad is not False:
+                return True
+        elif len(seen) > MOST or not isinstance(found, Array | ListObj | DictObj | SetObj | Iterator | None):
+            return True
+        elif found is not None:
+            stack += held_by(found)
+    return False
 
 
 MOST_MEMBERS = 4000

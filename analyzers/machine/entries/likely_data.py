@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain import truth
-from analyzers.domain.join import reach_of, some
-from analyzers.domain.objects import Array, Instance, ListObj, Tensor
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.values import TRUE, Ref, Unknown, Value
-from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
+from analyzers.machine.autograd.reachability import holds_graph
 from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
@@ -37,7 +37,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     if isinstance(made, Ref):
         m.presume("the input keeps the graph of what it is made of", of_data=True)
         return made
-    if not all(_has_no_graph(m, ident) for ident in value.reach):
+    if holds_graph(m, value.reach):
         return None
     m.presume("the input is data without a graph", of_data=True)
     return _stand(m, value, sure=keeps)
@@ -54,15 +54,8 @@ def stand_in(m: Machine, value: Value) -> Ref | None:
 def note_loaded(m: Machine, item: Value) -> None:
     """What comes from something that nobody knows, and is made of nothing but data, are data."""
     if isinstance(item, Unknown) and item.symbol is not None and m.config.presumes:
-        if all(_holds_no_graph(m, ident) for ident in item.reach):
+        if not holds_graph(m, item.reach):
             m.indexes.loaded.add(item.symbol)
-
-
-def _holds_no_graph(m: Machine, ident: int) -> bool:
-    found = m.st.find(ident)
-    if isinstance(found, ListObj):
-        return all(_has_no_graph(m, inner) for inner in reach_of(*found.items, *some(found.rest)))
-    return isinstance(found, Tensor | Array) and _has_no_graph(m, ident)
 
 
 def is_loaded(m: Machine, symbol: object) -> bool:
@@ -98,20 +91,13 @@ def plain(m: Machine, requires: truth.Truth = False, what: str = "?") -> Ref:
     return made
 
 
-def _has_no_graph(m: Machine, ident: int) -> bool:
-    found = m.st.find(ident)
-    return not isinstance(found, Instance) and (
-        not isinstance(found, Tensor) or refreshed(m, ident).requires_grad is False
-    )
-
-
 def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     """What an unknown call returns that is passed data alone: more data."""
     reach = reach_of(func, *args.all())
     found = [m.st.find(ident) for ident in reach]
     if not found or not all(isinstance(one, Tensor | Array) for one in found):
         return None
-    if not all(_has_no_graph(m, ident) and not getattr(m.st.find(ident), "parameter", False) for ident in reach):
+    if holds_graph(m, reach) or any(getattr(one, "parameter", False) for one in found):
         return None
     if not m.config.presumes:
         m.record.unresolved.data = True
