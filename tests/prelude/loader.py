@@ -278,7 +278,7 @@ def stub(world):
     machine.sized = lambda tensor, *sizes: tensor
     machine.known = lambda *values: True
     machine.deepcopy = copy.deepcopy
-    machine.unknown = lambda: None
+    machine.unknown = lambda *made_of, **more: None
     machine.presumed_data = lambda: None
     machine.unknown_int = lambda: 2
     machine.several = lambda value: [value]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Array, DictObj, HeapObject, Instance, Iterator, ListObj, SetObj, Tensor, by_name
+from analyzers.domain.objects import (
+    Array,
+    DictObj,
+    Env,
+    Generator,
+    HeapObject,
+    Instance,
+    Iterator,
+    ListObj,
+    SetObj,
+    Tensor,
+    by_name,
+)
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.core.machine import Machine
@@ -43,8 +55,10 @@ def held_by(found: HeapObject) -> list[int]:
             values = [*entries, *((rest,) if rest is not None else ())]
         case Iterator(source=source, items=items, rest=rest):
             values = [source, *(items or ()), *((rest,) if rest is not None else ())]
-        case Instance(attrs=attrs):
+        case Instance(attrs=attrs) | Env(vars=attrs):
             values = [value for _, value in by_name(attrs)]
+        case Generator(env=env):
+            return [env]
         case _:
             return []
     return [i for value in values for i in reach_of(value)]

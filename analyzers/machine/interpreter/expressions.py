@@ -5,7 +5,7 @@ from __future__ import annotations
 from immutables import Map
 
 from analyzers.domain import truth
-from analyzers.domain.join import united
+from analyzers.domain.join import reach_of, united
 from analyzers.domain.objects import DictObj, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -324,13 +324,14 @@ def _yield(m: Machine, node: n.Yield) -> Value:
 @evaluates(n.YieldFrom)
 def _yield_from(m: Machine, node: n.YieldFrom) -> Value:
     handler = m.frame.yields
-    stream = stream_of(m, evaluate(m, node.value)).drained(m)
+    source = evaluate(m, node.value)
+    stream = stream_of(m, source).drained(m)
     if handler is not None:
         for item in stream.items:
             handler(item)
         if stream.rest is not None:
             handler(stream.rest)
-    return Unknown()
+    return Unknown(None, None, None, reach_of(source, *stream.items))
 
 
 @evaluates(n.ErrorExpr)

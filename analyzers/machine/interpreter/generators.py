@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj, by_name
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Ref, Unknown, Value
@@ -219,7 +220,7 @@ def advance(m: Machine, ref: Ref, default: Value | None) -> Value:
         if default is not None:
             return default
         raise PyRaise("StopIteration")
-    return Unknown()
+    return Unknown(None, None, None, reach_of(ref))
 
 
 class IteratorModel(ObjectModel):

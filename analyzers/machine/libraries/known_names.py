@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from analyzers.domain.join import reach_of
-from analyzers.domain.values import FALSE, NONE, Const, Unknown, Value
+from analyzers.domain.join import one_of, reach_of, some
+from analyzers.domain.objects import ListObj
+from analyzers.domain.values import FALSE, NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CONSTANTS, EXPECTING, FALLBACKS, MODELLED, STAR, TRANSPARENT
@@ -64,8 +66,24 @@ def _quiet(m: Machine, rest: str, args: Args) -> Value:
     return Unknown(None, None, None, reach_of(*args.all()))
 
 
-for _name in QUIET - {"matplotlib", "random"}:
+def _reorders(m: Machine, rest: str, args: Args) -> Value:
+    """What keeps a list in an order: afterwards it holds its items and whatever was passed with it, in any places."""
+    target = args.get(0, "a")
+    found = m.obj(target)
+    if isinstance(found, ListObj) and isinstance(target, Ref) and not rest.startswith("bisect"):
+        held = one_of(*found.items, *some(found.rest), *args.pos[1:])
+        m.st.put(target.id, replace(found, items=(), rest=held))
+        return held if rest in _GIVES_BACK else NONE
+    return _quiet(m, rest, args)
+
+
+_GIVES_BACK = frozenset({"heappop", "heappushpop", "heapreplace"})
+
+
+for _name in QUIET - {"matplotlib", "random", "heapq", "bisect"}:
     enter(FALLBACKS, _name, _quiet)
+for _name in ("heapq", "bisect"):
+    enter(FALLBACKS, _name, _reorders)
 
 
 def _tqdm(m: Machine, rest: str, args: Args) -> Value:

@@ -100,7 +100,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A tensor has no batch dimension inside but does outside, so nothing is claimed about the result."""
 
     def wrapped(*args, **kwargs):
-        return autograd_machine.unknown()
+        return autograd_machine.unknown(func, args, kwargs)
 
     return wrapped
 
@@ -124,13 +124,13 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
             result = func(*args, **kwargs)
             first = result[0] if has_aux else result
             if not isinstance(first, torch.Tensor):
-                return autograd_machine.unknown()
+                return autograd_machine.unknown(first)
             shapes.append(first.shape)
             return (first.sum(), result[1]) if has_aux else first.sum()
 
         found = grad(summed, argnums, has_aux)(*args, **kwargs)
         if len(shapes) == 0:
-            return autograd_machine.unknown()
+            return autograd_machine.unknown(func, args, kwargs)
         return (_shaped(found[0], shapes[0]), found[1]) if has_aux else _shaped(found, shapes[0])
 
     return wrapped
@@ -145,7 +145,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
         first = found[0] if has_aux else found
         if isinstance(first, torch.Tensor) and autograd_machine.surely(first.requires_grad):
             return found
-        return autograd_machine.unknown()
+        return autograd_machine.unknown(func, args, kwargs)
 
     return wrapped
 
@@ -173,7 +173,7 @@ def vjp(func, *primals, has_aux=False):
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     result = func(*primals)
-    return result, autograd_machine.unknown()
+    return result, autograd_machine.unknown(func, primals, tangents)
 
 
 def functionalize(func, *, remove="mutations"):

@@ -9,7 +9,7 @@ def einsum(*args):
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
             operands = operands[0]
         return torch.ops.aten.einsum(equation, list(operands))
-    return autograd_machine.unknown()
+    return autograd_machine.unknown(args)
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):

@@ -59,7 +59,7 @@ def call_builtin(m: Machine, name: str, args: Args) -> Value:
     kind = getattr(python, name, None)
     if isinstance(kind, type) and issubclass(kind, BaseException):
         return m.new(Instance("builtins." + name, Map({"args": Tup(tuple(args.pos))}), open=True))
-    return Unknown()
+    return Unknown(None, None, None, reach_of(*args.all()))
 
 
 def _called(args: Args) -> str:
@@ -339,8 +339,8 @@ def _sorted(m: Machine, args: Args) -> Value:
 def _reversed(m: Machine, args: Args) -> Value:
     source = stream(m, args.get(0, "iterable"))
     if source.rest is None:
-        return m.new(ListObj(source.items[::-1]))
-    return m.new(ListObj((), one_of(*source.items, source.rest)))
+        return iterator(m, source.items[::-1], None)
+    return iterator(m, (), one_of(*source.items, source.rest))
 
 
 @builtin("any", "all")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from immutables import Map
 
-from analyzers.domain.join import NUMBERS, one_of
+from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -38,7 +38,8 @@ def _says_nothing(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.unknown")
 def _unknown(m: Machine, args: Args) -> Value:
-    return Unknown(None, m.fresh())
+    """Anything, made of what is passed."""
+    return Unknown(None, m.fresh(), None, reach_of(*args.all()))
 
 
 @answers("autograd_machine.either")

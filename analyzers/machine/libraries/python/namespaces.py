@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from immutables import Map
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance, ModuleObj, by_name
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -35,7 +36,7 @@ def _vars(m: Machine, args: Args) -> Value:
     if isinstance(found, Instance):
         items: dict[Value, Value] = {Const(k): v for k, v in by_name(found.attrs)}
         return m.new(DictObj(Map(items), tuple(items), Unknown()))
-    return Unknown()
+    return Unknown(None, None, None, reach_of(args.pos[0]))
 
 
 @answers("importlib.import_module", "builtins.__import__")
