@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzers.domain.lineage import Lineage, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to
-from analyzers.machine.autograd.reachability import MOST, held_by
 from analyzers.machine.autograd.trainables import weights
 from analyzers.machine.core.machine import Machine
 
@@ -26,29 +24,17 @@ def presumed_loss(m: Machine, value: Value) -> Value:
     """A loss computed, out of sight, from tensors or models in `value.reach`."""
     if not isinstance(value, Unknown):
         return value
-    edges = [edge for ident in _sources(m, value.reach) if (edge := edge_to(m, ident)) is not None]
+    edges: list[Edge] = []
+    for ident in value.reach:
+        found = m.st.find(ident)
+        sources = [ident] if isinstance(found, Tensor) else weights(m, Ref(ident)) if found is not None else []
+        edges += [edge for i in sources if (edge := edge_to(m, i)) is not None]
     if all(edge.maybe for edge in edges) or m.st.grad is None:
         return value
     parents = () if value.lineage is None else (value.lineage,)
     if m.st.grad is False:
         return m.new_tensor(None, "float32", lineage=Lineage("?", m.here(), parents, "no-grad", m.via()))
     return with_graph(m, tuple(edges), m.trail("?", parents))
-
-
-def _sources(m: Machine, reach: Iterable[int]) -> list[int]:
-    """The tensors among these objects and what they hold, and the weights of modules."""
-    found: list[int] = []
-    seen = set(reach)
-    queue = list(reach)
-    for ident in queue:
-        held = m.st.find(ident)
-        inner = weights(m, Ref(ident))
-        found += [ident] if isinstance(held, Tensor) else inner
-        if held is not None and not inner and len(queue) < MOST:
-            fresh = [one for one in held_by(held) if one not in seen]
-            seen.update(fresh)
-            queue += fresh
-    return found
 
 
 def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage, kept: tuple[Saved, ...] = ()) -> Ref:
