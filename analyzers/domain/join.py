@@ -160,6 +160,8 @@ class Join:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
         if a.stand_ins is not b.stand_ins:
             out.stand_ins = Map({k: v for k, v in a.stand_ins.items() if b.stand_ins.get(k) == v})
+        if a.given is not b.given:
+            out.given = a.given.update({k: tuple(dict.fromkeys((*a.given.get(k, ()), *v))) for k, v in b.given.items()})
         if a.among is not b.among:
             out.among = Map({k: v | b.among[k] for k, v in a.among.items() if k in b.among})
         if a.frozen is not b.frozen:

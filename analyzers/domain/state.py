@@ -95,6 +95,8 @@ class State:
 
     `stand_ins`: by the symbols of unknown values, the tensors that a presumed run takes them for.
 
+    `given`: by the symbols of unknown objects, what their methods were passed in a presumed run, and may return.
+
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
@@ -115,6 +117,7 @@ class State:
         "packing",
         "saved_hooks",
         "stand_ins",
+        "given",
         "switches_out",
         "taken",
         "writes_out",
@@ -137,6 +140,7 @@ class State:
         self.switches_out = False
         self.writes_out = False
         self.stand_ins: Map[object, int] = Map()
+        self.given: Map[object, tuple[int, ...]] = Map()
         self.taken: Taken = Map()
         self.log: Log = ROOT
         self.filled: Log | None = None
@@ -160,6 +164,7 @@ class State:
         other.switches_out = self.switches_out
         other.writes_out = self.writes_out
         other.stand_ins = self.stand_ins
+        other.given = self.given
         other.taken = self.taken
         other.log = self.log
         other.filled = self.filled

@@ -107,7 +107,7 @@ def sightings(db: Database, path: str) -> tuple[Sighting, ...]:
         place = seen_from(path, finding)
         if place is not None:
             raised = finding.raises and finding.raises.place
-            seen.setdefault((finding.code, finding.place, raised, finding.effect), Sighting(finding, place))
+            seen.setdefault((finding.code, finding.place, raised), Sighting(finding, place))
     return tuple(sorted(seen.values(), key=lambda sighting: (sighting.place, sighting.finding.code)))
 
 

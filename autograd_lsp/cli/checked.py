@@ -47,7 +47,7 @@ def by_file(reports: list[Report], configuration: Configuration) -> list[Report]
             path = finding.place.path
             if path not in own and configuration.excludes(path):
                 continue
-            key = (finding.code, finding.place, finding.raises and finding.raises.place, finding.effect)
+            key = (finding.code, finding.place, finding.raises and finding.raises.place)
             known = placed.setdefault(path, {})
             if key not in known or LEVELS[finding.severity] < LEVELS[known[key].severity]:
                 known[key] = finding

@@ -74,12 +74,35 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
     result = Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values))
+    _note_given(m, func, args, result)
     if result.reach:
         m.indexes.passed[result.symbol] = (*args.pos, *args.kw.values())
     functions = [found for value in values for found in _functions_in(m, value)]
     if functions:
         m.indexes.held[result.symbol] = tuple(functions)
     return result
+
+
+def _note_given(m: Machine, func: Value, args: Args, result: Unknown) -> None:
+    """An unknown object keeps, perhaps, what its methods are passed, and returns it later: `queue.put(t)`, `queue.get()`.
+
+    Only presumed runs need to know. In others unknown code may have done anything with what it was passed.
+    """
+    symbol = origin_of(func.symbol) if isinstance(func, Unknown) and m.config.presumes else None
+    if symbol is None:
+        return
+    before, now = m.st.given.get(symbol, ()), reach_of(*args.all())
+    if not set(now) <= set(before):
+        m.st.given = m.st.given.set(symbol, tuple(dict.fromkeys((*before, *now))))
+    if before:
+        m.st.given = m.st.given.set(result.symbol, before)
+
+
+def origin_of(symbol: object) -> object:
+    """The symbol of the unknown value of which this one is an attribute or item, or the result of a method."""
+    while isinstance(symbol, tuple) and not isinstance(symbol[0], str):
+        symbol = symbol[0]
+    return symbol
 
 
 def _may_mark_dirty(m: Machine, func: Value) -> bool:

@@ -17,6 +17,7 @@ from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
 from analyzers.machine.autograd.reachability import holds_graph
 from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import origin_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
@@ -37,7 +38,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     if isinstance(made, Ref):
         m.presume("the input keeps the graph of what it is made of", of_data=True)
         return made
-    if holds_graph(m, value.reach):
+    if holds_graph(m, (*value.reach, *m.st.given.get(origin_of(value.symbol), ()))):
         return None
     m.presume("the input is data without a graph", of_data=True)
     return _stand(m, value, sure=keeps)

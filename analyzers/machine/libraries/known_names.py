@@ -63,7 +63,7 @@ WITHOUT_DOUBT = frozenset({"time", "logging", "warnings"})
 
 def _quiet(m: Machine, rest: str, args: Args) -> Value:
     m.record.imprecisions += args.called.partition(".")[0] not in WITHOUT_DOUBT
-    return Unknown(None, None, None, reach_of(*args.all()))
+    return Unknown(None, m.fresh(), None, reach_of(*args.all()))
 
 
 def _reorders(m: Machine, rest: str, args: Args) -> Value:
