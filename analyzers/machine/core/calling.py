@@ -84,7 +84,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
 
 
 def _note_given(m: Machine, func: Value, args: Args, result: Unknown) -> None:
-    """An unknown object keeps, perhaps, what its methods are passed, and returns it later: `queue.put(t)`, `queue.get()`.
+    """An unknown object perhaps returns later what its methods are passed: `queue.put(t)`, `queue.get()`.
 
     Only presumed runs need to know. In others unknown code may have done anything with what it was passed.
     """
