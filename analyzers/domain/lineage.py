@@ -70,6 +70,10 @@ NEAREST = 60
 """Steps of a trail that are looked at for a graph."""
 
 
+NAMED = "part"
+"""The step that takes an attribute, or what has a name as its key, of a presumed model's result."""
+
+
 def graph_trail(lineage: Lineage) -> list[Lineage]:
     """The nearest steps of a trail along which a graph goes on."""
     seen: dict[Lineage, None] = {}

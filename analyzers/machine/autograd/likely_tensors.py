@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import Lineage, graph_trail
+from analyzers.domain.lineage import NAMED, Lineage, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to
@@ -53,9 +53,10 @@ def leads_anywhere(node: Node) -> bool:
     return node.what == "?"
 
 
-def part_of(m: Machine, whole: Tensor) -> Ref:
+def part_of(m: Machine, whole: Tensor, *, named: bool = False) -> Ref:
     """An item or attribute of a presumed model's result."""
+    lineage = m.trail(NAMED, (whole.lineage,)) if named and whole.lineage is not None else whole.lineage
     storage, counter = m.fresh(), m.fresh()
     m.st.put(storage, Storage())
     m.st.put(counter, Counter())
-    return m.new(replace(whole, storage=storage, counter=counter, grad=NONE))
+    return m.new(replace(whole, storage=storage, counter=counter, grad=NONE, lineage=lineage))

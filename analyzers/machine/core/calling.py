@@ -74,7 +74,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
     result = Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values))
-    _note_given(m, func, args, result)
+    _note_passed(m, func, args, result)
     if result.reach:
         m.indexes.passed[result.symbol] = (*args.pos, *args.kw.values())
     functions = [found for value in values for found in _functions_in(m, value)]
@@ -83,19 +83,25 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     return result
 
 
-def _note_given(m: Machine, func: Value, args: Args, result: Unknown) -> None:
+def _note_passed(m: Machine, func: Value, args: Args, result: Unknown) -> None:
     """An unknown object perhaps returns later what its methods are passed: `queue.put(t)`, `queue.get()`.
 
     Only presumed runs need to know. In others unknown code may have done anything with what it was passed.
     """
-    symbol = origin_of(func.symbol) if isinstance(func, Unknown) and m.config.presumes else None
-    if symbol is None:
-        return
-    before, now = m.st.given.get(symbol, ()), reach_of(*args.all())
-    if not set(now) <= set(before):
-        m.st.given = m.st.given.set(symbol, tuple(dict.fromkeys((*before, *now))))
+    before = m.st.given.get(origin_of(func.symbol), ()) if isinstance(func, Unknown) else ()
+    note_given(m, func, *args.all())
     if before:
         m.st.given = m.st.given.set(result.symbol, before)
+
+
+def note_given(m: Machine, owner: Value, *values: Value) -> None:
+    """An unknown object was given these, as arguments, items or attributes."""
+    symbol = origin_of(owner.symbol) if isinstance(owner, Unknown) and m.config.presumes else None
+    if symbol is None:
+        return
+    before, now = m.st.given.get(symbol, ()), reach_of(*values)
+    if not set(now) <= set(before):
+        m.st.given = m.st.given.set(symbol, tuple(dict.fromkeys((*before, *now))))
 
 
 def origin_of(symbol: object) -> object:

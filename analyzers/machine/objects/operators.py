@@ -55,7 +55,7 @@ def unary(m: Machine, op: str, value: Value) -> Value:
                 return Const(+v, value.lineage)
             return Const(~v) if isinstance(v, int) else Unknown()
         case Unknown():
-            return Unknown(value.type, None, value.lineage)
+            return Unknown(value.type, None, value.lineage, value.reach)
         case Ref():
             found = m.obj(value)
             if isinstance(found, Instance):

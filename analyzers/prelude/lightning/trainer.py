@@ -5,17 +5,22 @@ import torch
 class Trainer:
     """Iterates over batches and steps after each; much of this can be configured differently."""
 
-    def __init__(self, *args, **kwargs):
-        pass
+    def __init__(self, *args, num_sanity_val_steps=2, **kwargs):
+        self._looks_first = num_sanity_val_steps != 0
 
     def fit(self, model, train_dataloaders=None, val_dataloaders=None, datamodule=None, ckpt_path=None):
         if autograd_machine.unknown():
             return
         if train_dataloaders is None:
             train_dataloaders = (model if datamodule is None else datamodule).train_dataloader()
+        model.setup("fit")
         if val_dataloaders is None:
             val_dataloaders = autograd_machine.unknown()
-        model.setup("fit")
+        elif self._looks_first:
+            model.eval()
+            with torch.no_grad():
+                autograd_machine.call_fitting(model.validation_step, next(iter(val_dataloaders)), 0)
+            model.train()
         drive(model, train_dataloaders, val_dataloaders)
 
 

@@ -135,6 +135,9 @@ def _issubclass(m: Machine, args: Args) -> Value:
     return Unknown("bool")
 
 
+_PLAIN: dict[str | None, type] = {kind.__name__: kind for kind in (bool, int, float, complex, str, bytes)}
+
+
 @builtin("hasattr")
 def _hasattr(m: Machine, args: Args) -> Value:
     value, name = args.get(0, "obj"), args.get(1, "name")
@@ -164,6 +167,8 @@ def _hasattr(m: Machine, args: Args) -> Value:
         return TRUE if known else Unknown("bool") if m.env(found.env).open else FALSE
     if isinstance(value, Const):
         return Const(hasattr(value.value, name.value))
+    if isinstance(value, Unknown) and value.type in _PLAIN:
+        return Const(hasattr(_PLAIN[value.type], name.value))
     if isinstance(found, Tensor):
         return TRUE if name.value in {"shape", "grad", "requires_grad", "detach", "backward"} else Unknown("bool")
     return Unknown("bool")
