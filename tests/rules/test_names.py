@@ -48,6 +48,10 @@ def found(text: str) -> Finding:
         ("F.relu(torch.ones(3, requires_grad=True), True)", "writes to `torch.ones(3, requires_grad=True)`"),
         ("torch.tensor([1], requires_grad=True)", "` asks for gradients, and its elements (int64)"),
         ("nn.Parameter(torch.arange(3))", "` asks for gradients, and its elements (int64)"),
+        (
+            "from matplotlib.pyplot import plot\nx, w = ['a'], [torch.ones((), requires_grad=True)]\nplot(x, w)",
+            "`w` requires grad",
+        ),
         ("n = torch.arange(3)\nn.requires_grad = True", "gradients of `n`, whose elements (int64)"),
         (
             DRIVEN + "trainer = lightning.Trainer()\ntrainer.fit(Net(), [torch.ones(3, 4)])",

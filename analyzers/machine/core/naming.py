@@ -37,9 +37,13 @@ def subject_name(m: Machine, of: Value | None = None) -> str:
     return m.source(node)
 
 
-def argument_name(m: Machine) -> str:
-    """How the user refers to the first argument of the call to a library, or to the whole where it has none."""
+def argument_name(m: Machine, of: Value | None = None) -> str:
+    """How the user refers to the argument `of`, if that has a name, or the first one of the call to a library; or to
+    the whole where it has none."""
     node = m.user_frame().node
+    for arg in node.args if isinstance(node, n.Call) and of is not None else ():
+        if isinstance(arg, n.Name) and m.named_here(arg.id) == of:
+            return m.source(arg)
     return m.source(node.args[0] if isinstance(node, n.Call) and node.args else node)
 
 

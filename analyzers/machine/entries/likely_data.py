@@ -31,6 +31,8 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     """
     if not m.config.presumes or value.type not in {None, "tensor"}:
         return None
+    if holds_graph(m, m.st.given.get(origin_of(value.symbol), ())):
+        return None
     known = stand_in(m, value)
     if known is not None:
         return known
@@ -38,7 +40,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     if isinstance(made, Ref):
         m.presume("the input keeps the graph of what it is made of", of_data=True)
         return made
-    if holds_graph(m, (*value.reach, *m.st.given.get(origin_of(value.symbol), ()))):
+    if holds_graph(m, value.reach):
         return None
     m.presume("the input is data without a graph", of_data=True)
     return _stand(m, value, sure=keeps)

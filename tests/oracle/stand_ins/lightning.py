@@ -33,8 +33,11 @@ class Trainer:
     def __init__(self, max_epochs: int = 1) -> None:
         self.max_epochs = max_epochs
 
-    def fit(self, model: Any, train_dataloaders: Iterable[Any]) -> None:
+    def fit(self, model: Any, train_dataloaders: Iterable[Any], val_dataloaders: Iterable[Any] | None = None) -> None:
         model.made = _optimizers(model.configure_optimizers())
+        if val_dataloaders is not None:
+            with torch.no_grad():
+                model.validation_step(next(iter(val_dataloaders)), 0)
         arguments = len(inspect.signature(model.training_step).parameters)
         for _ in range(self.max_epochs):
             for index, batch in enumerate(train_dataloaders):

@@ -98,10 +98,10 @@ def call_array_method(m: Machine, owner: Ref, array: Array, name: str, args: Arg
     return array_of(m, [owner, *args.pos])
 
 
-def check_convertible(m: Machine, value: Value, other: Value | None = None) -> None:
+def check_convertible(m: Machine, value: Value, other: Value | None = None, among: Value | None = None) -> None:
     """`np.array(tensor)` and most numpy functions call `tensor.__array__()`, which a tensor with a graph refuses.
 
-    `other` is the array that an operator combines it with.
+    `other` is the array that an operator combines it with, `among` the list that it is an item of.
     """
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):
@@ -109,12 +109,12 @@ def check_convertible(m: Machine, value: Value, other: Value | None = None) -> N
         if tensor.requires_grad and m.st.grad is True:
             raise m.throw(
                 "RuntimeError", "Can't call numpy() on Tensor that requires grad",
-                NumpyOnGraph(argument_name(m), tensor.lineage, other is not None),
+                NumpyOnGraph(argument_name(m, among or value), tensor.lineage, other is not None),
             )  # fmt: skip
     elif isinstance(found, ListObj):
         for item in found.items[:8]:
             if isinstance(m.obj(item), Tensor):
-                check_convertible(m, item)
+                check_convertible(m, item, among=value)
 
 
 class ArrayModel(ObjectModel):
