@@ -60,7 +60,7 @@ def idle_steps(facts: Facts) -> Iterator[tuple[StepCall, list[Event]]]:
     for step in facts.of(StepCall):
         calls.setdefault(step.site.loc, []).append(step)
     for steps in calls.values():
-        if all(s.with_grad == 0 and s.unknown == 0 and s.without_grad + s.cleared > 0 for s in steps):
+        if all(s.known and s.with_grad == 0 and s.unknown == 0 and s.without_grad + s.cleared > 0 for s in steps):
             first = steps[0]
             depth = len(first.site.iterations)
             yield first, [e for e in facts.run.events if e.site.iterations[:depth] == first.site.iterations]

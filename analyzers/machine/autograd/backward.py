@@ -119,7 +119,9 @@ def run_backward(
     if retain is True and create is False and all(t.requires_grad is True and not t.presumed for _, t in known):
         # If the graph may continue below an unknown value, we cannot see who else goes through it.
         tell(m, GraphRetained(walk.reached))
-    if walk.unknown:
+    # A backward that does not raise reaches something.
+    unseen = walk.unknown or (inputs is None and not walk.leaves and any(t.requires_grad is None for _, t in known))
+    if unseen:
         m.record.imprecisions += 1
         tell(m, CalledUnseen((), tuple(m.indexes.runs_again)))
         blur_after_unknown(m, create)
@@ -130,7 +132,7 @@ def run_backward(
     root_is_leaf = any(t.edge is None and t.requires_grad for _, t in known)
     m.note(
         BackwardCall(
-            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, walk.unknown or not known,
+            m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, unseen or not known,
             m.st.assumed, create,
         )
     )  # fmt: skip

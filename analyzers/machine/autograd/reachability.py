@@ -18,7 +18,7 @@ from analyzers.domain.objects import (
     Tensor,
     by_name,
 )
-from analyzers.domain.values import Unknown, Value
+from analyzers.domain.values import Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.core.machine import Machine
 
@@ -28,7 +28,7 @@ MOST = 200
 
 def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
     """Whether any of these is unknown and may have a graph that leads to a known tensor."""
-    stack = [i for v in values if isinstance(v, Unknown) and v.type in {None, "tensor"} for i in v.reach]
+    stack = [i for v in values for unknown in _unknowns(m, v) for i in unknown.reach]
     seen: set[int] = set()
     while stack:
         ident = stack.pop()
@@ -44,6 +44,17 @@ def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
         elif found is not None:
             stack += held_by(found)
     return False
+
+
+def _unknowns(m: Machine, value: Value) -> list[Unknown]:
+    """The unknown tensors that an operand is, or holds as a list of operands."""
+    held = m.obj(value)
+    items: tuple[Value, ...] = (value,)
+    if isinstance(held, ListObj):
+        items = held.items if held.rest is None else (*held.items, held.rest)
+    elif isinstance(value, Tup):
+        items = value.items
+    return [item for item in items if isinstance(item, Unknown) and item.type in {None, "tensor"}]
 
 
 def held_by(found: HeapObject) -> list[int]:

@@ -215,6 +215,8 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             continue
         if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):
             continue
+        if facts.run.presumptions and not _is_cut(last.lineage):
+            continue  # what stands in for two unknown values may be one
         loc = step.site.loc
         message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches none of its parameters"
         notes = told(
@@ -222,6 +224,11 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             callers(step.site.via), besides=loc,
         )  # fmt: skip
         yield Draft(loc, message, effect="param-not-updated", related=notes)
+
+
+def _is_cut(lineage: Lineage | None) -> bool:
+    """Whether a step took a graph away."""
+    return lineage is not None and any(step.cut is not None for step in lineage.walk())
 
 
 def _never_reached(facts: Facts, parameter: int) -> bool:
