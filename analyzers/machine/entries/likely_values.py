@@ -278,9 +278,12 @@ def _presumed_output(m: Machine, args: Args) -> Value:
 
 
 def _tensors_in(m: Machine, value: Value) -> list[Ref]:
-    """A tensor, or those in a list, a tuple or a dict."""
+    """A tensor, or those in a list, a tuple or a dict, or that something unknown was made of."""
     found = m.obj(value)
+    parts: tuple[Value, ...]
     match value, found:
+        case Unknown(reach=reach), _:
+            parts = tuple(Ref(ident) for ident in reach if isinstance(m.st.find(ident), Tensor))
         case Tup(items=items), _:
             parts = items
         case _, ListObj(items=items):
