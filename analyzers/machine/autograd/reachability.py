@@ -26,9 +26,23 @@ MOST = 200
 """The most objects examined; anything larger may hold anything."""
 
 
+_DATA = (Array, ListObj, DictObj, SetObj, Iterator, type(None))
+"""What computes nothing."""
+
+
 def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
     """Whether any of these is unknown and may have a graph that leads to a known tensor."""
-    stack = [i for v in values for unknown in _unknowns(m, v) for i in unknown.reach]
+    return _meets_graph(m, [i for v in values for unknown in _unknowns(m, v) for i in unknown.reach])
+
+
+def holds_graph(m: Machine, idents: Iterable[int]) -> bool:
+    """Whether any of these objects may have or hold a graph, or compute something that has one, as modules do."""
+    return _meets_graph(m, idents, computed=True)
+
+
+def _meets_graph(m: Machine, idents: Iterable[int], *, computed: bool = False) -> bool:
+    """Whether the objects are or hold a tensor that may have a graph; with `computed`, whether they may make one."""
+    stack = list(idents)
     seen: set[int] = set()
     while stack:
         ident = stack.pop()
@@ -37,9 +51,9 @@ def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
         seen.add(ident)
         found = m.st.find(ident)
         if isinstance(found, Tensor):
-            if found.requires_grad is not False:
+            if refreshed(m, ident).requires_grad is not False:
                 return True
-        elif len(seen) > MOST:
+        elif len(seen) > MOST or (computed and not isinstance(found, _DATA)):
             return True
         elif found is not None:
             stack += held_by(found)
@@ -73,26 +87,6 @@ def held_by(found: HeapObject) -> list[int]:
         case _:
             return []
     return [i for value in values for i in reach_of(value)]
-
-
-def holds_graph(m: Machine, idents: Iterable[int]) -> bool:
-    """Whether any of these objects may have or hold a graph, or compute something that has one, as modules do."""
-    stack = list(idents)
-    seen: set[int] = set()
-    while stack:
-        ident = stack.pop()
-        if ident in seen:
-            continue
-        seen.add(ident)
-        found = m.st.find(ident)
-        if isinstance(found, Tensor):
-            if refreshed(m, ident).requires_grad is not False:
-                return True
-        elif len(seen) > MOST or not isinstance(found, Array | ListObj | DictObj | SetObj | Iterator | None):
-            return True
-        elif found is not None:
-            stack += held_by(found)
-    return False
 
 
 MOST_MEMBERS = 4000

@@ -88,7 +88,9 @@ def _note_passed(m: Machine, func: Value, args: Args, result: Unknown) -> None:
 
     Only presumed runs need to know. In others unknown code may have done anything with what it was passed.
     """
-    before = m.st.given.get(origin_of(func.symbol), ()) if isinstance(func, Unknown) else ()
+    if not m.config.presumes or not isinstance(func, Unknown):
+        return
+    before = m.st.given.get(origin_of(func.symbol), ())
     note_given(m, func, *args.all())
     if before:
         m.st.given = m.st.given.set(result.symbol, before)

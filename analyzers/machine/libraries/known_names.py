@@ -70,14 +70,19 @@ def _reorders(m: Machine, rest: str, args: Args) -> Value:
     """What keeps a list in an order: afterwards it holds its items and whatever was passed with it, in any places."""
     target = args.get(0, "a")
     found = m.obj(target)
-    if isinstance(found, ListObj) and isinstance(target, Ref) and not rest.startswith("bisect"):
-        held = one_of(*found.items, *some(found.rest), *args.pos[1:])
-        m.st.put(target.id, replace(found, items=(), rest=held))
-        return held if rest in _GIVES_BACK else NONE
-    return _quiet(m, rest, args)
+    if not isinstance(found, ListObj) or not isinstance(target, Ref) or rest not in _IN_PLACE:
+        return _quiet(m, rest, args)
+    held = (*found.items, *some(found.rest), *args.pos[1:])
+    if held:
+        m.st.put(target.id, replace(found, items=(), rest=one_of(*held)))
+    return one_of(*held) if _IN_PLACE[rest] else NONE
 
 
-_GIVES_BACK = frozenset({"heappop", "heappushpop", "heapreplace"})
+_IN_PLACE = {
+    "heapify": False, "heappush": False, "heappop": True, "heappushpop": True, "heapreplace": True, "insort": False,
+    "insort_left": False, "insort_right": False,
+}  # fmt: skip
+"""Functions that change the list they are passed, and whether they return one of its items."""
 
 
 for _name in QUIET - {"matplotlib", "random", "heapq", "bisect"}:
