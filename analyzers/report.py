@@ -65,7 +65,8 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """What torch raises, at `place` (innermost line of the user's own files); `message` is its constant start.
+    """What torch raises, at `place` (innermost line of the user's own files); `message` is its constant start, empty
+    where nobody knows which of two it is.
 
     `iteration`, from 1: of the loops around it, the furthest on.
     """
@@ -77,6 +78,11 @@ class Raises:
     caught: bool
     expected: bool
     iteration: int = 1
+
+    @property
+    def said(self) -> str:
+        """What follows the exception's name: `: element 0 of tensors ...`."""
+        return f": {self.message}" if self.message else ""
 
 
 @dataclass(frozen=True, slots=True)

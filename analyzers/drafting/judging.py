@@ -66,7 +66,7 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
         raises = RaisedAt(
             event.site.loc,
             event.exception,
-            event.message,
+            "" if event.contested else event.message,
             certain,
             event.caught,
             event.expected,

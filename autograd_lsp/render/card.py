@@ -105,7 +105,7 @@ def _steps(finding: Finding, where: Where, here: str) -> list[str]:
     raises = finding.raises
     if raises is not None:
         verb = "raises" if raises.certain else "may raise"
-        steps.append(f"{where(raises.place)}: torch {verb} {_code(raises.exception)}: {raises.message}")
+        steps.append(f"{where(raises.place)}: torch {verb} {_code(raises.exception)}{raises.said}")
     if where(finding.place) != here:
         steps.insert(0, f"{where(finding.place)}: the cause")
     return steps

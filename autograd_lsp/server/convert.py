@@ -156,4 +156,4 @@ def _last_line(cell: Cell) -> int:
 def _raises_words(raises: Raises) -> str:
     verb = "raises" if raises.certain else "may raise"
     where = "here" if raises.iteration == 1 else f"here in iteration {raises.iteration}"
-    return f"torch {verb} {raises.exception} {where}: {raises.message}"
+    return f"torch {verb} {raises.exception} {where}{raises.said}"

@@ -28,7 +28,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
         return tensor
     current = version_of(m, tensor)
     same = versions_equal(tensor.attr_version, current) if tensor.attr_version >= 0 else None
-    requires = truth.any_of((tensor.requires_grad, base.requires_grad))
+    requires = _requires_with(tensor, base)
     if same:
         if requires is not tensor.requires_grad:
             tensor = replace(tensor, requires_grad=requires)
@@ -55,7 +55,15 @@ def requires_grad_of(m: Machine, ident: int) -> truth.Truth:
     tensor = tensor_at(m, ident)
     if tensor.base is None:
         return tensor.requires_grad
-    return truth.any_of((tensor.requires_grad, tensor_at(m, tensor.base).requires_grad))
+    return _requires_with(tensor, tensor_at(m, tensor.base))
+
+
+def _requires_with(view: Tensor, base: Tensor) -> truth.Truth:
+    """A view requires grad if its base does. But what is perhaps itself a view of something, and was made a leaf, is
+    then not the base of its earlier views."""
+    if base.requires_grad and base.perhaps_of is not None and base.edge is None and not view.requires_grad:
+        return None
+    return truth.any_of((view.requires_grad, base.requires_grad))
 
 
 def edge_to(m: Machine, ident: int) -> Edge | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from analyzers.domain import truth
@@ -17,8 +18,8 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 
 
-def check_write(m: Machine, ident: int, step: Step) -> None:
-    """The checks torch makes before writing to a tensor.
+def check_write(m: Machine, ident: int, step: Step) -> bool:
+    """The checks torch makes before writing to a tensor; returns whether it may have refused.
 
     They look at whether the tensor already has a `grad_fn`. A view made before its base got one has none until it is
     used, so torch takes it for a leaf.
@@ -30,9 +31,10 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
             Plain("inference", tensor.lineage),
         )  # fmt: skip
     requires = truth.any_of((step.requires, tensor.requires_grad))
-    if requires is False or m.st.grad is False:
-        return
-    sure = requires is True and m.st.grad is True
+    recorded = truth.both(requires, m.st.grad)
+    if recorded is False:
+        return False
+    sure = recorded is True
     known = step.kind != "unknown"  # `w[unknown] = 1` writes to `w`, or to a view of it
     if tensor.requires_grad and m.st.grad is None:
         # A leaf refuses where gradients are recorded, and what else is wrong with the write is not what torch says.
@@ -40,21 +42,38 @@ def check_write(m: Machine, ident: int, step: Step) -> None:
     if tensor.creation == "unknown" and sure:
         # It raises if the tensor is a view of a certain kind, and for a different reason otherwise.
         m.may_raise()
-        return
+        return True
     if tensor.base is not None:
         if tensor.creation not in {"default", "unknown"} and sure:
             raise view_error(m, tensor, step.what, indirect=False, known=known)
         base = refreshed(m, tensor.base)
-        if tensor.requires_grad and base.is_leaf and m.st.grad is True:
+        of_leaf = base.is_leaf or (base.is_leaf is None and tensor.is_leaf)
+        if tensor.requires_grad and of_leaf and m.st.grad is True:
             cause = LeafWritten(subject_name(m, Ref(ident)), step.what, True, base.lineage)
-            raise m.throw(
-                "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation",
-                cause,
-            )  # fmt: skip
+            message = "a view of a leaf Variable that requires grad is being used in an in-place operation"
+            raise m.throw("RuntimeError", message if base.is_leaf else "a ", cause)
     if tensor.requires_grad and tensor.edge is None and m.st.grad is True:
         cause = LeafWritten(subject_name(m, Ref(ident)), step.what, False, tensor.lineage, late=tensor.base is not None)
         message = "a leaf Variable that requires grad is being used in an in-place operation" if known else "a "
         raise m.throw("RuntimeError", message, cause)
+    return not sure and _may_be_refused(tensor)
+
+
+@contextmanager
+def contested(m: Machine, by: bool) -> Iterator[None]:
+    """`by`: torch may raise for another reason first, so that nobody knows what it says of what is wrong here."""
+    m.extent.contested, before = by, m.extent.contested
+    try:
+        yield
+    finally:
+        m.extent.contested = before
+
+
+def _may_be_refused(tensor: Tensor) -> bool:
+    """Whether autograd may refuse to record a write to a tensor: a leaf, or a view of some kinds."""
+    if tensor.creation != "default":
+        return True
+    return tensor.requires_grad is not False and (tensor.base is not None or tensor.is_leaf is not False)
 
 
 RESHAPING = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"})

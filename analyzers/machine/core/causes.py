@@ -154,7 +154,7 @@ class Raised:
     """An exception. `sure` is False if the machine only knows that it may be raised.
 
     `outside`: it is raised in code we cannot see that calls the user's. `taken`: how undecided conditions came out on
-    the way to it.
+    the way to it. `contested`: torch may raise for another reason first, so that what it says is not known.
     """
 
     site: Site
@@ -166,3 +166,4 @@ class Raised:
     expected: bool = False
     outside: bool = False
     taken: Taken = field(default_factory=Map)
+    contested: bool = False

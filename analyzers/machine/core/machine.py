@@ -319,6 +319,7 @@ class Machine:
             not self.st.doubtful,
             expected=self.extent.expecting > 0,
             taken=self.st.taken,
+            contested=self.extent.contested,
         )
         self.note(event)
         return PyRaise(exception, message, None, event)

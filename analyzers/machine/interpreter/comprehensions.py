@@ -75,22 +75,25 @@ class _Rounds:
                     return
                 item = stream.rest
             before = m.enter((m.loc_of(m.frame, generator), at))
-            assign(m, generator.target, item, None)
-            keep = True
-            for test in generator.ifs:
-                known, symbol = truth_of(m, evaluate(m, test))
-                self.open = self.open or known is None
-                if known is None and symbol is None:
-                    self.loose = True
-                    keep = True
-                elif not m.decide(known, symbol):
-                    keep = False
-                    break
-            if keep:
-                self.run(m, index + 1)
-            m.extent.visit = before
+            try:
+                assign(m, generator.target, item, None)
+                if self._keeps(m, generator):
+                    self.run(m, index + 1)
+            finally:
+                m.extent.visit = before
             if last:
                 return
+
+    def _keeps(self, m: Machine, generator: n.Comprehension) -> bool:
+        """Whether an element passes the conditions of its clause."""
+        for test in generator.ifs:
+            known, symbol = truth_of(m, evaluate(m, test))
+            self.open = self.open or known is None
+            if known is None and symbol is None:
+                self.loose = True
+            elif not m.decide(known, symbol):
+                return False
+        return True
 
 
 def _rounds(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:

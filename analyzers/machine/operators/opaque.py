@@ -133,12 +133,13 @@ def _opaque_list(m: Machine, row: Row, bound: dict[str, Value], step: Step, coun
 def perhaps_itself(m: Machine, source: Value, result: Value) -> Value:
     """A result that may be the tensor that it was made of, and then is a leaf if that is."""
     given, made = m.tensor(source), m.tensor(result)
-    if given is not None and given.is_leaf is not False and made is not None and isinstance(result, Ref):
-        if made.requires_grad is False and given.requires_grad is not False:
-            # Nothing is recorded, and it is a leaf that requires grad, or its copy that does not.
-            m.st.put(result.id, replace(made, requires_grad=None, edge=Edge()))
-        else:
-            m.st.put(result.id, replace(made, edge=made.edge and replace(made.edge, maybe=True)))
+    if made is None or not isinstance(result, Ref):
+        return result
+    if made.requires_grad is False and (given is None or given.requires_grad is not False):
+        # Nothing is recorded, and it is a tensor that requires grad, or its copy that does not.
+        m.st.put(result.id, replace(made, requires_grad=None, edge=Edge()))
+    elif given is not None and given.is_leaf is not False:
+        m.st.put(result.id, replace(made, edge=made.edge and replace(made.edge, maybe=True)))
     return result
 
 

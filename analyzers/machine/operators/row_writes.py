@@ -12,7 +12,7 @@ from analyzers.machine.autograd.saved_tensors import save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import bump
 from analyzers.machine.autograd.views import check_usable
-from analyzers.machine.autograd.writes import RESHAPING, check_write, rebase
+from analyzers.machine.autograd.writes import RESHAPING, check_write, contested, rebase
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import MultipliedByZero, WriteBegins, tell
@@ -42,9 +42,10 @@ def run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> V
             check_write(m, ident, step)
         bump(m, ident, step.what)
         return target_value
-    check_write(m, ident, step)
+    refused = check_write(m, ident, step)
     check_usable(m, step)
-    check_memory(m, ident, step)
+    with contested(m, refused):
+        check_memory(m, ident, step)
     recorded = record_call(m, step)
     kept = saved_tensors(m, row, step, bound) if recorded is not False else []
     if recorded is not False:

@@ -59,7 +59,7 @@ class Wording:
         verb = "raises" if raises.certain else "may raise"
         note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
         where += "" if raises.iteration == 1 else f" in iteration {raises.iteration}"
-        return f"torch {verb} {raises.exception}: {raises.message} at {where}{note}"
+        return f"torch {verb} {raises.exception}{raises.said} at {where}{note}"
 
     def fix(self, fix: Fix) -> str:
         return f"{'fix' if fix.safe else 'fix to review'}: {fix.title}"

@@ -21,7 +21,7 @@ from analyzers.domain.objects import (
     Tensor,
     by_name,
 )
-from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
+from analyzers.domain.values import NONE, Method, Partial, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.views import check_readable
 from analyzers.machine.core.arguments import Args
@@ -45,6 +45,11 @@ class _Copier:
                 if ident in self.memo:
                     return self.memo[ident]
                 return self._object(value)
+            case Method(receiver=receiver):
+                return replace(value, receiver=self.copy(receiver))
+            case Partial(func=func, args=args, kwargs=kwargs):
+                named = tuple((name, self.copy(given)) for name, given in kwargs)
+                return Partial(self.copy(func), tuple(self.copy(given) for given in args), named)
             case Unknown(reach=reach):
                 return Unknown(value.type, None, value.lineage, reach)
         return value
@@ -74,7 +79,9 @@ class _Copier:
                 self.m.st.put(made.id, Instance(found.cls, attrs, found.open))
                 return made
             case SetObj():
-                return self.m.new(replace(found, items=tuple(self.copy(i) for i in found.items)))
+                made = self.m.new(replace(found, items=tuple(self.copy(i) for i in found.items)))
+                self.memo[value.id] = made
+                return made
         return value
 
     def _tensor(self, value: Ref, tensor: Tensor) -> Value:
