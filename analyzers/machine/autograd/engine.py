@@ -18,8 +18,10 @@ from analyzers.machine.autograd.hooks import pass_hooks, table_of
 from analyzers.machine.autograd.saved_tensors import unpack
 from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
-from analyzers.machine.core.causes import Freed, Modified, Plain
+from analyzers.machine.autograd.writes import contested
+from analyzers.machine.core.causes import Cause, Freed, Modified, Plain
 from analyzers.machine.core.events import HiddenWrite
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import LeafReached, NodeReached, NodeSpent, tell
 
@@ -213,36 +215,39 @@ class Walk:
             return (Term(self.m, one) + Term(self.m, other)).value
         return GIVEN if GIVEN in {one, other} else Unknown()
 
+    def _refused(self, exception: str, message: str, cause: Cause) -> PyRaise:
+        """What the walk ends in here; it may have ended in something else before."""
+        with contested(self.m, self.unknown or self.may_have_raised):
+            return self.m.throw(exception, message, cause)
+
     def check(self, node: Node, certain: bool) -> None:
         keeps = [s for s in node.saved if not s.maybe]
         if node.freed is not False and (node.saved or node.kind == "copy-slices"):
             cause = Freed(node, node.loc, self.root)
             if node.freed and certain and (keeps or node.kind == "copy-slices"):
-                raised = self.m.throw("RuntimeError", TWICE, cause)
-                if raised.event is not None and self.may_have_raised:
-                    raised.event.sure = False
-                raise raised
+                raise self._refused("RuntimeError", TWICE, cause)
+            self.may_have_raised = True
             if node.freed:
                 self.m.warn("RuntimeError", TWICE, cause)
-            elif node.freed is None:
+            else:
                 self.m.record.imprecisions += 1
         if node.kind == "unimplemented" and certain:
             made = Lineage(node.what, node.loc, (), None, node.via)
             name = str(node.payload.value) if isinstance(node.payload, Const) else ""
             if node.names == ("Error",):
-                raise self.m.throw("RuntimeError", name, Plain("no-derivative", made))
+                raise self._refused("RuntimeError", name, Plain("no-derivative", made))
             if name.startswith("aten::"):
                 message = f"derivative for {name} is not implemented"
-                raise self.m.throw("RuntimeError", message, Plain("no-derivative", made))
+                raise self._refused("RuntimeError", message, Plain("no-derivative", made))
             name = f"inplace version of {name[:-1]}" if name.endswith("_") else name
             message = f"the derivative for '{name}' is not implemented."
-            raise self.m.throw("NotImplementedError", message, Plain("no-derivative", made))
+            raise self._refused("NotImplementedError", message, Plain("no-derivative", made))
         for saved in node.saved:
             unpack(self.m, saved, certain)
             self.check_saved(node, saved, certain)
         if node.overlapping and certain and self._asks(node.edges[0]):
             made = Lineage(node.what, node.loc, (), None, node.via)
-            raise self.m.throw("RuntimeError", ITSELF, Plain("overlap-in-backward", made))
+            raise self._refused("RuntimeError", ITSELF, Plain("overlap-in-backward", made))
 
     def _asks(self, edge: Edge | None) -> bool:
         """Whether the gradient along an edge is requested."""
@@ -258,7 +263,7 @@ class Walk:
         if saved.attached and certain and not saved.maybe and saved.tensor is not None:
             kept = refreshed(self.m, saved.tensor)
             if kept.edge is None:
-                raise self.m.throw("RuntimeError", DETACHED, Plain("detached-saved", kept.lineage))
+                raise self._refused("RuntimeError", DETACHED, Plain("detached-saved", kept.lineage))
         counter = self.m.st.get(saved.counter)
         assert isinstance(counter, Counter)
         same = versions_equal(saved.version, counter.version)
@@ -272,7 +277,7 @@ class Walk:
         cause = Modified(node, saved, tuple(writes_since(counter, saved.version or 0)), saved.lineage)
         if certain and not saved.maybe and node.kind != "unknown":
             self._check_stale(saved)
-            raise self.m.throw("RuntimeError", MODIFIED, cause)
+            raise self._refused("RuntimeError", MODIFIED, cause)
         self.may_have_raised = True
         self.m.warn("RuntimeError", MODIFIED, cause)
 
