@@ -36,7 +36,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     known = stand_in(m, value)
     if known is not None:
         return known
-    made = presumed_loss(m, value) if keeps else value
+    made = presumed_loss(m, value) if keeps and origin_of(value.symbol) in m.indexes.passed else value
     if isinstance(made, Ref):
         m.presume("the input keeps the graph of what it is made of", of_data=True)
         return made

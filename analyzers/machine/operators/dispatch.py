@@ -14,6 +14,7 @@ from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.causes import NumberWanted
+from analyzers.machine.core.havoc import havoc_target
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.tables import enter
@@ -48,6 +49,8 @@ def call_torch(
         # `x.max(unknown)`: a tensor, or values and indices.
         values = [*args, *kwargs.values()]
         m.record.imprecisions += 1
+        if "out" in kwargs:
+            havoc_target(m, kwargs["out"])
         return Unknown(None, m.fresh(), m.trail(name.rsplit(".", 1)[-1], m.parents(values)), reach_of(*values))
     bound: dict[str, Value] = {}
     for parameter, (where, key) in found.binding.items():
