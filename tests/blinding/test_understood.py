@@ -54,6 +54,15 @@ def test_no_error_is_false(kind: str) -> None:
     assert not found.wrong
 
 
+def test_what_is_raised_of_sizes_is_left_out() -> None:
+    """How many elements hidden data have nobody can foresee; that they have no graph is likely."""
+    head = "import torch\nx = torch.randn(3)\nw = torch.ones(3, requires_grad=True)\n"
+    texts = [head + "(w * x).backward()\n", head + "x.sum().backward()\n"]
+    found = understand([(text, without(text, "data") or "") for text in texts], 1)
+    assert found.left_out == {"backward-on-non-scalar": 1}
+    assert found.told.total() == 1
+
+
 def test_torch_does_what_it_did() -> None:
     plain = [text for text in known()[:40] if without(text, "data") is not None]
     hidden = [without(text, "data") or "" for text in plain]

@@ -1,7 +1,8 @@
 """`python -m tests.blinding.understood --count 2000 --seed 7 --kind data`: what is told with all of a kind hidden.
 
 Of programs that raise what is told when nothing is hidden, how much is told, and as what, of the same with all data
-hidden (or models, or lengths). Of programs that run, how many get an error, or a warning.
+hidden (or models, or lengths). Of programs that run, how many get an error, or a warning. What torch says of sizes and
+dtypes is left out, and counted: nobody knows those of what is hidden.
 """
 
 from __future__ import annotations
@@ -20,13 +21,19 @@ from tests.oracle import Raised, Run
 from tests.support.analyzer import Analysis
 from tests.support.judge import foretold, matches
 
+OF_SIZES_AND_DTYPES = frozenset({
+    "backward-on-non-scalar", "gradient-shape-mismatch", "overlapping-memory-written", "requires-grad-on-integer",
+})  # fmt: skip
+
 
 @dataclass(slots=True)
 class Understood:
     """`told` counts the programs that raise, by what is said once something is hidden: `error`, `warning`, `other` (for
-    another reason) or `nothing`; `effects` the silent faults by whether they are still told."""
+    another reason) or `nothing`; `left_out` those that raise for a size or a dtype, by rule; `effects` the silent faults
+    by whether they are still told."""
 
     told: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     effects: Counter[bool] = field(default_factory=Counter)
     running: int = 0
     wrong: list[tuple[str, str]] = field(default_factory=list)
@@ -40,11 +47,18 @@ class Understood:
             return
         if run.outcome == "ok":
             self._add_running(text, before, after, run)
-        elif run.raised is not None and foretold(before, run.raised) is not None:
-            said = _said(after, run.raised)
-            self.told[said] += 1
-            if said in ("other", "nothing"):
-                self.missed.append((text, f"{said}: {run.raised.message[:80]}"))
+        elif run.raised is not None:
+            known_as = foretold(before, run.raised)
+            if known_as is not None and known_as.name in OF_SIZES_AND_DTYPES:
+                self.left_out[known_as.name] += 1
+            elif known_as is not None:
+                self._add_raising(text, after, run.raised)
+
+    def _add_raising(self, text: str, after: Analysis, raised: Raised) -> None:
+        said = _said(after, raised)
+        self.told[said] += 1
+        if said in ("other", "nothing"):
+            self.missed.append((text, f"{said}: {raised.message[:80]}"))
 
     def _add_running(self, text: str, before: Analysis, after: Analysis, run: Run) -> None:
         self.running += 1
@@ -63,6 +77,7 @@ class Understood:
         counts = "  ".join(f"{kind} {self.told[kind]}" for kind in ("error", "warning", "other", "nothing"))
         told = self.told["error"] + self.told["warning"]
         yield f"raises   {raising:>5}  told {told / max(1, raising):.1%}  ({counts})"
+        yield f"left out {self.left_out.total():>4}  " + "  ".join(f"{n} {c}" for n, c in self.left_out.most_common())
         yield f"silent   {silent:>5}  told {self.effects[True] / max(1, silent):.1%}"
         yield f"running  {self.running:>5}  with an error {len(self.wrong)}, with a warning {len(self.warned)}"
 
