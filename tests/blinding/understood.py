@@ -29,8 +29,8 @@ OF_SIZES_AND_DTYPES = frozenset({
 @dataclass(slots=True)
 class Understood:
     """`told` counts the programs that raise, by what is said once something is hidden: `error`, `warning`, `other` (for
-    another reason) or `nothing`; `left_out` those that raise for a size or a dtype, by rule; `effects` the silent faults
-    by whether they are still told."""
+    another reason) or `nothing`; `left_out` those that raise for a size or a dtype, by rule; `effects` the silent
+    faults by whether they are still told."""
 
     told: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
