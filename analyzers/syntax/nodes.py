@@ -366,6 +366,18 @@ def walk(trees: Iterable[object]) -> Iterator[Node]:
             stack.extend(read(current))
 
 
+def attributes_set(trees: Iterable[object]) -> frozenset[str]:
+    """The names of the attributes that some trees assign to, of whatever object."""
+    found: set[str] = set()
+    for node in walk(trees):
+        match node:
+            case Assign(targets=targets):
+                found.update(target.attr for target in targets if isinstance(target, Attribute))
+            case AugAssign(target=Attribute(attr=attr)) | AnnAssign(target=Attribute(attr=attr)):
+                found.add(attr)
+    return frozenset(found)
+
+
 def _nothing(value: object) -> tuple[object, ...]:
     """What lies in a value that is no node."""
     del value

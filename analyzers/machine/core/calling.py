@@ -56,6 +56,9 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
 
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call to something unknown: its arguments may have changed, and the result may be or contain any of them."""
+    if m.config.presumes:
+        for ident in reach_of(func):
+            PORTS.python.methods_may_have_run(m, ident)
     made = PORTS.likely.called(m, func, args)
     if made is not None:
         return made

@@ -166,6 +166,8 @@ class Indexes:
     """What the functions that unknown code has may fill or rebind: paths from environments."""
     captured: dict[object, Captured] = field(default_factory=dict)
     """Per function, what it may do when others call it."""
+    attributes_set: dict[object, frozenset[str]] = field(default_factory=dict)
+    """Per function, the names of the attributes that it sets, of whatever object."""
     parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)
     """Per function or class, the attributes of its names that are modules."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)

@@ -40,3 +40,8 @@ def whole(program: Program, func: Func) -> n.FunctionDef | n.Lambda:
     (node,) = program.chunk(func.module, func.chunk).body
     assert isinstance(node, n.FunctionDef)
     return node
+
+
+def attributes_set(program: Program, func: Func) -> frozenset[str]:
+    """The names of the attributes that a function assigns to, of whatever object."""
+    return n.attributes_set([whole(program, func)])

@@ -32,6 +32,9 @@ class Python:
     def given_away(self, m: Machine, func: Func) -> None:
         """What is not known may call a function of the program, later."""
 
+    def methods_may_have_run(self, m: Machine, ident: int) -> None:
+        """Unknown code has called what may be an object of the program."""
+
     def reached_from(self, m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
         """A function of the program, all functions that it may call, as far as names tell, and the objects it names."""
         return [func], []

@@ -8,6 +8,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, Python
 from analyzers.machine.interpreter.closures import give_away, havoc_captured, reached_from, run_callbacks
 from analyzers.machine.interpreter.linking import library_value
+from analyzers.machine.objects.havoc import methods_may_have_run
 from analyzers.machine.objects.truth import truth_of
 
 
@@ -23,6 +24,9 @@ class Interpreter(Python):
 
     def given_away(self, m: Machine, func: Func) -> None:
         give_away(m, func)
+
+    def methods_may_have_run(self, m: Machine, ident: int) -> None:
+        methods_may_have_run(m, ident)
 
     def reached_from(self, m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
         return reached_from(m, func)

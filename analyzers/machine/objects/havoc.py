@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from immutables import Map
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Instance
-from analyzers.domain.values import Func, Ref, Unknown, Value
+from analyzers.domain.objects import ClassObj, Instance, by_name
+from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.places import attributes_set
 from analyzers.machine.core.registries import class_model
 
 K = TypeVar("K")
@@ -34,6 +36,36 @@ def _is_replaceable(m: Machine, value: Value) -> bool:
         tensor = m.tensor(value)
         return bool(m.extent.forgets) and tensor is not None and not tensor.parameter
     return not isinstance(value, Func) and not (isinstance(value, Unknown) and value.type is value.symbol is None)
+
+
+def set_by_methods(m: Machine, cls: int | str) -> set[str]:
+    """The attributes that the methods of a class of the program set, once the object is made."""
+    found = m.st.find(cls) if isinstance(cls, int) else None
+    names: set[str] = set()
+    for ancestor in found.ancestry if isinstance(found, ClassObj) else ():
+        one = m.st.find(ancestor) if isinstance(ancestor, int) else None
+        if isinstance(one, ClassObj) and not one.module.startswith("<"):
+            for name, value in by_name(one.attrs):
+                if isinstance(value, Func) and name != "__init__":
+                    names |= _attributes_set(m, value)
+    return names
+
+
+def _attributes_set(m: Machine, func: Func) -> frozenset[str]:
+    key = (func.module, func.chunk, func.qualname, func.node.start)
+    known = m.indexes.attributes_set.get(key)
+    if known is None:
+        known = m.indexes.attributes_set[key] = attributes_set(m.config.program, func)
+    return known
+
+
+def methods_may_have_run(m: Machine, ident: int) -> None:
+    """Unknown code has called what may be an object: of its plain attributes, those that its methods set are lost."""
+    found = m.st.find(ident)
+    if isinstance(found, Instance) and not m.st.is_library(found):
+        names = set_by_methods(m, found.cls)
+        lost = {name: Unknown() for name, value in by_name(found.attrs) if name in names and isinstance(value, Const)}
+        put(m, ident, found, replace(found, attrs=found.attrs.update(lost)))
 
 
 def some(value: Value | None) -> tuple[Value, ...]:

@@ -29,7 +29,7 @@ from analyzers.machine.core.signals import (
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
-from analyzers.machine.objects.havoc import replaceable
+from analyzers.machine.objects.havoc import replaceable, set_by_methods
 
 
 def parametrization(m: Machine, found: Instance, name: str) -> Value | None:
@@ -301,7 +301,9 @@ class ModuleModel(ClassModel):
         flag = isinstance(attrs.get("training"), Const)
         changed: dict[str, Value] = {"training": Unknown("bool")} if flag else {}
         if not m.st.is_library(found):
-            changed |= {k: v for k, v in replaceable(m, attrs).items() if _is_setting(attrs[k])}
+            by_methods = set_by_methods(m, found.cls)
+            settings = [k for k in attrs if k in by_methods or _is_setting(attrs[k])]
+            changed |= {k: v for k, v in replaceable(m, attrs).items() if k in settings}
         if "_hooked" in attrs:
             is_told = m.config.presumes or attrs["_hooked"] == Const(value=True)
             changed["_hooked"] = attrs["_hooked"] if is_told else PERHAPS_HOOKED
