@@ -23,6 +23,19 @@ class Loc:
 Round: TypeAlias = tuple[Loc, int]
 """An iteration of the loop at a place, counted from zero."""
 
+BLURRED = 1_000_000
+"""The iteration that stands for all later ones has this number and, added to it, how many were run before."""
+
+
+def is_blurred(index: int) -> bool:
+    return index >= BLURRED
+
+
+def number_of(index: int) -> int:
+    """The number of an iteration, from one; of those that stand for all later ones that of the first."""
+    return 1 + index % BLURRED
+
+
 Cut: TypeAlias = Literal[
     "detach",
     "data",

@@ -204,3 +204,13 @@ UNKNOWN = Unknown()
 def lineage_of(value: Value) -> Lineage | None:
     """The trail that a plain value carries; a heap object's trail lies in the object."""
     return value.lineage if isinstance(value, Const | Unknown) else None
+
+
+def identity(value: Value | None) -> object:
+    """What tells a value from others, by whatever name it goes; None where nothing does."""
+    match value:
+        case Ref(id=ident):
+            return ident
+        case Unknown(symbol=symbol, type=kind, lineage=lineage) if symbol is not None or lineage is not None:
+            return (kind, lineage) if symbol is None else value
+    return None

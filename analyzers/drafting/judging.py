@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Loc, number_of
 from analyzers.drafting.base import Draft, Facts, Judgement, Places, RaisedAt, Rule, Run
 from analyzers.drafting.edits.layout import laid_out
 from analyzers.drafting.words import said
@@ -70,7 +70,7 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
             certain,
             event.caught,
             event.expected,
-            1 + max((index for _, index in event.site.iterations), default=0),
+            max((number_of(index) for _, index in event.site.iterations), default=1),
         )
     judged = Judgement(
         rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from analyzers.domain.join import join_shapes
+from analyzers.domain.lineage import is_blurred
 from analyzers.domain.objects import VERSION_BASE, Counter, Shape, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
@@ -29,7 +30,6 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
-from analyzers.machine.interpreter.loops import BLURRED
 from analyzers.syntax import nodes as n
 
 MOST = 12_000
@@ -222,7 +222,7 @@ def mode_in(state: State) -> Mode:
 
 
 def _is_real(m: Machine) -> bool:
-    return all(index != BLURRED for _, index in m.extent.iterations)
+    return not any(is_blurred(index) for _, index in m.extent.iterations)
 
 
 def facts_of(m: Machine, value: Value, is_counted: Callable[[Tensor], bool]) -> Facts | None:

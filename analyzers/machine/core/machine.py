@@ -23,7 +23,7 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, lineage_of
+from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, identity, lineage_of
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
@@ -33,7 +33,7 @@ from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, R
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program
 from analyzers.syntax import nodes as n
-from analyzers.syntax.paths import attribute_paths, paths_handed_over
+from analyzers.syntax.paths import paths_at_fault, paths_handed_over
 
 T = TypeVar("T")
 
@@ -250,14 +250,14 @@ class Machine:
         if handed:
             self.st.assumed = self.st.assumed.set(("guard", self.fresh(), frozenset(handed)), outcome)
 
-    def _is_guarded(self) -> bool:
+    def _is_guarded(self, *, of_kind: bool) -> bool:
         """Whether a condition that nobody could decide has asked about what the current expression names.
 
         The way on which it came out so need not exist: `if ready(p.grad): p.grad.zero_()`."""
         guards = [key for key in self.st.assumed if isinstance(key, tuple) and key[0] == "guard"]
         if not guards:
             return False
-        named = frozenset(self._attributes(attribute_paths([self.user_frame().node])))
+        named = frozenset(self._attributes(paths_at_fault(self.user_frame().node, of_kind=of_kind)))
         return any(not named.isdisjoint(key[2]) for key in guards)
 
     def _attributes(self, paths: Iterable[str]) -> list[tuple[object, str]]:
@@ -267,7 +267,7 @@ class Machine:
         for path in paths:
             name, _, rest = path.partition(".")
             value = self.named_here(name)
-            found.append((value.id if isinstance(value, Ref) else (frame.chunk, name, value), rest))
+            found.append((identity(value) or (frame.chunk, name, value), rest))
         return found
 
     def named_here(self, name: str) -> Value | None:
@@ -308,7 +308,7 @@ class Machine:
 
     def throw(self, exception: str, message: str, cause: Cause | None = None) -> PyRaise:
         """The exception that torch (or Python) raises here; the caller raises it. Behind a guard it goes unnoted."""
-        if self._is_guarded():
+        if self._is_guarded(of_kind=exception == "AttributeError"):
             self.note(CutShort(self.site()))
             return PyRaise(exception, message)
         event = Raised(

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.likeness import same_but_versions
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
 from analyzers.domain.state import State
 from analyzers.domain.values import Tup, Value
@@ -45,10 +45,6 @@ LONG = 2_000
 
 LAYERS = 64
 """The most rounds of a loop over objects, such as the layers a tensor passes through."""
-
-
-BLURRED = 1_000_000
-"""The number of the round that stands for all later ones."""
 
 
 @leads(n.For)
@@ -144,7 +140,7 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
             make = _giver(one_of(*skipped, stream.rest))
         else:
             make = _giver(blurred_element(m, skipped)) if skipped else stream.make(m)
-        exits = [_blur(m, s, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED), flow, breaks)]
+        exits = [_blur(m, s, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED + rounds), flow, breaks)]
     else:
         exits += heads if exact or stream.rest is None else []
     _leave(m, s, exits, breaks, flow)
@@ -263,6 +259,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
     fewest = _real_rounds(m, s)
     rounds = fewest if always else m.extent.limits.unrolled
     certain = True
+    done = 0
     for index in range(rounds):
         yes: list[State] = []
         for head in heads:
@@ -279,6 +276,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
             break
         previous = heads
         heads = _while_round(m, s, reduce_states(m, yes), index, flow, breaks)
+        done = index + 1
         if not heads:
             break
     if heads:
@@ -294,7 +292,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
             if not inside:
                 return out, []
             extra: list[State] = []
-            after = _while_round(m, s, inside, BLURRED, out, extra)
+            after = _while_round(m, s, inside, BLURRED + done, out, extra)
             out.breaks += extra
             return out, after
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Array, ListObj, Tensor
-from analyzers.domain.values import Const, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, TRUE, Const, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import FALLBACKS
@@ -60,9 +60,9 @@ def _call_numpy(m: Machine, short: str, args: Args) -> Value:
             check_convertible(m, value)
     if short in {"save", "savez", "savetxt"}:
         return Const(None)
-    if short in {"isscalar", "allclose", "array_equal", "isnan"} and all(
-        isinstance(a, Const | Unknown) for a in args.pos
-    ):
+    if short == "isscalar":
+        return _is_scalar(m, args.get(0, "element"))
+    if short in {"allclose", "array_equal", "isnan"} and all(isinstance(a, Const | Unknown) for a in args.pos):
         return Unknown("bool")
     numbers = [a for a in args.pos if isinstance(a, Const | Unknown | Tup)]
     first = args.pos[0] if args.pos else None
@@ -87,6 +87,19 @@ def _call_numpy(m: Machine, short: str, args: Args) -> Value:
     if short in {"float32", "float64", "int64", "int32", "float_", "bool_"}:
         return Unknown(None, None, m.trail("numpy", m.parents(args.pos)))
     return array_of(m, args.pos, solid=_is_solid(m, short, args))
+
+
+def _is_scalar(m: Machine, value: Value) -> Value:
+    """`np.isscalar`: of numbers and texts, but not of tensors without dimensions."""
+    found = m.obj(value)
+    if isinstance(found, Tensor) and not found.presumed:
+        return FALSE
+    match value:
+        case Const(value=held):
+            return Const(held is not None)
+        case Unknown(type="int" | "float" | "bool" | "complex" | "str" | "bytes"):
+            return TRUE
+    return Unknown("bool")
 
 
 def _may_be_one(m: Machine, value: Value) -> bool:
