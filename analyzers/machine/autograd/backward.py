@@ -23,7 +23,7 @@ from analyzers.machine.autograd.accumulation import (
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
-from analyzers.machine.autograd.likely_tensors import is_guess, leads_anywhere
+from analyzers.machine.autograd.likely_tensors import has_no_graph, leads_anywhere
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
@@ -49,7 +49,7 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
     if gradient != NONE:
         _check_gradient_shape(m, tensor, gradient)
     if tensor.requires_grad is False:
-        if m.config.presumes and is_guess(tensor.lineage):
+        if not has_no_graph(m, tensor):
             return None
         raise m.throw("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
     if is_stale(m, tensor) and tensor.requires_grad:
@@ -168,7 +168,7 @@ def root_edge(value: Value, tensor: Tensor) -> Edge:
 def check_inputs(m: Machine, inputs: Sequence[Value], message: str) -> None:
     for value in inputs:
         tensor = m.tensor(value)
-        if tensor is not None and isinstance(value, Ref) and refreshed(m, value.id).requires_grad is False:
+        if tensor is not None and isinstance(value, Ref) and has_no_graph(m, refreshed(m, value.id)):
             raise m.throw("RuntimeError", message, Plain("input-without-grad", tensor.lineage))
 
 

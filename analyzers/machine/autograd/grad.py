@@ -46,7 +46,7 @@ def differentiate(
     results: list[Value] = []
     for index, value in enumerate(inputs):
         tensor = m.tensor(value)
-        if tensor is None or not isinstance(value, Ref):
+        if tensor is None or not isinstance(value, Ref) or refreshed(m, value.id).requires_grad is False:
             results.append(m.unknown_tensor())
             continue
         tensor = refreshed(m, value.id)

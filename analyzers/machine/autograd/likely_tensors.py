@@ -20,6 +20,11 @@ def is_guess(lineage: Lineage | None) -> bool:
     return lineage is not None and any(step.what == GUESS for step in graph_trail(lineage))
 
 
+def has_no_graph(m: Machine, tensor: Tensor) -> bool:
+    """Whether a tensor does not require grad, and not only as it is presumed to be data."""
+    return tensor.requires_grad is False and not (m.config.presumes and is_guess(tensor.lineage))
+
+
 def presumed_loss(m: Machine, value: Value) -> Value:
     """A loss computed, out of sight, from tensors or models in `value.reach`."""
     if not isinstance(value, Unknown):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers.domain.values import Ref, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import table_after, table_before
+from analyzers.machine.autograd.likely_tensors import has_no_graph
 from analyzers.machine.autograd.views import check_readable
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -44,7 +45,7 @@ def _register_hook_after(m: Machine, owner: Ref, args: Args) -> Value:
 
 def _check_hookable(m: Machine, owner: Ref) -> None:
     tensor = refreshed(m, owner.id)
-    if tensor.requires_grad is False:
+    if has_no_graph(m, tensor):
         raise m.throw(
             "RuntimeError",
             "cannot register a hook on a tensor that doesn't require gradient",

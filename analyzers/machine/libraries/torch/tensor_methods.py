@@ -8,6 +8,7 @@ from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.likely_tensors import has_no_graph
 from analyzers.machine.autograd.requires_grad import set_flag
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor, bump
@@ -59,7 +60,7 @@ def _requires_grad(m: Machine, owner: Ref, args: Args) -> Value:
 @method("retain_grad")
 def _retain_grad(m: Machine, owner: Ref, args: Args) -> Value:
     tensor = refreshed(m, owner.id)
-    if tensor.requires_grad is False:
+    if has_no_graph(m, tensor):
         raise m.throw(
             "RuntimeError", "can't retain_grad on Tensor that has requires_grad=False", Plain("", tensor.lineage)
         )
