@@ -55,7 +55,7 @@ class Lineage:
     """One step: `what` names the operation, `parents` are the trails of what it was made from.
 
     `cut` says that a value with a graph went in and one without came out, and how. `attached`: what came out surely
-    requires grad.
+    requires grad; `doubted`: nobody knows whether it does.
     """
 
     what: str
@@ -64,6 +64,7 @@ class Lineage:
     cut: Cut | None = None
     via: tuple[Loc, ...] = ()
     attached: bool = False
+    doubted: bool = False
 
     def walk(self, limit: int = 4000) -> Iterator[Lineage]:
         """The trail, nearest steps first, each once."""

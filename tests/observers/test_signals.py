@@ -213,12 +213,12 @@ def test_a_list_keeps_graphs_that_went_backward(rooms: Rooms) -> None:
             at(rooms, 10)
             loss = rooms.op("sum", rooms.op("exp", w))
             at(rooms, 20)
-            tell(m, signals.Kept("losses", list(kept), [loss]))
+            tell(m, signals.Kept("losses", list(kept), [loss], 1))
             rooms.backward(loss)
             kept.append(loss)
     first, second = noted(m, events.GraphGrew)
     assert (first.repeated, second.repeated) == (False, True)
-    tell(m, signals.Kept("numbers", [], [rooms.detach(loss)]))
+    tell(m, signals.Kept("numbers", [], [rooms.detach(loss)], 2))
     assert len(noted(m, events.GraphGrew)) == 2
 
 

@@ -20,8 +20,10 @@ def trained(facts: Facts) -> frozenset[int]:
 
 
 def held(facts: Facts) -> frozenset[int]:
-    """The parameters of all optimizers."""
-    return frozenset(p for made in facts.of(OptimizerMade) for p in made.parameters)
+    """The parameters of all optimizers, as they were made and as they step: where ways meet, objects are others."""
+    made = [event.parameters for event in facts.of(OptimizerMade)]
+    moved = [event.parameters for event in facts.of(StepCall)]
+    return frozenset(parameter for each in (*made, *moved) for parameter in each)
 
 
 def trained_names(facts: Facts, module: str) -> set[str]:

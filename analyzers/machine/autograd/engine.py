@@ -269,8 +269,9 @@ class Walk:
         same = versions_equal(saved.version, counter.version)
         if same and certain and not saved.maybe and saved.storage is not None:
             storage = self.m.st.get(saved.storage)
-            if isinstance(storage, Storage) and storage.count > saved.writes and storage.last is not None:
-                self.m.note(HiddenWrite(self.m.site(), node, saved, storage.last))
+            last = storage.last if isinstance(storage, Storage) and storage.count > saved.writes else None
+            if last is not None and last.what != "?":  # what unknown code was passed, it has perhaps only read
+                self.m.note(HiddenWrite(self.m.site(), node, saved, last))
         if same is not False:
             self.may_have_raised = self.may_have_raised or same is None
             return

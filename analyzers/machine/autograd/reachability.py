@@ -22,6 +22,9 @@ from analyzers.domain.values import Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.core.machine import Machine
 
+MOST_MEMBERS = 4000
+"""The most objects, or nodes, examined at once."""
+
 MOST = 200
 """The most objects examined; anything larger may hold anything."""
 
@@ -60,6 +63,19 @@ def _meets_graph(m: Machine, idents: Iterable[int], *, computed: bool = False) -
     return False
 
 
+def tensors_held(m: Machine, idents: Iterable[int]) -> list[int]:
+    """The tensors that the objects are or hold."""
+    stack = list(idents)
+    seen: dict[int, None] = {}
+    while stack and len(seen) < MOST_MEMBERS:
+        ident = stack.pop()
+        found = m.st.find(ident)
+        if ident not in seen and found is not None:
+            seen[ident] = None
+            stack += held_by(found)
+    return [ident for ident in seen if isinstance(m.st.find(ident), Tensor)]
+
+
 def _unknowns(m: Machine, value: Value) -> list[Unknown]:
     """The unknown tensors that an operand is, or holds as a list of operands."""
     held = m.obj(value)
@@ -89,23 +105,7 @@ def held_by(found: HeapObject) -> list[int]:
     return [i for value in values for i in reach_of(value)]
 
 
-MOST_MEMBERS = 4000
-"""The most objects, or nodes, examined at once."""
-
-
 def tensors(m: Machine, values: Iterable[Value]) -> list[Tensor]:
     """The tensors that the values are or contain."""
-    stack = list(reach_of(*values))
-    seen: set[int] = set()
-    found: list[Tensor] = []
-    while stack and len(seen) < MOST_MEMBERS:
-        ident = stack.pop()
-        if ident in seen:
-            continue
-        seen.add(ident)
-        held = m.st.find(ident)
-        if isinstance(held, Tensor):
-            found.append(held)
-        elif held is not None:
-            stack += held_by(held)
-    return found
+    held = [m.st.find(ident) for ident in tensors_held(m, reach_of(*values))]
+    return [found for found in held if isinstance(found, Tensor)]

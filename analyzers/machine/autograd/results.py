@@ -55,7 +55,7 @@ def new_result(
     m.st.put(storage, Storage())
     counter = m.fresh()
     m.st.put(counter, Counter())
-    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True)
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True, requires is None)
     edge = None
     if requires is not False:
         edge = Edge(node, output) if node is not None else Edge()

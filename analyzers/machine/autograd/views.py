@@ -118,7 +118,8 @@ def new_view(
     # In `no_grad`, views of a leaf that is itself a view do not inherit requires_grad: only the base decides.
     if node is None and requires and source.base is not None and not refreshed(m, base).requires_grad:
         requires = False
-    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), node is not None and requires is True)
+    attached = node is not None and requires is True
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), attached, requires is None)
     return m.new(
         Tensor(
             storage=source.storage,

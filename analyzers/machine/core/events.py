@@ -288,7 +288,7 @@ class GraphGrew:
     `carried`.
 
     `done`: backward has already gone through what an earlier iteration appended; `assumed`: the assumptions made on the
-    path.
+    path; `holder`: the list that holds it.
     """
 
     site: Site
@@ -298,6 +298,15 @@ class GraphGrew:
     assumed: Map[object, bool]
     repeated: bool = True
     done: bool = False
+    holder: int | None = None
+
+
+@dataclass(slots=True)
+class ListEmptied:
+    """A loop empties a list of the program's."""
+
+    site: Site
+    holder: int
 
 
 @dataclass(slots=True)
@@ -389,8 +398,8 @@ class CutShort:
 
 
 Event = (
-    Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew | Misspelt
-    | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
+    Raised | GradRead | BackwardCall | StepCall | ZeroCall | GradAccumulated | Rewrapped | GraphGrew
+    | ListEmptied | Misspelt | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
     | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext

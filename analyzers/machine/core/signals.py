@@ -193,6 +193,14 @@ class Kept:
     name: str
     earlier: Sequence[Value]
     new: Sequence[Value]
+    holder: int
+
+
+@dataclass(slots=True)
+class Emptied:
+    """A list loses all that it held."""
+
+    holder: int
 
 
 @dataclass(slots=True)

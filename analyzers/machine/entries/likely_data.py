@@ -14,7 +14,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.values import TRUE, Ref, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
-from analyzers.machine.autograd.reachability import holds_graph
+from analyzers.machine.autograd.reachability import holds_graph, tensors_held
 from analyzers.machine.autograd.trainables import members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
@@ -166,6 +166,8 @@ class DataGuess(Guess):
         found = tensor_for(m, owner, keeps=False)
         if found is not None:
             set_attribute(m, found, name, value)
+            for ident in tensors_held(m, owner.reach):
+                m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.is_leaf else t)
         return found is not None
 
     def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:

@@ -16,7 +16,7 @@ from analyzers.machine.core.havoc import havoc_value, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import MODELS, ObjectModel
-from analyzers.machine.core.signals import Kept, tell
+from analyzers.machine.core.signals import Emptied, Kept, tell
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.comparisons import contains, equal
 from analyzers.machine.objects.havoc import replaceable
@@ -39,16 +39,16 @@ def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args
     match name:
         case "append":
             value = args.get(0, "object")
-            _note_kept(m, found, (value,))
+            _note_kept(m, receiver, found, (value,))
             if rest is None:
                 return put((*items, value), None)
             return put(items, one_of(rest, value))
         case "appendleft":
-            _note_kept(m, found, (args.get(0, "object"),))
+            _note_kept(m, receiver, found, (args.get(0, "object"),))
             return put((args.get(0, "object"), *items), rest)
         case "extend" | "extendleft":
             stream = stream_of(m, args.get(0, "iterable")).drained(m)
-            _note_kept(m, found, stream.items)
+            _note_kept(m, receiver, found, stream.items)
             both = concatenated(found, ListObj(stream.items, stream.rest))
             return put(both.items, both.rest)
         case "insert":
@@ -59,6 +59,7 @@ def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args
         case "pop" | "popleft":
             return _pop(m, items, rest, Const(0) if name == "popleft" else args.get(0, "index", Const(-1)), put)
         case "clear":
+            tell(m, Emptied(receiver.id))
             return put((), None)
         case "copy" | "__copy__":
             return m.new(replace(found))
@@ -100,9 +101,9 @@ def _any(items: tuple[Value, ...], rest: Value | None) -> Value | None:
     return one_of(*values) if values else None
 
 
-def _note_kept(m: Machine, found: ListObj, new: Sequence[Value]) -> None:
+def _note_kept(m: Machine, holder: Ref, found: ListObj, new: Sequence[Value]) -> None:
     if not m.frame.library:
-        tell(m, Kept(subject_name(m), (*found.items, *_some(found.rest)), new))
+        tell(m, Kept(subject_name(m), (*found.items, *_some(found.rest)), new, holder.id))
 
 
 def _pop(m: Machine, items: tuple[Value, ...], rest: Value | None, index: Value, put: Callable[..., Value]) -> Value:

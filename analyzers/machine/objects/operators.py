@@ -215,7 +215,7 @@ def augmented(m: Machine, op: str, old: Value, value: Value) -> Value:
     found = m.obj(old)
     if isinstance(found, ListObj) and op == "+" and isinstance(old, Ref):
         more = stream_of(m, value).drained(m)
-        tell(m, Kept(subject_name(m), found.items, more.items))
+        tell(m, Kept(subject_name(m), found.items, more.items, old.id))
         m.st.put(old.id, concatenated(found, ListObj(more.items, more.rest)))
         return old
     if isinstance(found, DictObj) and op == "|" and isinstance(old, Ref):

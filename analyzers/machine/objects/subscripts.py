@@ -16,6 +16,7 @@ from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.ranges import SHOWN, python_slice, range_items, whole
 from analyzers.machine.core.registries import BUILTIN_ITEMS, TUPLES, model_of
+from analyzers.machine.core.signals import Emptied, tell
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.iteration import another
@@ -190,6 +191,7 @@ def delete_item(m: Machine, owner: Value, index: Value) -> None:
         return
     match found:
         case ListObj() if isinstance(index, SliceValue) and python_slice(index) == slice(None, None, None):
+            tell(m, Emptied(owner.id))
             m.st.put(owner.id, replace(found, items=(), rest=None))
         case ListObj(items=items, rest=None):
             at = whole(index)

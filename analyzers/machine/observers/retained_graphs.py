@@ -10,9 +10,9 @@ from analyzers.domain.lineage import Lineage, Loc, Round, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Tensor
 from analyzers.domain.state import may_meet
 from analyzers.domain.values import Tup, Unknown, Value
-from analyzers.machine.core.events import BackwardCall, GraphGrew
+from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import Assigned, Bound, ItemStored, Kept, NodeSpent, hears
+from analyzers.machine.core.signals import Assigned, Bound, Emptied, ItemStored, Kept, NodeSpent, hears
 from analyzers.syntax import nodes as n
 
 NEAR = 60
@@ -35,10 +35,18 @@ def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> N
 
 @hears(Kept)
 def _kept(m: Machine, signal: Kept) -> None:
-    _note_kept(m, signal.name, signal.earlier, signal.new)
+    _note_kept(m, signal.name, signal.earlier, signal.new, signal.holder)
 
 
-def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value]) -> None:
+@hears(Emptied)
+def _emptied(m: Machine, signal: Emptied) -> None:
+    if m.extent.loops:
+        m.note(ListEmptied(m.site(), signal.holder))
+
+
+def _note_kept(
+    m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Value], holder: int | None = None
+) -> None:
     """`losses.append(loss)` and the like: `repeated` if the container already has a loss from an earlier iteration."""
     if not m.extent.loops or m.frame.library:
         return
@@ -58,7 +66,7 @@ def _note_kept(m: Machine, name: str, earlier: Iterable[Value], new: Iterable[Va
             known = [step for step in map(m.lineage, kept) if step is not None]
         repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
         done = repeated and any(_is_walked(m, value, tensor.lineage.loc) for value in kept)
-        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, m.st.assumed, repeated, done))
+        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, m.st.assumed, repeated, done, holder))
 
 
 def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:

@@ -87,7 +87,7 @@ from analyzers.drafting.places.cuts import attached
 from analyzers.drafting.places.tree import path_to, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.causes import Freed, Raised
-from analyzers.machine.core.events import BackwardCall, GraphGrew
+from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
 from analyzers.syntax import nodes as n
 
 
@@ -96,9 +96,10 @@ def check(facts: Facts) -> Iterator[Draft]:
     raised = {e.site.loc for e in facts.of(Raised)}
     seen: set[Loc] = set()
     carried = {cause.node.loc for _, cause in facts.raised(Freed)}
+    emptied = {event.holder for event in facts.of(ListEmptied)}
     for event in facts.of(GraphGrew):
         loc = event.site.loc
-        if loc in seen or loc in raised or not event.repeated:
+        if loc in seen or loc in raised or not event.repeated or event.holder in emptied:
             continue
         roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
         done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)

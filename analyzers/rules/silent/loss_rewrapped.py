@@ -55,6 +55,7 @@ from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.blocks import block_around, is_alone_on_lines
 from analyzers.drafting.places.cuts import cuts
+from analyzers.drafting.places.training import held
 from analyzers.drafting.places.tree import at, between, is_bare, node_at, statement_at
 from analyzers.drafting.words import callers, explain_cut, said, told
 from analyzers.machine.core.events import BackwardCall, EndedAtCut, GradRead, GradTaken
@@ -70,16 +71,19 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _parts(facts: Facts) -> Iterator[Draft]:
-    """The same for a loss computed from such leaves, if their gradients are never read."""
+    """The same for a loss computed from such leaves, if their gradients are never read, and no optimizer has them."""
     calls = facts.of(BackwardCall)
     reached = {leaf for call in calls for leaf in call.reached}
     taken = {event.leaf for event in facts.of(GradTaken)} | {event.ident for event in facts.of(GradRead)}
     seen: set[Loc] = set()
+    own = held(facts)
     for event in facts.of(EndedAtCut):
         call = next((c for c in calls if c.site == event.site), None)
         loc = event.lineage.loc
         if call is None or loc is None or loc in seen or event.lineage.cut != "rewrapped" or call.root_is_leaf:
             continue
+        if event.leaf in own:
+            continue  # it is what an optimizer is to change
         asked = taken.intersection((event.leaf, *event.sources))
         if set(call.reached) == {event.leaf} and not asked and not reached.intersection(event.sources):
             seen.add(loc)

@@ -130,7 +130,7 @@ def _constant_terms(root: Lineage | None) -> Iterator[tuple[Lineage, Lineage]]:
         linear = [parent for parent in step.parents if parent.attached]
         if step.what in _SUMS:
             if not (reduced and step.what in {"sub", "rsub", "-", "isub"}):
-                yield from ((step, parent) for parent in step.parents if not parent.attached)
+                yield from ((step, term) for term in step.parents if not (term.attached or term.doubted))
             queue += [(parent, reduced) for parent in linear]
         elif (step.what in _SCALES and len(linear) == 1) or step.what in _REDUCTIONS:
             queue += [(parent, reduced or step.what in _REDUCTIONS) for parent in linear]
@@ -145,7 +145,7 @@ def _cut_behind(term: Lineage) -> Lineage | None:
         if id(step) in seen or len(seen) > _NEAR:
             continue
         seen.add(id(step))
-        if step.attached or step.what == "?":
+        if step.attached or step.doubted or step.what == "?":
             return None
         if step.cut is not None:
             cut = cut or (step if step.cut in _CUTS else None)
