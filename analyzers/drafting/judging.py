@@ -48,12 +48,16 @@ def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Ju
 
 
 def _gravest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    """Each fault once: of what one place makes certain each exception, of what it may lead to the first."""
     found: dict[tuple[object, ...], Judgement] = {}
     for judgement in judgements:
         old = found.get(judgement.key)
         if old is None or ORDER[judgement.severity] < ORDER[old.severity]:
             found[judgement.key] = judgement
-    return tuple(found.values())
+    places: dict[tuple[str, Loc], Judgement] = {}
+    for judgement in sorted(found.values(), key=lambda one: ORDER[one.severity]):
+        places.setdefault((judgement.code, judgement.loc), judgement)
+    return tuple(one for one in found.values() if one.severity == "error" or places[one.code, one.loc] is one)
 
 
 def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:

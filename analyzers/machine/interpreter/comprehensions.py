@@ -89,9 +89,11 @@ class _Rounds:
         for test in generator.ifs:
             known, symbol = truth_of(m, evaluate(m, test))
             self.open = self.open or known is None
-            if known is None and symbol is None:
-                self.loose = True
-            elif not m.decide(known, symbol):
+            self.loose = self.loose or (known is None and symbol is None)
+            outcome = known is None and symbol is None or m.decide(known, symbol)
+            if known is None:
+                m.guard(test, outcome)
+            if not outcome:
                 return False
         return True
 
