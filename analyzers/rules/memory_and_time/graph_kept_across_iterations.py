@@ -96,10 +96,12 @@ def check(facts: Facts) -> Iterator[Draft]:
     raised = {e.site.loc for e in facts.of(Raised)}
     seen: set[Loc] = set()
     carried = {cause.node.loc for _, cause in facts.raised(Freed)}
-    emptied = {event.holder for event in facts.of(ListEmptied)}
+    emptied = {(event.holder, loop) for event in facts.of(ListEmptied) for loop, _ in event.site.iterations}
     for event in facts.of(GraphGrew):
         loc = event.site.loc
-        if loc in seen or loc in raised or not event.repeated or event.holder in emptied:
+        if loc in seen or loc in raised or not event.repeated:
+            continue
+        if event.site.iterations and (event.holder, event.site.iterations[-1][0]) in emptied:
             continue
         roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
         done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
