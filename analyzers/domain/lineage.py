@@ -84,8 +84,9 @@ NEAREST = 60
 """Steps of a trail that are looked at for a graph."""
 
 
-NAMED = "part"
-"""The step that takes an attribute, or what has a name as its key, of a presumed model's result."""
+BESIDE = "part"
+"""The step that takes a part of a presumed model's result that need not have a graph: an attribute, what has a name as
+its key, an item that is unpacked after the first."""
 
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import NAMED, Lineage, graph_trail
+from analyzers.domain.lineage import BESIDE, Lineage, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to
@@ -58,9 +58,14 @@ def leads_anywhere(node: Node) -> bool:
     return node.what == "?"
 
 
-def part_of(m: Machine, whole: Tensor, *, named: bool = False) -> Ref:
-    """An item or attribute of a presumed model's result."""
-    lineage = m.trail(NAMED, (whole.lineage,)) if named and whole.lineage is not None else whole.lineage
+def is_beside(lineage: Lineage | None) -> bool:
+    """Whether that a tensor has a graph rests on a part of a presumed model's result that need not have one."""
+    return lineage is not None and any(step.what == BESIDE for step in graph_trail(lineage))
+
+
+def part_of(m: Machine, whole: Tensor, *, beside: bool = False) -> Ref:
+    """An item or attribute of a presumed model's result; one `beside` the first may have no graph."""
+    lineage = m.trail(BESIDE, (whole.lineage,)) if beside and whole.lineage is not None else whole.lineage
     storage, counter = m.fresh(), m.fresh()
     m.st.put(storage, Storage())
     m.st.put(counter, Counter())

@@ -97,7 +97,7 @@ def indexed_shape(m: Machine, tensor: Tensor, index: Value) -> Shape:
 
 def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
     if tensor.presumed:
-        return part_of(m, tensor, named=isinstance(index, Const) and isinstance(index.value, str))
+        return part_of(m, tensor, beside=isinstance(index, Const) and isinstance(index.value, str))
     items = _items(m, index)
     if all(_is_basic(m, i) for i in items):
         return basic_index(m, owner, items)

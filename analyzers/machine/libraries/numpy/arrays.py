@@ -10,6 +10,7 @@ from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, HeapObject, ListObj, Storage, Tensor
 from analyzers.domain.values import BoundBuiltin, Const, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.likely_tensors import is_beside
 from analyzers.machine.autograd.versions import write_hidden
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumpyOnGraph
@@ -106,7 +107,7 @@ def check_convertible(m: Machine, value: Value, other: Value | None = None, amon
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):
         tensor = refreshed(m, value.id)
-        if tensor.requires_grad and m.st.grad is True:
+        if tensor.requires_grad and m.st.grad is True and not is_beside(tensor.lineage):
             raise m.throw(
                 "RuntimeError", "Can't call numpy() on Tensor that requires grad",
                 NumpyOnGraph(argument_name(m, among or value), tensor.lineage, other is not None),

@@ -117,7 +117,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
     if name in METHODS or f"Tensor.{name}" in python_names():
         return BoundBuiltin(owner, name)
     if tensor.presumed and not name.startswith("_"):
-        return part_of(m, tensor, named=True)
+        return part_of(m, tensor, beside=True)
     return Unknown() if name.startswith("_") else BoundBuiltin(owner, name)
 
 
