@@ -114,6 +114,22 @@ for step in range(3):
         for kept, new in zip(slow.parameters(), q.parameters()):
             kept.lerp_(new, 0.1)
 ```
+A product whose gradient is chosen by hand: a log-probability less itself, detached, is zero and has a gradient.
+```python
+import torch
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for step in range(3):
+    state = torch.ones(4, 3)
+    dist = torch.distributions.Categorical(logits=actor(state))
+    action = dist.sample()
+    picked = dist.log_prob(action)
+    advantage = action.float() - critic(state).squeeze(-1)
+    loss = ((1 - torch.exp(picked - picked.detach())) * advantage).mean() + advantage.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
 Two branches that are both trained.
 ```python
 import torch
@@ -269,7 +285,9 @@ def _weights(facts: Facts) -> Iterator[_Said]:
                 continue
             for side, weight in (sides, reversed(sides)):
                 picked = _log_probability(side) or (_likelihood(side) if _is_advantage(weight) else None)
-                if picked is not None and not any(other is picked for other in _attached(weight, _NEAR)):
+                if picked is None or _is_surrogate(side):
+                    continue
+                if not any(other is picked for other in _attached(weight, _NEAR)):
                     message = f"{said(facts, step.loc)} weights a log-probability by a value that gets gradient from it"
                     notes: list[Note] = [(picked.loc, "the log-probability is taken here")] if picked.loc else []
                     notes += [*callers(step.via), (backward.site.loc, "this backward goes through both")]
@@ -304,6 +322,16 @@ def _log_probability(side: Lineage) -> Lineage | None:
 def _likelihood(side: Lineage) -> Lineage | None:
     """The log-probability of something that was drawn earlier."""
     return next((step for step in _attached(side, _CLOSE) if step.what == "log_prob"), None)
+
+
+def _is_surrogate(side: Lineage) -> bool:
+    """Whether a value less itself, detached, is part of it: one has chosen by hand which gradients flow (DiCE)."""
+    for step in _attached(side, _CLOSE):
+        if step.what in _DIFFERENCES and len(step.parents) == 2:
+            one, other = step.parents
+            if any(a.what == "detach" and b in a.parents for a, b in ((one, other), (other, one))):
+                return True
+    return False
 
 
 def _is_advantage(weight: Lineage) -> bool:
