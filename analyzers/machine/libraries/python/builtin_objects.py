@@ -44,6 +44,7 @@ from analyzers.machine.interpreter.generators import advance
 from analyzers.machine.interpreter.linking import member
 from analyzers.machine.libraries.python.builtin_functions import builtin, stream
 from analyzers.machine.libraries.torch.function_context import has
+from analyzers.machine.libraries.torch.tensor_attributes import surely_has
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.instances import delete_attribute
@@ -170,7 +171,7 @@ def _hasattr(m: Machine, args: Args) -> Value:
     if isinstance(value, Unknown) and value.type in _PLAIN:
         return Const(hasattr(_PLAIN[value.type], name.value))
     if isinstance(found, Tensor):
-        return TRUE if name.value in {"shape", "grad", "requires_grad", "detach", "backward"} else Unknown("bool")
+        return TRUE if surely_has(found, name.value) else Unknown("bool")
     return Unknown("bool")
 
 

@@ -121,6 +121,16 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
     return Unknown() if name.startswith("_") else BoundBuiltin(owner, name)
 
 
+_PROPERTIES = FLAGS | {
+    "data", "device", "dtype", "grad", "grad_fn", "itemsize", "layout", "name", "nbytes", "ndim", "output_nr", "shape"
+}  # fmt: skip
+
+
+def surely_has(tensor: Tensor, name: str) -> bool:
+    """Whether a tensor, of whatever class, has an attribute of this name."""
+    return name in tensor.attrs or name in _PROPERTIES or name in METHODS or f"Tensor.{name}" in python_names()
+
+
 _NO_ATTRS: Map[str, Value] = Map()
 
 
