@@ -132,7 +132,10 @@ class ArrayModel(ObjectModel):
     def unary(self, m: Machine, op: str, owner: Ref, found: HeapObject) -> Value:
         return array_of(m, [owner])
 
-    def binary(self, m: Machine, op: str, left: Value, right: Value) -> Value:
+    def binary(self, m: Machine, op: str, left: Value, right: Value) -> Value | None:
+        for array, other in ((left, right), (right, left)):
+            if isinstance(other, Unknown) and other.type not in NUMBERS and not is_solid(m, array):
+                return None  # a number of numpy's leaves the operation to a tensor
         return array_of(m, [left, right], solid=op != "@" and stays_solid(m, [left, right]))
 
     def augmented(self, m: Machine, op: str, old: Ref, found: HeapObject, value: Value) -> Value:
