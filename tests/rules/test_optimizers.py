@@ -1,4 +1,4 @@
-"""Which optimizer steps: of several that are one on each way, what steps is an object of its own."""
+"""Which optimizer steps (of several that are one on each way, what steps is an object of its own), and on what."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from immutables import Map
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Facts, Places
 from analyzers.machine.core.causes import Site
-from analyzers.machine.core.events import BackwardCall, Event, OptimizerMade, StepCall
+from analyzers.machine.core.events import BackwardCall, Event, LeftOut, OptimizerMade, StepCall
+from analyzers.rules.silent import parameters_unreached
 from analyzers.rules.training_step.optimizer_not_stepped import check
 
 W, V = 5, 6
@@ -50,3 +51,11 @@ def test_what_never_steps_is_told() -> None:
 @pytest.mark.parametrize("step", [StepCall(at(40), 99, parameters=(W,)), StepCall(at(40), 99, known=False)])
 def test_what_another_object_may_move_is_not(step: StepCall) -> None:
     assert found(step) == []
+
+
+@pytest.mark.parametrize(("out_of_fuel", "count"), [(False, 1), (True, 0)])
+def test_what_no_backward_reaches_is_told_of_whole_runs(out_of_fuel: bool, count: int) -> None:
+    backward = BackwardCall(at(30), "loss", None, False, (W,), False, False, Map())
+    events = (backward, LeftOut(at(40), 99, "unreached", "", "", V, None))
+    facts = Facts(cast("Any", Ran(events, out_of_fuel=out_of_fuel)), cast(Places, Text()))
+    assert len(list(parameters_unreached.check(facts))) == count

@@ -90,7 +90,7 @@ class _Rounds:
             known, symbol = truth_of(m, evaluate(m, test))
             self.open = self.open or known is None
             self.loose = self.loose or (known is None and symbol is None)
-            outcome = known is None and symbol is None or m.decide(known, symbol)
+            outcome = (known is None and symbol is None) or m.decide(known, symbol)
             if known is None:
                 m.guard(test, outcome)
             if not outcome:

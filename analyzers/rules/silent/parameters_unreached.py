@@ -232,7 +232,10 @@ def _is_cut(lineage: Lineage | None) -> bool:
 
 
 def _never_reached(facts: Facts, parameter: int) -> bool:
-    return all(not backward.unknown and parameter not in backward.reached for backward in facts.of(BackwardCall))
+    """Whether no backward reaches a parameter; of a run that did not come to its end, a later one may."""
+    return not facts.run.out_of_fuel and all(
+        not backward.unknown and parameter not in backward.reached for backward in facts.of(BackwardCall)
+    )
 
 
 RULE = Rule("AG203", "parameters-unreached", "A step leaves parameters unchanged", check, __doc__ or "")
