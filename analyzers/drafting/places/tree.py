@@ -49,6 +49,15 @@ def node_at(facts: Facts, loc: Loc) -> n.Node | None:
     return exact[-1] if exact else None
 
 
+def outside_forward(facts: Facts, loc: Loc, via: tuple[Loc, ...]) -> Loc:
+    """Where a network is called: the nearest place that is not in a `forward`."""
+    for place in (loc, *reversed(via)):
+        inside = [node.name for node in path_to(facts, place) if isinstance(node, n.FunctionDef)]
+        if not inside or inside[-1] not in {"forward", "__call__"}:
+            return place
+    return loc
+
+
 def is_statement(node: n.Node) -> bool:
     return isinstance(node, n.Stmt)
 

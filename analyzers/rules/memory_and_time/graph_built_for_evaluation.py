@@ -44,6 +44,20 @@ for x in torch.ones(3, 1, 3):
     code = encode(x)  # info: [graph-built-for-evaluation]
     total += error(decode(torch.cat([code.relu()])), x).item()
 ```
+## Reported: a `forward` that is called by name
+```python
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+    def forward(self, x):
+        return self.other(self.one(x).relu())
+net = Net()
+right = 0
+for x in torch.ones(3, 1, 2):
+    right += int(net.forward(x).argmax())  # info: [graph-built-for-evaluation]
+```
 ## Not reported
 A forward pass that is followed by backward, whatever mode the module is in.
 ```python
@@ -85,7 +99,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.lines import under_no_grad
-from analyzers.drafting.places.tree import at, statement_at
+from analyzers.drafting.places.tree import at, outside_forward, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
 
@@ -96,7 +110,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         return
     seen: set[Loc] = set()
     for event in facts.of(GraphUnused):
-        loc = event.site.loc
+        loc = outside_forward(facts, event.site.loc, event.site.via)
         if loc in seen:
             continue
         seen.add(loc)

@@ -152,7 +152,7 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.regrading import behind
 from analyzers.drafting.places.training import held
-from analyzers.drafting.places.tree import node_at, path_to
+from analyzers.drafting.places.tree import node_at, outside_forward
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.events import (
     BackwardCall,
@@ -256,7 +256,7 @@ def _followers(facts: Facts) -> Iterator[_Said]:
         left = frozenset(event.leaves) - own
         if not left or not own or _looked_at(facts, left) or event.node.loc is None:
             continue
-        loc = _outermost(facts, event.node.loc, event.node.via)
+        loc = outside_forward(facts, event.node.loc, event.node.via)
         message = (
             f"{said(facts, loc)} is computed by a copy that is never trained, and backward adds gradients to that copy"
         )
@@ -266,15 +266,6 @@ def _followers(facts: Facts) -> Iterator[_Said]:
 
 def _looked_at(facts: Facts, leaves: frozenset[int]) -> bool:
     return any(event.leaf in leaves for event in facts.of(GradTaken))
-
-
-def _outermost(facts: Facts, loc: Loc, via: tuple[Loc, ...]) -> Loc:
-    """Where a network is called: the nearest place that is not in a `forward`."""
-    for place in (loc, *reversed(via)):
-        inside = [node.name for node in path_to(facts, place) if isinstance(node, n.FunctionDef)]
-        if not inside or inside[-1] not in {"forward", "__call__"}:
-            return place
-    return loc
 
 
 def _weights(facts: Facts) -> Iterator[_Said]:
