@@ -13,6 +13,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.dispatch import evaluate, evaluates
 from analyzers.machine.interpreter.flow import blurred_element
 from analyzers.machine.interpreter.targets import assign
+from analyzers.machine.objects.counting import counted, note_supposed
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.subscripts import is_key
 from analyzers.machine.objects.truth import truth_of
@@ -51,7 +52,10 @@ class _Rounds:
             return
         generator = self.generators[index]
         single = len(self.generators) == 1
-        stream = stream_of(m, evaluate(m, generator.iter), most=_PLAIN if single else _MANY).drained(m)
+        source = evaluate(m, generator.iter)
+        stream = stream_of(m, source, most=_PLAIN if single else _MANY).drained(m)
+        if not generator.ifs:
+            stream = counted(m, source, stream)
         if index == 0:
             m.frame.env = m.new(Env(Map(), self.outer, m.frame.module)).id
         items = list(stream.items)
@@ -74,13 +78,14 @@ class _Rounds:
                 if stream.rest is None:
                     return
                 item = stream.rest
-            before = m.enter((m.loc_of(m.frame, generator), at))
+            before, made_before = m.enter((m.loc_of(m.frame, generator), at)), m.ids.last
             try:
                 assign(m, generator.target, item, None)
                 if self._keeps(m, generator):
                     self.run(m, index + 1)
             finally:
                 m.extent.visit = before
+            note_supposed(m, stream, at, made_before)
             if last:
                 return
 

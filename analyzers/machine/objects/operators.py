@@ -17,6 +17,7 @@ from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.counting import LIKELY, are_three
 from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 
@@ -179,6 +180,8 @@ def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:
                 if isinstance(count, Const) and isinstance(count.value, int) and found.rest is None:
                     if len(found.items) * count.value <= 256:
                         return m.new(ListObj(found.items * count.value))
+                elif isinstance(count, Unknown) and found.rest is None and are_three(m):
+                    return m.new(ListObj(found.items * LIKELY))
                 first = found.items[0] if found.items else found.rest
                 return m.new(ListObj((), first if first is not None else Unknown()))
     if op == "|" and isinstance(x, DictObj) and isinstance(y, DictObj):
