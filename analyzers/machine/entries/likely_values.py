@@ -331,6 +331,10 @@ class ByRole(LikelyValues):
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         return tensor_for(m, value, keeps=keeps)
 
+    def learns(self, m: Machine, value: Value) -> bool:
+        tensor = m.tensor(value)
+        return _is_model(m, value) if tensor is None else tensor.requires_grad is True and tensor.is_leaf is True
+
     def loaded(self, m: Machine, item: Unknown) -> None:
         note_loaded(m, item)
 

@@ -28,7 +28,7 @@ from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, blurred_element, join_all, reduce_states, run_choices
 from analyzers.machine.interpreter.generators import run_pushed
 from analyzers.machine.interpreter.targets import assign
-from analyzers.machine.objects.counting import counted, is_building, note_supposed
+from analyzers.machine.objects.counting import counted, is_building, note_supposed, suppose
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.syntax import nodes as n
 
@@ -57,7 +57,11 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     def begin() -> None:
         source = evaluate(m, s.iter)
         stream = stream_of(m, source)
-        streams.append(counted(m, source, stream) if is_building(m) else stream)
+        if is_building(m):
+            stream = counted(m, source, stream)
+            if stream.supposed is not None:
+                suppose(m)
+        streams.append(stream)
 
     run_choices(m, s.iter, state, begin, lambda: starts.append((m.st, streams[-1])), flow)
     for start, stream in starts:

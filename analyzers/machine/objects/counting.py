@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from analyzers.domain.values import Const, RangeValue, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.streams import Stream, Supposed
 
 LIKELY = 3
@@ -22,10 +23,12 @@ def note_supposed(m: Machine, stream: Stream, index: int, before: int) -> None:
 
 
 def counted(m: Machine, source: Value, stream: Stream) -> Stream:
-    """The elements of `source`, of which there are three where values are presumed and nobody knows how many."""
+    """The elements of `source`; three of them where values are presumed and nobody knows how many there are. Whoever
+    keeps as many says so by `suppose`."""
     if stream.rest is None or len(stream.items) >= LIKELY:
         return stream
-    if not are_three(m):
+    m.record.unresolved.data = True
+    if not m.config.presumes:
         return stream
     items: list[Value]
     match source:
@@ -37,13 +40,15 @@ def counted(m: Machine, source: Value, stream: Stream) -> Stream:
     return Stream(tuple(items), supposed=max(len(stream.items), 1))
 
 
-def are_three(m: Machine) -> bool:
-    """Whether it is presumed that there are three of something."""
-    if m.config.presumes:
-        m.presume("there are three of them", of_data=True)
-        m.record.supposes_counts = True
-    m.record.unresolved.data = True
-    return m.config.presumes
+def suppose(m: Machine) -> None:
+    """It is presumed that there are three of what nobody counts."""
+    m.presume("there are three of them", of_data=True)
+    m.record.supposes_counts = True
+
+
+def is_part(m: Machine, value: Value, *, alone: bool) -> bool:
+    """Whether a value is part of a network: what learns, and unless only that counts `alone`, any tensor."""
+    return PORTS.likely.learns(m, value) or (not alone and m.tensor(value) is not None)
 
 
 def is_building(m: Machine) -> bool:
