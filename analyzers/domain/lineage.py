@@ -84,9 +84,11 @@ NEAREST = 60
 """Steps of a trail that are looked at for a graph."""
 
 
-BESIDE = "part"
-"""The step that takes a part of a presumed model's result that need not have a graph: an attribute, what has a name as
-its key, an item that is unpacked after the first."""
+PART = "part"
+"""The step that takes an attribute, or what has a name as its key, of a presumed model's result."""
+
+BESIDE = "later part"
+"""The step that takes an item of a presumed model's result, unpacked after the first, which need not have a graph."""
 
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:

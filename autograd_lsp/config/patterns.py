@@ -87,8 +87,8 @@ def _expression(text: str, *, anywhere: bool) -> str:
     rows[-1].append(name)
     numbers = count()
     made = ["/".join(_name(parts, numbers) for parts in row) for row in rows]
-    middle = [_once(f"(?:[^/]*/)*?{row}/", numbers) for row in made[1:-1] if row]
-    begin = f"{made[0]}/" if len(made) > 1 and made[0] else ""
+    middle = [_once(f"(?:[^/]*/)*?{row}/", numbers) for row, names in zip(made[1:-1], rows[1:-1], strict=True) if names]
+    begin = f"{made[0]}/" if len(made) > 1 and rows[0] else ""
     return "".join([begin, *middle, "(?:.*/)?" if len(made) > 1 else "", made[-1], below])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autograd_lsp.config.layer import matches
@@ -40,6 +40,7 @@ def _plain(text: str) -> re.Pattern[str]:
 
 
 @settings(max_examples=1_500, deadline=None)
+@example("//**/?", ["a"])
 @given(st.text("ab*?/", min_size=1, max_size=9), st.lists(st.text("ab", min_size=1), min_size=1, max_size=5))
 def test_a_pattern_matches_what_it_says(text: str, names: list[str]) -> None:
     path = "/".join(names)

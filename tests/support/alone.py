@@ -38,7 +38,7 @@ class OneText:
         return lower_head(self.cut, key) if self.cut.spans[key].head else lower(self.cut, key)
 
     def captured(self, module: str, key: str) -> Captured:
-        return Captured(frozenset(), frozenset(), frozenset(), False)
+        return Captured(frozenset(), frozenset(), frozenset(), writes=False, walks=False)
 
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
         return frozenset(), False

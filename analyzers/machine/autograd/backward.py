@@ -57,7 +57,7 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
     if gradient == NONE and tensor.shape is not None and tensor.requires_grad:
         size = numel(tensor.shape)
         # A presumed batch has more than one item.
-        if size != 1 and (size is not None or m.config.presumes):
+        if size != 1 and (size is not None or m.config.presumes or _has_many(tensor)):
             raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
         if tensor.dtype is not None and tensor.dtype.startswith("complex"):
             raise m.throw(
@@ -65,6 +65,19 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
                 NonScalar(name, tensor.shape, tensor.lineage),
             )  # fmt: skip
     return tensor
+
+
+def _has_many(tensor: Tensor) -> bool:
+    """Whether a tensor has more than one element, or none, however large it is in the directions that are not known."""
+    return any(size is not None and size != 1 for size in tensor.shape or ())
+
+
+def are_open(checked: Sequence[tuple[Value, Tensor | None]], roots: Sequence[tuple[Value, Value]]) -> bool:
+    """Whether torch, which looks at the roots first, may refuse one for its size."""
+    for (_, tensor), (_, gradient) in zip(checked, roots, strict=True):
+        if tensor is not None and gradient == NONE and numel(tensor.shape) is None:
+            return True
+    return False
 
 
 def _check_gradient_shape(m: Machine, tensor: Tensor, gradient: Value) -> None:
@@ -107,6 +120,7 @@ def run_backward(
     if inputs is None:
         tell(m, BackwardBegins(edges))
     walk = Walk(m, retain, name, create, aim)
+    walk.may_have_raised = are_open(checked, roots)
     walk.run(rooted(m, walk, edges, known, roots))
     for leaf, certain in walk.leaves.items():
         gradient = walk.came_to(leaf, tensor_at(m, leaf))

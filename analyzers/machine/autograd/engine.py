@@ -15,6 +15,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.gradients import gradient_is_sparse, gradients, opaque_gradient, summed
 from analyzers.machine.autograd.graph import refreshed, requires_grad_of
 from analyzers.machine.autograd.hooks import pass_hooks, table_of
+from analyzers.machine.autograd.likely_tensors import leads_anywhere
 from analyzers.machine.autograd.saved_tensors import unpack
 from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
@@ -373,5 +374,6 @@ def ways_toward(m: Machine, roots: Sequence[Edge], targets: set[int], leaves: se
                     changed = True
     met |= {e.node for e in roots if e.node is not None and e.node in targets}
     onward = [*roots, *(edge for edges in children.values() for edge in edges)]
-    unseen = any(e.node is None and e.leaf is None for e in onward) or any(m.node(i).hidden for i in order)
+    unseen = any(e.node is None and e.leaf is None for e in onward)
+    unseen = unseen or any(m.node(i).hidden or leads_anywhere(m.node(i)) for i in order)
     return Ways(useful, met, unseen)

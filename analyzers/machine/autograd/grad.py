@@ -9,7 +9,7 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import trail
-from analyzers.machine.autograd.backward import check_inputs, check_root, root_edge, rooted, target_ids
+from analyzers.machine.autograd.backward import are_open, check_inputs, check_root, root_edge, rooted, target_ids
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import tensor_at
@@ -40,6 +40,7 @@ def differentiate(
     ways = ways_toward(m, edges, targets, leaves)
     aim = Aim(frozenset(ways.nodes), frozenset(targets), frozenset(leaves))
     walk = Walk(m, retain, name, create, aim, watched=True)
+    walk.may_have_raised = are_open(checked, outputs)
     walk.run(rooted(m, walk, edges, known, outputs))
     blurred = walk.unknown or ways.unseen or len(known) < len(checked) or any(e.maybe for e in edges)
     blurred = blurred or any(m.node(i).kind == "unknown" for i in ways.nodes)

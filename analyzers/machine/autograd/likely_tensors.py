@@ -59,13 +59,13 @@ def leads_anywhere(node: Node) -> bool:
 
 
 def is_beside(lineage: Lineage | None) -> bool:
-    """Whether that a tensor has a graph rests on a part of a presumed model's result that need not have one."""
+    """Whether that a tensor has a graph rests on a later part of a presumed model's result."""
     return lineage is not None and any(step.what == BESIDE for step in graph_trail(lineage))
 
 
-def part_of(m: Machine, whole: Tensor, *, beside: bool = False) -> Ref:
-    """An item or attribute of a presumed model's result; one `beside` the first may have no graph."""
-    lineage = m.trail(BESIDE, (whole.lineage,)) if beside and whole.lineage is not None else whole.lineage
+def part_of(m: Machine, whole: Tensor, step: str | None = None) -> Ref:
+    """An item or attribute of a presumed model's result; `step` says which kind, where it is not the first item."""
+    lineage = m.trail(step, (whole.lineage,)) if step is not None and whole.lineage is not None else whole.lineage
     storage, counter = m.fresh(), m.fresh()
     m.st.put(storage, Storage())
     m.st.put(counter, Counter())

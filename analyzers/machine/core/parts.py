@@ -133,6 +133,8 @@ class Record:
     trains: bool = False
     """Whether a backward was called, an optimizer made, or a tensor asked to require grad."""
     presumptions: dict[Presumption, None] = field(default_factory=dict)
+    supposes_counts: bool = False
+    """Whether it is presumed of something how many there are, so that no exact number is a fault."""
     imprecisions: int = 0
     """How often the run met something the machine does not model."""
 

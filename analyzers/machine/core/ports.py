@@ -71,6 +71,10 @@ class LikelyValues:
         """What an unknown value most likely holds, where it is unpacked into so many items."""
         return None
 
+    def learns(self, m: Machine, value: Value) -> bool:
+        """Whether a value is part of what a network consists of: a module, or a tensor that requires grad."""
+        return False
+
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         """What a call to something unknown most likely returns."""
         return None

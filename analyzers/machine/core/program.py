@@ -18,12 +18,14 @@ Release = tuple[int, int]
 
 class Captured(NamedTuple):
     """`used`: names from enclosing scopes, and paths from them; `bare`: the names that stand for themselves, too, and
-    not only begin a path; `rebound`: those that it binds anew. `writes`: it may write in place what it is passed."""
+    not only begin a path; `rebound`: those that it binds anew. `writes`: it may write in place what it is passed;
+    `walks`: it calls a `backward`."""
 
     used: frozenset[str]
     bare: frozenset[str]
     rebound: frozenset[str]
     writes: bool
+    walks: bool
 
 
 class Program(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from analyzers.domain.objects import Generator
 from analyzers.domain.values import Const, Tup, Unknown, Value
@@ -13,6 +13,8 @@ from analyzers.machine.core.machine import Machine
 @dataclass(slots=True)
 class Stream:
     """`items`, then any number of `rest` (None: no more). `fresh` makes a new object for each unknown element.
+
+    From the index `supposed` on, there need not be such an element.
 
     A generator that has not been started is in `generator`, so that a loop can run inside it; `drain` runs it to its
     end.
@@ -24,6 +26,7 @@ class Stream:
     generator: Generator | None = None
     drain: Callable[[Machine], Stream] | None = None
     counted: int | None = None
+    supposed: int | None = None
 
     def at(self, m: Machine, index: int) -> Callable[[], Value]:
         """A function that produces the element at `index`: paired with its number under `enumerate`."""
@@ -44,3 +47,13 @@ class Stream:
     def drained(self, m: Machine) -> Stream:
         """The same elements, with a generator run to its end now."""
         return self if self.drain is None else self.drain(m)
+
+
+@dataclass(slots=True)
+class Supposed:
+    """What a run made of elements that there need not be: the heap ids after the first of each pair, up to the last."""
+
+    made: list[tuple[int, int]] = field(default_factory=list)
+
+    def holds(self, ident: int) -> bool:
+        return any(before < ident <= last for before, last in self.made)

@@ -266,6 +266,8 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None
     lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
+    if any(_may_be_parameter(m, value) for value in args.pos):
+        return Unknown(None, None, lineage)
     if m.st.grad is True and required is True:
         edges = (edge_to(m, v.id) for v in operands)
         # A model of several layers saves its weights, for the gradients of what is before them.
@@ -275,6 +277,12 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
+
+
+def _may_be_parameter(m: Machine, value: Value) -> bool:
+    """Whether something was put in place of parameters, nobody knows of which."""
+    held = [m.st.find(ident) for ident in value.reach] if isinstance(value, Unknown) else []
+    return any(isinstance(found, Tensor) and found.parameter for found in held)
 
 
 def _tensors_in(m: Machine, value: Value) -> list[Ref]:
@@ -322,6 +330,10 @@ class ByRole(LikelyValues):
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         return tensor_for(m, value, keeps=keeps)
+
+    def learns(self, m: Machine, value: Value) -> bool:
+        tensor = m.tensor(value)
+        return _is_model(m, value) if tensor is None else tensor.requires_grad is True and tensor.is_leaf is True
 
     def loaded(self, m: Machine, item: Unknown) -> None:
         note_loaded(m, item)

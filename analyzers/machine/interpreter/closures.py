@@ -14,7 +14,7 @@ from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import Captured
 from analyzers.machine.core.registries import SWITCHES
-from analyzers.machine.core.signals import GivenAway, tell
+from analyzers.machine.core.signals import BackwardUnseen, GivenAway, tell
 from analyzers.machine.interpreter.captured import captured_by
 from analyzers.machine.objects.havoc import havoc_instance, some
 from analyzers.syntax.nodes import FunctionDef, Lambda
@@ -26,6 +26,8 @@ def havoc_captured(m: Machine, func: Func) -> None:
         return
     give_away(m, func)
     tell(m, GivenAway(func))
+    if _captured(m, func).walks:
+        tell(m, BackwardUnseen())
     _havoc_captured(m, func)
 
 
@@ -57,7 +59,7 @@ def _havoc_captured(m: Machine, func: Func) -> None:
 
 def _touched(m: Machine, func: Func) -> Iterator[tuple[int, str, bool]]:
     """What a function may fill or rebind: paths from names around its environment, and whether it rebinds the name."""
-    used, _, rebound, _ = _captured(m, func)
+    used, _, rebound, *_ = _captured(m, func)
     for path in sorted(used, reverse=True):
         yield func.env, path, path.partition(".")[0] in rebound
 
@@ -79,7 +81,7 @@ def _havoc_touched(m: Machine, touched: Iterable[tuple[int, str, bool]]) -> None
 
 def _switches_modes(m: Machine, func: Func) -> bool:
     """Whether a function names what changes grad mode: unknown code may make a context manager of it."""
-    used, bare, _, _ = _captured(m, func)
+    used, bare, *_ = _captured(m, func)
     for path in used:
         name, _, rest = path.partition(".")
         at = _holder(m, func.env, name)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from immutables import Map
 
 from analyzers.domain.objects import DictObj, Env, Generator, ListObj, SetObj
-from analyzers.domain.values import Func, Unknown, Value
+from analyzers.domain.values import Func, RangeValue, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.dispatch import evaluate, evaluates
 from analyzers.machine.interpreter.flow import blurred_element
 from analyzers.machine.interpreter.targets import assign
+from analyzers.machine.objects.counting import counted, is_part, note_supposed, suppose
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.subscripts import is_key
 from analyzers.machine.objects.truth import truth_of
@@ -41,6 +42,8 @@ class _Rounds:
     count: int = 0
     loose: bool = False
     open: bool = False
+    supposed: bool = False
+    over_data: bool = False
 
     def run(self, m: Machine, index: int) -> None:
         """Run the clauses from `index` on; after the last one, emit an element."""
@@ -51,7 +54,12 @@ class _Rounds:
             return
         generator = self.generators[index]
         single = len(self.generators) == 1
-        stream = stream_of(m, evaluate(m, generator.iter), most=_PLAIN if single else _MANY).drained(m)
+        source = evaluate(m, generator.iter)
+        stream = stream_of(m, source, most=_PLAIN if single else _MANY).drained(m)
+        if not generator.ifs:
+            stream = counted(m, source, stream)
+            self.supposed = self.supposed or stream.supposed is not None
+            self.over_data = self.over_data or not isinstance(source, RangeValue)
         if index == 0:
             m.frame.env = m.new(Env(Map(), self.outer, m.frame.module)).id
         items = list(stream.items)
@@ -74,13 +82,14 @@ class _Rounds:
                 if stream.rest is None:
                     return
                 item = stream.rest
-            before = m.enter((m.loc_of(m.frame, generator), at))
+            before, made_before = m.enter((m.loc_of(m.frame, generator), at)), m.ids.last
             try:
                 assign(m, generator.target, item, None)
                 if self._keeps(m, generator):
                     self.run(m, index + 1)
             finally:
                 m.extent.visit = before
+            note_supposed(m, stream, at, made_before)
             if last:
                 return
 
@@ -98,20 +107,27 @@ class _Rounds:
         return True
 
 
-def _rounds(m: Machine, generators: tuple[n.Comprehension, ...], emit: Callable[[], None]) -> bool:
-    """Run a comprehension's clauses; returns whether some round stands for an unknown number of elements."""
+def _rounds(m: Machine, generators: tuple[n.Comprehension, ...], items: list[Value], emit: Callable[[], None]) -> bool:
+    """Run a comprehension's clauses, which fill `items`; returns whether some round stands for an unknown number of
+    elements: of what nobody counts, if the elements are no parts of a network. Data have a number of their own, on
+    which more depends."""
     frame = m.frame
     rounds = _Rounds(generators, emit, frame.env)
     try:
         rounds.run(m, 0)
     finally:
         frame.env = rounds.outer
+    if rounds.supposed and not all(is_part(m, item, alone=rounds.over_data) for item in items):
+        del items[1:]
+        return True
+    if rounds.supposed:
+        suppose(m)
     return rounds.loose and (rounds.count > 0 or rounds.open)
 
 
 def _elements(m: Machine, node: n.ListComp | n.SetComp) -> tuple[list[Value], bool]:
     items: list[Value] = []
-    loose = _rounds(m, node.generators, lambda: items.append(evaluate(m, node.elt)))
+    loose = _rounds(m, node.generators, items, lambda: items.append(evaluate(m, node.elt)))
     return items, loose
 
 
@@ -172,16 +188,18 @@ def set_comp(m: Machine, node: n.SetComp) -> Value:
 def dict_comp(m: Machine, node: n.DictComp) -> Value:
     items: dict[Value, Value] = {}
     others: list[Value] = []
+    made: list[Value] = []
 
     def emit() -> None:
         key = evaluate(m, node.key)
         value = evaluate(m, node.value)
+        made.append(value)
         if is_key(m, key):
             items[key] = value
         else:
             others.append(value)
 
-    if loose := _rounds(m, node.generators, emit):
+    if loose := _rounds(m, node.generators, made, emit):
         others += items.values()
     rest = _summary(m, others) if others else (Unknown() if loose else None)
     return m.new(DictObj(Map(items), tuple(items), rest))

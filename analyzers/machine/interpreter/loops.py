@@ -28,6 +28,7 @@ from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, blurred_element, join_all, reduce_states, run_choices
 from analyzers.machine.interpreter.generators import run_pushed
 from analyzers.machine.interpreter.targets import assign
+from analyzers.machine.objects.counting import counted, is_building, note_supposed, suppose
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.syntax import nodes as n
 
@@ -54,7 +55,13 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     streams: list[Stream] = []
 
     def begin() -> None:
-        streams.append(stream_of(m, evaluate(m, s.iter)))
+        source = evaluate(m, s.iter)
+        stream = stream_of(m, source)
+        if is_building(m):
+            stream = counted(m, source, stream)
+            if stream.supposed is not None:
+                suppose(m)
+        streams.append(stream)
 
     run_choices(m, s.iter, state, begin, lambda: starts.append((m.st, streams[-1])), flow)
     for start, stream in starts:
@@ -129,8 +136,9 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
             exact, rounds = False, index
             break
         make = stream.at(m, index)
-        previous = heads
+        previous, made_before = heads, m.ids.last
         step, after = _round(m, s, heads, make, index)
+        note_supposed(m, stream, index, made_before)
         heads = _settle(m, flow, step, after, breaks)
         if not exact and index >= 1 and stream.rest is not None and index + 1 >= len(items):
             exits += heads

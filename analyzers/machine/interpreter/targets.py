@@ -129,7 +129,8 @@ def _unpack(m: Machine, elts: tuple[n.Expr, ...], value: Value, statement: n.Nod
     if star is None:
         if len(items) != len(elts):
             words = "not enough values to unpack" if len(items) < len(elts) else "too many values to unpack"
-            misused(m, value, "ValueError", words)
+            if not m.record.supposes_counts:
+                misused(m, value, "ValueError", words)
             items = [_part_of(value, stream.items)] * len(elts)
         for elt, item in zip(elts, items, strict=True):
             assign(m, elt, item, statement)

@@ -17,6 +17,7 @@ from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
 from analyzers.machine.core.signals import Kept, tell
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.counting import LIKELY, is_part, suppose
 from analyzers.machine.objects.folding import TooExpensiveError, fold
 from analyzers.machine.objects.iteration import stream_of
 
@@ -179,6 +180,9 @@ def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:
                 if isinstance(count, Const) and isinstance(count.value, int) and found.rest is None:
                     if len(found.items) * count.value <= 256:
                         return m.new(ListObj(found.items * count.value))
+                elif isinstance(count, Unknown) and m.config.presumes and _are_parts(m, found):
+                    suppose(m)
+                    return m.new(ListObj(found.items * LIKELY))
                 first = found.items[0] if found.items else found.rest
                 return m.new(ListObj((), first if first is not None else Unknown()))
     if op == "|" and isinstance(x, DictObj) and isinstance(y, DictObj):
@@ -192,6 +196,10 @@ def _containers(m: Machine, op: str, left: Value, right: Value) -> Value | None:
             return m.new(SetObj(tuple(keep)))
         return m.new(SetObj((), Unknown()))
     return None
+
+
+def _are_parts(m: Machine, found: ListObj) -> bool:
+    return found.rest is None and bool(found.items) and all(is_part(m, item, alone=False) for item in found.items)
 
 
 def concatenated(x: ListObj, y: ListObj) -> ListObj:

@@ -88,6 +88,8 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
     if rest is None:
         if -len(items) <= at < len(items):
             return items[at]
+        if items and m.record.supposes_counts:
+            return _element(m, items, None)
         raise PyRaise("IndexError")
     if 0 <= at < len(items):
         return items[at]

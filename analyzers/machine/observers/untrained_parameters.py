@@ -16,6 +16,7 @@ from analyzers.machine.autograd.trainables import all_known, parameters_of
 from analyzers.machine.core.events import BackwardCall, GradTaken, LeftOut, ParameterLost
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import GradientRead, TensorStored, hears
+from analyzers.machine.core.streams import Supposed
 from analyzers.machine.observers.misdirected_gradients import TargetNetworks
 
 MOST = 16
@@ -62,9 +63,15 @@ def look(m: Machine, optimizer: Ref) -> None:
 def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
     if not any(isinstance(tensor_at(m, ident).grad, Ref) for ident in trained):
         return
+    supposed = m.notebook(Supposed)
     for ident in sorted(trained):
         tensor = tensor_at(m, ident)
-        if tensor.grad == NONE and tensor.requires_grad is True and not tensor.shared_grad:
+        if (
+            tensor.grad == NONE
+            and tensor.requires_grad is True
+            and not tensor.shared_grad
+            and not supposed.holds(ident)
+        ):
             m.note(LeftOut(m.site(), optimizer.id, "unreached", "", "", ident, tensor.lineage))
 
 

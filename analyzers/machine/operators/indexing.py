@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.domain.lineage import PART
 from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import NONE, TRUE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, refreshed
@@ -97,7 +98,7 @@ def indexed_shape(m: Machine, tensor: Tensor, index: Value) -> Shape:
 
 def index_tensor(m: Machine, owner: Ref, tensor: Tensor, index: Value) -> Value:
     if tensor.presumed:
-        return part_of(m, tensor, beside=isinstance(index, Const) and isinstance(index.value, str))
+        return part_of(m, tensor, PART if isinstance(index, Const) and isinstance(index.value, str) else None)
     items = _items(m, index)
     if all(_is_basic(m, i) for i in items):
         return basic_index(m, owner, items)

@@ -79,7 +79,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import BESIDE, Loc, graph_trail
+from analyzers.domain.lineage import BESIDE, PART, Loc, graph_trail
 from analyzers.domain.state import may_meet
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.regrading import behind
@@ -105,7 +105,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
         done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
-        if done is None and event.lineage is not None and event.lineage.what == BESIDE:
+        if done is None and event.lineage is not None and event.lineage.what in {PART, BESIDE}:
             continue  # what a model returns beside a loss need not have a graph
         if done is None and event.how == "appended":
             done = _walked(facts, event)

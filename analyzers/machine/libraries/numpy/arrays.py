@@ -107,6 +107,8 @@ def check_convertible(m: Machine, value: Value, other: Value | None = None, amon
     found = m.obj(value)
     if isinstance(found, Tensor) and isinstance(value, Ref):
         tensor = refreshed(m, value.id)
+        if tensor.presumed:
+            return  # what a model or a function returned that nobody knows may be a list of numbers
         if tensor.requires_grad and m.st.grad is True and not is_beside(tensor.lineage):
             raise m.throw(
                 "RuntimeError", "Can't call numpy() on Tensor that requires grad",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.lineage import PART
 from analyzers.domain.objects import Counter, DictObj, Instance, Shape, Storage, Tensor
 from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.accumulation import read_grad
@@ -117,7 +118,7 @@ def tensor_attribute(m: Machine, owner: Ref, tensor: Tensor, name: str) -> Value
     if name in METHODS or f"Tensor.{name}" in python_names():
         return BoundBuiltin(owner, name)
     if tensor.presumed and not name.startswith("_"):
-        return part_of(m, tensor, beside=True)
+        return part_of(m, tensor, PART)
     return Unknown() if name.startswith("_") else BoundBuiltin(owner, name)
 
 
