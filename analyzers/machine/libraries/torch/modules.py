@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import DictObj, Instance, ListObj
+from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.trainables import is_module, members, unseen, unseen_attributes
 from analyzers.machine.core.arguments import Args
@@ -73,6 +73,9 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
             if value == NONE:
                 register(m, owner, "_parameters", name, value)
                 return True
+            if tensor is not None and _may_be_parameter(m, tensor) and m.choose(2) == 1:
+                register(m, owner, "_parameters", name, value)
+                return True
             # Of a module that unknown code was handed, it may have made a parametrized one.
             if not isinstance(value, Unknown) and not found.open:
                 raise m.throw("TypeError", "cannot assign")
@@ -89,6 +92,12 @@ def _store_attribute(m: Machine, owner: Ref, found: Instance, name: str, value: 
         if tensor is not None and isinstance(value, Ref):
             tell(m, TensorStored(found, name, value))
     return False
+
+
+def _may_be_parameter(m: Machine, tensor: Tensor) -> bool:
+    """Whether a tensor is perhaps a parameter itself, and perhaps a copy of one: `Parameter(...).to(device)`."""
+    held = [m.st.find(ident) for ident in tensor.aliases]
+    return any(isinstance(found, Tensor) and found.parameter for found in held)
 
 
 def _check_begun(m: Machine, value: Value) -> None:
