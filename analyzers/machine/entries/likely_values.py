@@ -215,7 +215,8 @@ def _likely_tensor(m: Machine, value: Value) -> Value:
 
 
 def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:
-    models = _models_in_reach(m, name, env)
+    # A criterion is a module, too, and has nothing to train.
+    models = [(other, model) for other, model in _models_in_reach(m, name, env) if weights(m, model)]
     named = [(other, model) for other, model in models if same_part(name, other)]
     chosen = next((found for found in (named, models) if len(found) == 1), None)
     if chosen is None:

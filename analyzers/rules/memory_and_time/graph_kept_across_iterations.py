@@ -79,7 +79,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import BESIDE, PART, Loc, graph_trail
+from analyzers.domain.lineage import BESIDE, PART, Lineage, Loc, graph_trail
 from analyzers.domain.state import may_meet
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.regrading import behind
@@ -104,8 +104,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         if event.site.iterations and (event.holder, event.site.iterations[-1][0]) in emptied:
             continue
         roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
-        done = next((roots[id(s)] for s in graph_trail(event.lineage) if id(s) in roots), None)
-        if done is None and event.lineage is not None and event.lineage.what in {PART, BESIDE}:
+        done = next((roots[id(s)] for s in _trail_of_itself(event.lineage) if id(s) in roots), None)
+        if done is None and event.lineage is not None and _is_part(event.lineage):
             continue  # what a model returns beside a loss need not have a graph
         if done is None and event.how == "appended":
             done = _walked(facts, event)
@@ -118,6 +118,19 @@ def check(facts: Facts) -> Iterator[Draft]:
         ended = [(done, "backward is done with it here")] if done is not None else []
         notes = told(ended, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
+
+
+def _trail_of_itself(lineage: Lineage) -> list[Lineage]:
+    """The trail of a graph, without what a part of a presumed model's result has in common with the others."""
+    trail = graph_trail(lineage)
+    parts = [step for step in trail if step.what in {PART, BESIDE}]
+    shared = {id(step) for part in parts for whole in part.parents for step in graph_trail(whole)}
+    return [step for step in trail if id(step) not in shared]
+
+
+def _is_part(lineage: Lineage) -> bool:
+    """Whether what is kept is a part of a presumed model's result, or is added to a total as it is."""
+    return any(step.what in {PART, BESIDE} for step in (lineage, *lineage.parents))
 
 
 def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
