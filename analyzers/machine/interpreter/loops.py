@@ -20,7 +20,7 @@ from analyzers.domain.likeness import same_but_versions
 from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
 from analyzers.domain.state import State
-from analyzers.domain.values import Tup, Value
+from analyzers.domain.values import RangeValue, Tup, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.conditions import condition
@@ -57,7 +57,7 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     def begin() -> None:
         source = evaluate(m, s.iter)
         stream = stream_of(m, source)
-        if is_building(m):
+        if isinstance(source, RangeValue) and is_building(m):
             stream = counted(m, source, stream)
             if stream.supposed is not None:
                 suppose(m)
