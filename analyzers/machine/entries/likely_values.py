@@ -20,6 +20,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
 from analyzers.machine.autograd.saved_tensors import save
@@ -153,8 +154,14 @@ def _model(m: Machine, parts: Sequence[str] = ()) -> Value:
     if isinstance(found, Instance) and isinstance(model, Ref):
         m.st.put(model.id, Instance(found.cls, found.attrs, True))
         for ident in weights(m, model):
-            m.st.update(ident, Tensor, lambda t: replace(t, shape=None))
+            m.st.put(ident, _of_unknown_past(m, ident, tensor_at(m, ident)))
     return model
+
+
+def _of_unknown_past(m: Machine, ident: int, tensor: Tensor) -> Tensor:
+    """A parameter of what was there before it was taken for a model: a backward of this run may have reached it."""
+    shapeless = replace(tensor, shape=None)
+    return with_gradient_perhaps(ident, shapeless) if m.record.trains else shapeless
 
 
 def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
