@@ -19,6 +19,7 @@ from analyzers.machine.core.causes import NoneGrad, Plain
 from analyzers.machine.core.events import GradRead
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
+from analyzers.machine.core.ports import PORTS, Autograd
 from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, GradientRead, tell
 
 
@@ -154,3 +155,11 @@ def blur_after_unknown(m: Machine, create: truth.Truth) -> None:
         if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
     m.st.freed = m.st.log
+
+
+class Accumulation(Autograd):
+    def walked_unseen(self, m: Machine) -> None:
+        blur_after_unknown(m, False)
+
+
+PORTS.autograd = Accumulation()

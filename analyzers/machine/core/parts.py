@@ -164,7 +164,7 @@ class Indexes:
     """By the symbols of what unknown calls returned, what they were passed."""
     runs_again: dict[Func, None] = field(default_factory=dict)
     """The functions that a backward may run again."""
-    touched_by: tuple[tuple[Func, ...], tuple[tuple[int, str, bool], ...]] | None = None
+    touched_by: tuple[tuple[Func, ...], tuple[tuple[int, str, bool], ...], bool] | None = None
     """What the functions that unknown code has may fill or rebind: paths from environments."""
     captured: dict[object, Captured] = field(default_factory=dict)
     """Per function, what it may do when others call it."""

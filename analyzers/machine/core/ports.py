@@ -80,8 +80,16 @@ class LikelyValues:
         return None
 
 
+class Autograd:
+    """What the interpreter needs from autograd."""
+
+    def walked_unseen(self, m: Machine) -> None:
+        """A backward may have run that the machine does not see."""
+
+
 class Ports:
     python: Python = Python()
+    autograd: Autograd = Autograd()
     likely: LikelyValues = LikelyValues()
 
 

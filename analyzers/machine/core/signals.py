@@ -265,8 +265,9 @@ class GivenAway:
 
 @dataclass(slots=True)
 class CallBegins:
-    """A module is called; or, if `custom` is set, the `forward` of that custom function is called directly."""
+    """The object `module` is called; or, if `custom` is set, the `forward` of that custom function, directly."""
 
+    module: int | None
     custom: str = ""
     takes_context: bool = False
 

@@ -12,9 +12,10 @@ from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instanc
 from analyzers.domain.values import Builtin, Func, Ref, Unknown, Value
 from analyzers.machine.core.havoc import havoc_object
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.program import Captured
 from analyzers.machine.core.registries import SWITCHES
-from analyzers.machine.core.signals import BackwardUnseen, GivenAway, tell
+from analyzers.machine.core.signals import GivenAway, tell
 from analyzers.machine.interpreter.captured import captured_by
 from analyzers.machine.objects.havoc import havoc_instance, some
 from analyzers.syntax.nodes import FunctionDef, Lambda
@@ -26,8 +27,8 @@ def havoc_captured(m: Machine, func: Func) -> None:
         return
     give_away(m, func)
     tell(m, GivenAway(func))
-    if _captured(m, func).walks:
-        tell(m, BackwardUnseen())
+    if _may_walk(m, func):
+        PORTS.autograd.walked_unseen(m)
     _havoc_captured(m, func)
 
 
@@ -42,6 +43,12 @@ def writes_what_it_is_passed(m: Machine, func: Func) -> bool:
     return _captured(m, func).writes
 
 
+def _may_walk(m: Machine, func: Func) -> bool:
+    """Whether a function runs a backward, itself or in what it calls."""
+    callees, _ = reached_from(m, func)
+    return any(_captured(m, callee).walks for callee in callees if not callee.module.startswith("<"))
+
+
 def run_callbacks(m: Machine) -> None:
     """Unknown code runs: it may call any function that unknown code was ever passed."""
     if m.st.callbacks:
@@ -49,8 +56,11 @@ def run_callbacks(m: Machine) -> None:
         if known is None or known[0] is not m.st.callbacks:
             # Many functions of a module touch the same names.
             everything = dict.fromkeys(each for func in m.st.callbacks for each in _touched(m, func))
-            known = m.indexes.touched_by = (m.st.callbacks, tuple(everything))
+            walks = any(_may_walk(m, func) for func in m.st.callbacks)
+            known = m.indexes.touched_by = (m.st.callbacks, tuple(everything), walks)
         _havoc_touched(m, known[1])
+        if known[2]:
+            PORTS.autograd.walked_unseen(m)
 
 
 def _havoc_captured(m: Machine, func: Func) -> None:

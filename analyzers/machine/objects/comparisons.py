@@ -65,6 +65,8 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
 
 def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Unknown:
     """The unknown outcome of a comparison; its symbol makes it come out the same way each time."""
+    if isinstance(left, Const):
+        op, left, right = SWAPPED.get(op, op), right, left
     if not isinstance(left, Unknown) or left.symbol is None or not isinstance(right, Const):
         return Unknown("bool")
     symbol = (op, left.symbol, right)

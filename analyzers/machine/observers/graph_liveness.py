@@ -11,6 +11,7 @@ possibly code that the machine cannot see, goes through it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -38,10 +39,11 @@ NEAR = 60
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The nodes numbered above `low`, up to `high`, of which `roots` made the results; `custom` is set if a custom
-    function's `forward` was called directly."""
+    """The nodes numbered above `low`, up to `high`, of which `roots` made the results, in a call of `module`; `custom`
+    is set if a custom function's `forward` was called directly."""
 
     site: Site
+    module: int | None
     low: int
     high: int
     roots: tuple[int, ...]
@@ -92,7 +94,9 @@ def _end(m: Machine, signal: CallEnded) -> None:
     made = (t.edge for t in tensors(m, [signal.result]) if t.requires_grad is True)
     roots = tuple(e.node for e in made if e is not None and e.node is not None and _number(m, e.node) > low)
     if roots:
-        uses.segments.append(Segment(m.site(), low, m.ids.sequence, roots, begun.custom, begun.takes_context))
+        uses.segments.append(
+            Segment(m.site(), begun.module, low, m.ids.sequence, roots, begun.custom, begun.takes_context)
+        )
 
 
 def _number(m: Machine, node: int) -> int:
@@ -186,7 +190,13 @@ def report_dead(m: Machine) -> None:
             used.add(segment.site.loc)
             if segment.custom:
                 m.note(CustomBypassed(segment.site, segment.custom, segment.takes_context))
-    unused = [s for s in uses.segments if not s.custom and s.site.iterations and s.site.loc not in used]
+    calls = Counter(segment.module for segment in uses.segments)
+    unused = [
+        s
+        for s in uses.segments
+        # A module that each round makes for itself is shown, or tested, and not evaluated.
+        if not s.custom and s.site.iterations and calls[s.module] > 1 and s.site.loc not in used
+    ]
     lows = [segment.low for segment in unused]
     for segment in unused:
         if not _goes_on(m, segment, unused, lows):

@@ -78,6 +78,13 @@ for step in range(3):
     losses.append(net(torch.ones(1, 2)).pow(2).mean())
 torch.stack(losses).sum().backward()
 ```
+Modules that are made and shown, one by one.
+```python
+import torch
+for size in (2, 3, 4):
+    net = torch.nn.Linear(size, 1)
+    print(net(torch.ones(1, size)).shape)
+```
 A single pass, and one whose graph the program drops itself.
 ```python
 import torch

@@ -27,7 +27,7 @@ from analyzers.machine.core.havoc import havoc_places
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.registries import CLASSES, NAMED_FUNCTIONS, ClassModel
-from analyzers.machine.core.signals import CalledUnseen, tell
+from analyzers.machine.core.signals import CallBegins, CalledUnseen, tell
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, slot
@@ -381,7 +381,7 @@ def call_of_forward(m: Machine, func: Func, run: Callable[[], Value]) -> Value:
     if find_in_class(m, owner, "backward") is None:
         return run()
     takes_context = find_in_class(m, owner, "setup_context") is None
-    return watched(m, run, func.qualname.rpartition(".")[0], takes_context=takes_context)
+    return watched(m, CallBegins(None, func.qualname.rpartition(".")[0], takes_context), run)
 
 
 class FunctionModel(ClassModel):

@@ -231,9 +231,9 @@ def _note(m: Machine, args: Args) -> Value:
     return NONE
 
 
-def watched(m: Machine, run: Callable[[], Value], custom: str = "", *, takes_context: bool = False) -> Value:
-    """The result of a call that observers watch: of a module, or of `forward` of the custom function `custom`."""
-    tell(m, CallBegins(custom, takes_context))
+def watched(m: Machine, begins: CallBegins, run: Callable[[], Value]) -> Value:
+    """The result of a call that observers watch."""
+    tell(m, begins)
     try:
         result = run()
     except BaseException:
@@ -253,7 +253,7 @@ def _call_module(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
         return unknown_call(m, func, args)
     if m.frame.library or "_modules" not in found.attrs:
         return call_method(m, func, name, args)
-    return watched(m, lambda: call_method(m, func, name, args))
+    return watched(m, CallBegins(func.id), lambda: call_method(m, func, name, args))
 
 
 TABLES = ("_parameters", "_buffers", "_modules")
