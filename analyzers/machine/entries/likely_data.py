@@ -20,6 +20,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
+from analyzers.machine.libraries.torch.tensor_attributes import FLAGS
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 
@@ -173,7 +174,7 @@ class DataGuess(Guess):
     def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         if name == "backward" or not m.config.presumes:
             return None
-        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and tensors_have(name))
+        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and (tensors_have(name) or name in FLAGS))
         return tensor_for(m, owner, keeps=False) if named else stand_in(m, owner)
 
 
