@@ -41,6 +41,7 @@ from analyzers.domain.objects import (
     Storage,
     Tensor,
 )
+from analyzers.domain.stand_ins import of_both, of_one
 from analyzers.domain.state import State, in_both, touched
 from analyzers.domain.values import (
     NONE,
@@ -158,8 +159,6 @@ class Join:
         out.taken = in_both(a.taken, b.taken)
         if a.assumed is not b.assumed:
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
-        if a.stand_ins is not b.stand_ins:
-            out.stand_ins = Map({k: v for k, v in a.stand_ins.items() if b.stand_ins.get(k) == v})
         if a.given is not b.given:
             out.given = a.given.update({k: tuple(dict.fromkeys((*a.given.get(k, ()), *v))) for k, v in b.given.items()})
         if a.among is not b.among:
@@ -182,10 +181,19 @@ class Join:
                 out.put(ident, ours)
             elif theirs is not None and self.base is a:
                 out.put(ident, theirs)
+        if a.stand_ins is not b.stand_ins:
+            self.stand_ins()
         while self.work:
             here, there, target = self.work.pop()
             out.put(target, self.objects(a.get(here), b.get(there), here, there, target))
         return out
+
+    def stand_ins(self) -> None:
+        kept = {symbol: self.pair(i, j) for symbol, i, j in of_both(self.a, self.b)}
+        for symbol, ident, tensor in (*of_one(self.a, self.b), *of_one(self.b, self.a)):
+            kept[symbol] = ident
+            self.out.put(ident, tensor)
+        self.out.stand_ins = Map(kept)
 
     # --- values ---------------------------------------------------------------------------------------------
 

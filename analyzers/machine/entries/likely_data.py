@@ -12,6 +12,7 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Array, Tensor
+from analyzers.domain.stand_ins import asked
 from analyzers.domain.values import TRUE, Ref, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
 from analyzers.machine.autograd.reachability import holds_graph, tensors_held
@@ -20,7 +21,6 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess, answers
-from analyzers.machine.libraries.torch.tensor_attributes import FLAGS
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 
@@ -77,7 +77,10 @@ def _is_passed(symbol: object) -> bool:
 
 
 def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
-    if sure or is_loaded(m, value.symbol):
+    flag = asked(m.st, value.symbol)
+    if flag is not None:
+        made = plain(m, flag, GUESS)
+    elif sure or is_loaded(m, value.symbol):
         made = plain(m)
     elif _is_passed(value.symbol):
         made = plain(m, what=GUESS)
@@ -174,7 +177,7 @@ class DataGuess(Guess):
     def _found(self, m: Machine, owner: Unknown, name: str) -> Value | None:
         if name == "backward" or not m.config.presumes:
             return None
-        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and (tensors_have(name) or name in FLAGS))
+        named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and tensors_have(name))
         return tensor_for(m, owner, keeps=False) if named else stand_in(m, owner)
 
 
