@@ -19,6 +19,9 @@ from analyzers.report import Finding, Fix, Raises, Related, Severity
 
 ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
+MOST_CONDITIONS = 4
+"""The most undecided conditions on the way to a warning."""
+
 
 def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, ...]:
     """What rules find in one run."""
@@ -27,8 +30,13 @@ def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, .
     return _gravest(
         _judgement(rule, draft, facts)
         for rule, draft in drafts
-        if draft.event is None or not facts.is_only_possible(draft.event)
+        if draft.event is None or not (facts.is_only_possible(draft.event) or _is_far_fetched(draft.event, facts))
     )
+
+
+def _is_far_fetched(event: Raised, facts: Facts) -> bool:
+    """Whether an exception waits for more conditions to come out so than a run is likely to bring together."""
+    return not facts.is_certain(event) and len(list(facts.conditions_of(event))) > MOST_CONDITIONS
 
 
 def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
@@ -35,7 +35,7 @@ def differentiate(
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     edges = [root_edge(value, tensor) for value, tensor in known]
     targets, leaves = target_ids(m, inputs)
-    for leaf in leaves:
+    for leaf in (*leaves, *_reshaped(m, targets)):
         tell(m, GradientRead(leaf))
     ways = ways_toward(m, edges, targets, leaves)
     aim = Aim(frozenset(ways.nodes), frozenset(targets), frozenset(leaves))
@@ -76,6 +76,19 @@ def differentiate(
             trail = Lineage(UNUSED, m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
             results.append(Const(None, trail) if allow_unused else Unknown())
     return results
+
+
+def _reshaped(m: Machine, targets: Iterable[int]) -> Iterator[int]:
+    """The leaves of which the nodes make another form: nothing else goes into them."""
+    for ident in targets:
+        node = m.st.find(ident)
+        while isinstance(node, Node):
+            edges = [edge for edge in node.edges if edge is not None]
+            if len(edges) != 1:
+                break
+            if edges[0].leaf is not None:
+                yield edges[0].leaf
+            node = m.st.find(edges[0].node) if edges[0].node is not None else None
 
 
 def _may_have_graph(m: Machine, came: Value) -> bool:

@@ -68,6 +68,20 @@ for _ in range(3):
     opt.step()
 ```
 ## Not reported
+Points at which derivatives are asked for, in whatever form.
+```python
+import torch
+net = torch.nn.Linear(1, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+points = torch.linspace(0, 1, 5).requires_grad_()
+for _ in range(3):
+    x = points.reshape(-1, 1)
+    out = net(x).tanh()
+    (slope,) = torch.autograd.grad(out.sum(), x, create_graph=True)
+    opt.zero_grad()
+    ((slope - out) ** 2).mean().backward()
+    opt.step()
+```
 What is frozen is not expected to change.
 ```python
 import torch

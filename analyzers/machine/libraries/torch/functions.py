@@ -24,6 +24,7 @@ from analyzers.machine.libraries.torch.factories import (
     tensor_from_data,
 )
 from analyzers.machine.libraries.torch.tensor_attributes import METHODS, call_tensor_method
+from analyzers.machine.libraries.torch.tensors import FLOATING_TYPES, INTEGER_TYPES
 from analyzers.machine.objects.attributes import call_method, get_attribute
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.truth import truth_of
@@ -72,19 +73,14 @@ def _variable(m: Machine, args: Args) -> Value:
     return made
 
 
+LEGACY = {"Tensor": "float32", **FLOATING_TYPES, **INTEGER_TYPES}
+
+
 @answers(
-    "torch.Tensor",
-    "torch.FloatTensor",
-    "torch.cuda.FloatTensor",
-    "torch.DoubleTensor",
-    "torch.LongTensor",
-    "torch.cuda.LongTensor",
-    "torch.IntTensor",
-    "torch.BoolTensor",
+    "torch.Tensor", *(f"{owner}.{name}" for owner in ("torch", "torch.cuda") for name in LEGACY if name != "Tensor")
 )
 def _legacy_tensor(m: Machine, args: Args) -> Value:
-    dtype = {"DoubleTensor": "float64", "LongTensor": "int64", "IntTensor": "int32", "BoolTensor": "bool"}
-    return legacy_tensor(m, args, dtype.get(args.called.rsplit(".", 1)[-1], "float32"))
+    return legacy_tensor(m, args, LEGACY[args.called.rsplit(".", 1)[-1]])
 
 
 @answers("torch.is_tensor")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
@@ -43,6 +45,13 @@ from analyzers.machine.operators.indexing import assign_index, index_tensor
 from analyzers.ops.infer import numel
 
 TENSOR_TYPES = frozenset({"torch.Tensor", "torch.autograd.Variable", "torch.FloatTensor"})
+
+FLOATING_TYPES = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16"}
+INTEGER_TYPES = {
+    "LongTensor": "int64", "IntTensor": "int32", "ShortTensor": "int16", "CharTensor": "int8", "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}  # fmt: skip
+"""What constructors of the old kind make, in `torch` and in `torch.cuda`."""
 
 UNARY = {"-": "Tensor.__neg__", "+": "Tensor.__pos__", "~": "Tensor.__invert__"}
 
@@ -187,12 +196,17 @@ def _declared(m: Machine, value: Unknown) -> Value | None:
     return m.unknown_tensor(value.lineage)
 
 
-def _declared_integers(m: Machine, value: Unknown) -> Value | None:
+def _declared_integers(dtype: str, m: Machine, value: Unknown) -> Value | None:
     """A tensor of integers, which has no gradient."""
-    made = _declared(m, value)
-    if isinstance(made, Ref):
-        m.st.update(made.id, Tensor, lambda t: replace(t, requires_grad=False, edge=None, dtype="int64"))
+    if value.reach or value.type not in {None, "tensor"}:
+        return None
+    made = m.unknown_tensor(value.lineage)
+    m.st.update(made.id, Tensor, lambda t: replace(t, requires_grad=False, edge=None, dtype=dtype))
     return made
+
+
+def _of_integers(dtype: str) -> Callable[[Machine, Unknown], Value | None]:
+    return partial(_declared_integers, dtype)
 
 
 def _is_dtype(m: Machine, value: Value) -> truth.Truth:
@@ -206,6 +220,8 @@ enter(TYPE_TESTS, "torch.dtype", _is_dtype)
 enter(TYPE_GUARDS, "torch.is_tensor", "torch.Tensor")
 for _name in TENSOR_TYPES:
     enter(DECLARED, _name, _declared)
-enter(DECLARED, "torch.LongTensor", _declared_integers)
+for _name, _dtype in INTEGER_TYPES.items():
+    enter(DECLARED, f"torch.{_name}", _of_integers(_dtype))
+    enter(DECLARED, f"torch.cuda.{_name}", _of_integers(_dtype))
 FOREIGN_TYPES.update(TENSOR_TYPES)
 WHOLE_LIBRARIES.add("torch")
