@@ -186,13 +186,14 @@ def test_a_graph_is_kept_in_vain(rooms: Rooms) -> None:
         assert bool(noted(rooms.m, events.RetainedInVain)) is not needed
 
 
-@pytest.mark.parametrize("use", ["none", "backward", "escapes", "dropped", "unseen"])
+@pytest.mark.parametrize("use", ["none", "backward", "escapes", "dropped", "unseen", "another module"])
 def test_a_call_whose_graph_nobody_uses(rooms: Rooms, use: str) -> None:
     m = rooms.m
-    with round_of_a_loop(m, 1):
-        tell(m, signals.CallBegins())
-        out = rooms.op("sum", rooms.op("exp", rooms.tensor(2, grad=True)))
-        tell(m, signals.CallEnded(out))
+    for number in (1, 2):
+        with round_of_a_loop(m, number):
+            tell(m, signals.CallBegins(number if use == "another module" else 1))
+            out = rooms.op("sum", rooms.op("exp", rooms.tensor(2, grad=True)))
+            tell(m, signals.CallEnded(out))
     if use == "backward":
         rooms.backward(out)
     elif use == "escapes":
