@@ -15,7 +15,7 @@ from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.frameworks import DRIVEN
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
 from analyzers.machine.entries.modules import IMPORTED, PRESUMED
-from analyzers.machine.entries.roles import hangs_on_data, may_be_filled
+from analyzers.machine.entries.roles import hangs_on_data, loses_a_backward, may_be_filled
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
@@ -175,7 +175,7 @@ def _may_presume(db: Database, run: ModuleRun) -> bool:
     """Whether a run trained something, and left gaps to be filled, or had no time to come by any."""
     if not run.trains:
         return False
-    if run.out_of_fuel or hangs_on_data(run.events):
+    if run.out_of_fuel or hangs_on_data(run.events) or (run.unresolved.counts and loses_a_backward(run.events)):
         return True
     return may_be_filled(Program(db), run.unresolved, run.state.find, partial(outside_kind, db))
 

@@ -70,11 +70,12 @@ class Program(Protocol):
 @dataclass(slots=True)
 class Unresolved:
     """`names` were bound to unknown values, by module and function (None: at module level); `calls` are calls to
-    unmodelled library functions; `data`: the items of a loader are unknown."""
+    unmodelled library functions; `data`: the items of a loader are unknown; `counts`: so are numbers of layers."""
 
     names: dict[tuple[str, Func | None], set[str]] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
     data: bool = False
+    counts: bool = False
 
     def note(self, module: str, func: Func | None, name: str) -> None:
         self.names.setdefault((module, func), set()).add(name)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, HeapObject, by_name
 from analyzers.domain.values import Func
-from analyzers.machine.core.events import Event, StepCall
+from analyzers.machine.core.events import BackwardCall, Event, StepCall
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program, Unresolved
@@ -29,6 +29,15 @@ def may_be_filled(program: Program, unresolved: Unresolved, find: Find, outside_
         or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in unresolved.names.items())
         or any(outside_kind(name) in KINDS for name in unresolved.calls)
     )
+
+
+def loses_a_backward(events: Iterable[Event]) -> bool:
+    """Whether some `backward()` has never met a graph that is known whole."""
+    calls: dict[Loc, list[BackwardCall]] = {}
+    for event in events:
+        if isinstance(event, BackwardCall):
+            calls.setdefault(event.site.loc, []).append(event)
+    return any(all(one.unknown for one in met) for met in calls.values())
 
 
 def hangs_on_data(events: Iterable[Event]) -> bool:

@@ -27,7 +27,7 @@ def counted(m: Machine, source: Value, stream: Stream) -> Stream:
     keeps as many says so by `suppose`."""
     if stream.rest is None or len(stream.items) >= LIKELY:
         return stream
-    m.record.unresolved.data = True
+    m.record.unresolved.counts = True
     if not m.config.presumes:
         return stream
     items: list[Value]
