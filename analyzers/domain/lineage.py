@@ -87,8 +87,8 @@ NEAREST = 60
 PART = "part"
 """The step that takes an attribute, or what has a name as its key, of a presumed model's result."""
 
-BESIDE = "later part"
-"""The step that takes an item of a presumed model's result, unpacked after the first, which need not have a graph."""
+FIRST, BESIDE = "first part", "later part"
+"""The steps that unpack a presumed model's result: any item may be without a graph, as the loss may be another."""
 
 
 def graph_trail(lineage: Lineage) -> list[Lineage]:

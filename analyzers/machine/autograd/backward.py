@@ -23,7 +23,7 @@ from analyzers.machine.autograd.accumulation import (
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
-from analyzers.machine.autograd.likely_tensors import has_no_graph, leads_anywhere
+from analyzers.machine.autograd.likely_tensors import has_no_graph, leads_anywhere, note_walked
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
@@ -109,6 +109,8 @@ def run_backward(
     if any(tensor is None for _, tensor in checked):
         m.record.imprecisions += 1
         blur_after_unknown(m, create)
+    for _, tensor in known:
+        note_walked(m, tensor.lineage)
     edges = [root_edge(value, tensor) for value, tensor in known]
     aim: Aim | None = None
     if inputs is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from analyzers.domain.lineage import BESIDE, Lineage, graph_trail
+from analyzers.domain.lineage import BESIDE, FIRST, Lineage, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to
@@ -58,9 +58,29 @@ def leads_anywhere(node: Node) -> bool:
     return node.what == "?"
 
 
-def is_beside(lineage: Lineage | None) -> bool:
-    """Whether that a tensor has a graph rests on a later part of a presumed model's result."""
-    return lineage is not None and any(step.what == BESIDE for step in graph_trail(lineage))
+@dataclass(slots=True)
+class PartsWalked:
+    """The parts of presumed models' results through which a backward went, so that they have a graph."""
+
+    steps: set[Lineage] = field(default_factory=set)
+
+
+def note_walked(m: Machine, root: Lineage | None) -> None:
+    if m.config.presumes and root is not None:
+        m.notebook(PartsWalked).steps.update(_parts(root))
+
+
+def may_be_beside(m: Machine, lineage: Lineage | None) -> bool:
+    """Whether a tensor has a graph only if one of several parts of a presumed model's result has one, as no backward has
+    shown."""
+    if lineage is None or not m.config.presumes:
+        return False
+    parts = _parts(lineage)
+    return bool(parts) and parts.isdisjoint(m.notebook(PartsWalked).steps)
+
+
+def _parts(lineage: Lineage) -> set[Lineage]:
+    return {step for step in graph_trail(lineage) if step.what in {FIRST, BESIDE}}
 
 
 def part_of(m: Machine, whole: Tensor, step: str | None = None) -> Ref:

@@ -10,7 +10,7 @@ from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, HeapObject, ListObj, Storage, Tensor
 from analyzers.domain.values import BoundBuiltin, Const, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
-from analyzers.machine.autograd.likely_tensors import is_beside
+from analyzers.machine.autograd.likely_tensors import may_be_beside
 from analyzers.machine.autograd.versions import write_hidden
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumpyOnGraph
@@ -109,7 +109,7 @@ def check_convertible(m: Machine, value: Value, other: Value | None = None, amon
         tensor = refreshed(m, value.id)
         if tensor.presumed:
             return  # what a model or a function returned that nobody knows may be a list of numbers
-        if tensor.requires_grad and m.st.grad is True and not is_beside(tensor.lineage):
+        if tensor.requires_grad and m.st.grad is True and not may_be_beside(m, tensor.lineage):
             raise m.throw(
                 "RuntimeError", "Can't call numpy() on Tensor that requires grad",
                 NumpyOnGraph(argument_name(m, among or value), tensor.lineage, other is not None),

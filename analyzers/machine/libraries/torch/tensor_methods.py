@@ -8,7 +8,7 @@ from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
-from analyzers.machine.autograd.likely_tensors import has_no_graph, is_beside
+from analyzers.machine.autograd.likely_tensors import has_no_graph, may_be_beside
 from analyzers.machine.autograd.requires_grad import set_flag
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor, bump
@@ -75,7 +75,7 @@ def _retain_grad(m: Machine, owner: Ref, args: Args) -> Value:
 def _numpy(m: Machine, owner: Ref, args: Args) -> Value:
     tensor = refreshed(m, owner.id)
     force = args.get(0, "force", FALSE)
-    if tensor.requires_grad and force == FALSE and m.st.grad is True and not is_beside(tensor.lineage):
+    if tensor.requires_grad and force == FALSE and m.st.grad is True and not may_be_beside(m, tensor.lineage):
         raise m.throw(
             "RuntimeError",
             "Can't call numpy() on Tensor that requires grad",

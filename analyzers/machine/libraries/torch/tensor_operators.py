@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.lineage import BESIDE
+from analyzers.domain.lineage import BESIDE, FIRST
 from analyzers.domain.objects import Instance, Tensor
 from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import part_of
@@ -52,7 +52,7 @@ def stream_of_rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -
     """Iterating over a tensor is `unbind(0)`."""
     if tensor.presumed:
         if unpack is not None:
-            return Stream(tuple([part_of(m, tensor, BESIDE if index else None) for index in range(unpack)]))
+            return Stream(tuple([part_of(m, tensor, BESIDE if index else FIRST) for index in range(unpack)]))
         return Stream((), Unknown(), lambda: part_of(m, tensor))
     size = tensor.shape[0] if tensor.shape else None
     if tensor.shape == ():
