@@ -71,7 +71,7 @@ def note_walked(m: Machine, root: Lineage | None) -> None:
 
 
 def may_be_beside(m: Machine, lineage: Lineage | None) -> bool:
-    """Whether a tensor has a graph only if one of several parts of a presumed model's result has one, as no backward has
+    """Whether a tensor has a graph only if one of several parts of a presumed model's result has, as no backward has
     shown."""
     if lineage is None or not m.config.presumes:
         return False
