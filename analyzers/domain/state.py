@@ -17,7 +17,7 @@ from analyzers.domain.values import Func, Value
 
 T = TypeVar("T")
 
-Taken: TypeAlias = "Map[Loc, int]"
+Taken: TypeAlias = "Map[Loc, object]"
 """By place, which of several ways was taken there: of a condition whether it came out true, else a number."""
 
 BLOCK_BITS = 32

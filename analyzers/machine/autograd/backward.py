@@ -109,8 +109,7 @@ def run_backward(
     if any(tensor is None for _, tensor in checked):
         m.record.imprecisions += 1
         blur_after_unknown(m, create)
-    for _, tensor in known:
-        note_walked(m, tensor.lineage)
+    note_walked(m, [tensor.lineage for _, tensor in known])
     edges = [root_edge(value, tensor) for value, tensor in known]
     aim: Aim | None = None
     if inputs is not None:

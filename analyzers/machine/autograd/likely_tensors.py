@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from analyzers.domain.lineage import BESIDE, FIRST, Lineage, graph_trail
@@ -65,9 +66,9 @@ class PartsWalked:
     steps: set[Lineage] = field(default_factory=set)
 
 
-def note_walked(m: Machine, root: Lineage | None) -> None:
-    if m.config.presumes and root is not None:
-        m.notebook(PartsWalked).steps.update(_parts(root))
+def note_walked(m: Machine, roots: Iterable[Lineage | None]) -> None:
+    if m.config.presumes:
+        m.notebook(PartsWalked).steps.update(step for root in roots if root is not None for step in _parts(root))
 
 
 def may_be_beside(m: Machine, lineage: Lineage | None) -> bool:

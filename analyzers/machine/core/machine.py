@@ -214,7 +214,7 @@ class Machine:
             self._take(self.here(), pick)
         return pick
 
-    def _take(self, loc: Loc, way: int) -> None:
+    def _take(self, loc: Loc, way: object) -> None:
         """Remember a way that was taken; of very many the first, as each join compares them all."""
         if loc in self.st.taken or len(self.st.taken) < MOST_TAKEN:
             self.st.taken = self.st.taken.set(loc, way)

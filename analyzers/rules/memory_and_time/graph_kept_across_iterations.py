@@ -103,7 +103,8 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         if event.site.iterations and (event.holder, event.site.iterations[-1][0]) in emptied:
             continue
-        roots = {id(e.lineage): e.site.loc for e in calls if may_meet(e.assumed, event.assumed)}
+        met = [e for e in calls if may_meet(e.assumed, event.assumed)]
+        roots = {id(step): e.site.loc for e in met for step in _walked_parts(e)}
         done = next((roots[id(s)] for s in _trail_of_itself(event.lineage) if id(s) in roots), None)
         if done is None and event.lineage is not None and _is_part(event.lineage):
             continue  # what a model returns beside a loss need not have a graph
@@ -118,6 +119,13 @@ def check(facts: Facts) -> Iterator[Draft]:
         ended = [(done, "backward is done with it here")] if done is not None else []
         notes = told(ended, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
+
+
+def _walked_parts(call: BackwardCall) -> Iterator[Lineage]:
+    """The root of a backward, and the parts of a presumed model's result that it is computed from."""
+    if call.lineage is not None:
+        yield from (step for step in graph_trail(call.lineage) if step.what in {PART, BESIDE})
+        yield call.lineage
 
 
 def _trail_of_itself(lineage: Lineage) -> list[Lineage]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Edge, Tensor
-from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Const, Unknown, Value
 from analyzers.machine.autograd.accumulation import blur_after_unknown
 from analyzers.machine.autograd.likely_tensors import presumed_loss
 from analyzers.machine.autograd.tensors import tensor_at
@@ -17,7 +17,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess
-from analyzers.machine.core.signals import CalledUnseen, tell
+from analyzers.machine.core.signals import CalledUnseen, OwnAttributeSet, tell
 from analyzers.machine.libraries.torch.autograd_entries import truth_value
 from analyzers.machine.libraries.torch.tensor_attributes import FLAGS, PROPERTIES
 from analyzers.machine.objects.attributes import call_method
@@ -162,6 +162,11 @@ class TensorGuess(Guess):
             symbol = (owner.symbol, name) if owner.symbol is not None else None
             return Unknown("bool" if name in FLAGS else None, symbol, owner.lineage, owner.reach)
         return None
+
+    def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
+        if isinstance(value, Const) and isinstance(value.value, bool):
+            tell(m, OwnAttributeSet(name, module=False))
+        return False
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         if owner.type == "torch.Size":
