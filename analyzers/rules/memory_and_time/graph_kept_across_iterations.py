@@ -77,7 +77,7 @@ total.backward()
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.domain.lineage import BESIDE, PART, Lineage, Loc, graph_trail
 from analyzers.domain.state import may_meet
@@ -104,10 +104,14 @@ def check(facts: Facts) -> Iterator[Draft]:
         if event.site.iterations and (event.holder, event.site.iterations[-1][0]) in emptied:
             continue
         met = [e for e in calls if may_meet(e.assumed, event.assumed)]
-        roots = {id(step): e.site.loc for e in met for step in _walked_parts(e)}
+        roots = {id(e.lineage): e.site.loc for e in met}
         done = next((roots[id(s)] for s in _trail_of_itself(event.lineage) if id(s) in roots), None)
-        if done is None and event.lineage is not None and _is_part(event.lineage):
-            continue  # what a model returns beside a loss need not have a graph
+        parts = _parts_kept(event.lineage)
+        if done is None and parts:
+            walked = _walked_part(met, parts)
+            if walked is None:
+                continue  # what a model returns beside a loss need not have a graph
+            done = walked if event.how == "accumulated" else None
         if done is None and event.how == "appended":
             done = _walked(facts, event)
         if event.how == "appended" and done is None and not event.done:
@@ -121,13 +125,6 @@ def check(facts: Facts) -> Iterator[Draft]:
         yield Draft(loc, message, effect="graph-grows", related=notes, fixes=tuple(_detach(facts, event, loc)))
 
 
-def _walked_parts(call: BackwardCall) -> Iterator[Lineage]:
-    """The root of a backward, and the parts of a presumed model's result that it is computed from."""
-    if call.lineage is not None:
-        yield from (step for step in graph_trail(call.lineage) if step.what in {PART, BESIDE})
-        yield call.lineage
-
-
 def _trail_of_itself(lineage: Lineage) -> list[Lineage]:
     """The trail of a graph, without what a part of a presumed model's result has in common with the others."""
     trail = graph_trail(lineage)
@@ -136,9 +133,19 @@ def _trail_of_itself(lineage: Lineage) -> list[Lineage]:
     return [step for step in trail if id(step) not in shared]
 
 
-def _is_part(lineage: Lineage) -> bool:
-    """Whether what is kept is a part of a presumed model's result, or is added to a total as it is."""
-    return any(step.what in {PART, BESIDE} for step in (lineage, *lineage.parents))
+def _parts_kept(lineage: Lineage | None) -> list[Lineage]:
+    """The parts of a presumed model's result that are kept, or are added to a total as they are."""
+    steps = () if lineage is None else (lineage, *lineage.parents)
+    return [step for step in steps if step.what in {PART, BESIDE}]
+
+
+def _walked_part(calls: Sequence[BackwardCall], parts: Sequence[Lineage]) -> Loc | None:
+    """A backward whose root is computed from one of these parts, which has a graph, then."""
+    wanted = {id(step) for step in parts}
+    for call in calls:
+        if call.lineage is not None and any(id(step) in wanted for step in graph_trail(call.lineage)):
+            return call.site.loc
+    return None
 
 
 def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
