@@ -90,4 +90,4 @@ def part_of(m: Machine, whole: Tensor, step: str | None = None) -> Ref:
     storage, counter = m.fresh(), m.fresh()
     m.st.put(storage, Storage())
     m.st.put(counter, Counter())
-    return m.new(replace(whole, storage=storage, counter=counter, grad=NONE, lineage=lineage))
+    return m.new(replace(whole, storage=storage, counter=counter, grad=NONE, shape=None, lineage=lineage))
