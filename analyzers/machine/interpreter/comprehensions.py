@@ -18,6 +18,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.subscripts import is_key
 from analyzers.machine.objects.truth import truth_of
 from analyzers.syntax import nodes as n
+from analyzers.syntax.bound import names_in
 
 _ELEMENTS = 128
 """The most elements built by a comprehension with several clauses; the rest are summarized."""
@@ -159,23 +160,12 @@ def _as_function(node: n.GeneratorExp) -> n.FunctionDef:
         for test in reversed(clause.ifs):
             body = n.If(test.start, test.end, test, (body,), ())
         source: n.Expr = n.Name(at, at, ".0") if index == 0 else clause.iter
-        names |= _target_names(clause.target)
+        names |= set(names_in(clause.target))
         body = n.For(at, end, clause.target, source, (body,), (), clause.is_async)
     arguments = n.Arguments((), (), None, (), None)
     return n.FunctionDef(
         at, end, "<genexpr>", at, arguments, (), None, False, (body,), True, frozenset(names), frozenset(), frozenset()
     )
-
-
-def _target_names(target: n.Expr) -> set[str]:
-    match target:
-        case n.Name(id=name):
-            return {name}
-        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
-            return {name for e in elts for name in _target_names(e)}
-        case n.Starred(value=value):
-            return _target_names(value)
-    return set()
 
 
 @evaluates(n.SetComp)

@@ -11,9 +11,10 @@ from analyzers.machine.interpreter.conditions import refine
 from analyzers.machine.interpreter.declared import annotated
 from analyzers.machine.interpreter.dispatch import evaluate, leads, loses, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
-from analyzers.machine.interpreter.targets import assign, delete, note_annotation
+from analyzers.machine.interpreter.targets import assign, delete, note_annotation, store_name
 from analyzers.machine.objects.truth import truth_of
 from analyzers.syntax import nodes as n
+from analyzers.syntax.bound import names_bound
 
 
 @runs(n.Pass, n.Global, n.Nonlocal, n.ErrorStmt)
@@ -38,6 +39,16 @@ def _assign(m: Machine, s: n.Assign) -> None:
 def _lose_targets(m: Machine, s: n.Assign) -> None:
     for target in s.targets:
         assign(m, target, Unknown(), s)
+
+
+@loses(n.AugAssign)
+@loses(n.For)
+@loses(n.If)
+@loses(n.While)
+@loses(n.With)
+def _lose_names(m: Machine, s: n.Node) -> None:
+    for name in sorted(names_bound([s])):
+        store_name(m, name, Unknown())
 
 
 @runs(n.AnnAssign)

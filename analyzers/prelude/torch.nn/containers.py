@@ -196,6 +196,8 @@ class ParameterList(Module):
         return self
 
     def extend(self, values):
+        if isinstance(values, torch.Tensor):
+            raise TypeError("ParameterList.extend should be called with an iterable, but got a tensor")
         for value in values:
             self.append(value)
         return self

@@ -7,6 +7,7 @@ from analyzers.domain.objects import Instance, Tensor
 from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import part_of
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import SHOWN
 from analyzers.machine.core.registries import misused
@@ -56,7 +57,7 @@ def stream_of_rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -
         return Stream((), Unknown(), lambda: part_of(m, tensor))
     size = tensor.shape[0] if tensor.shape else None
     if tensor.shape == ():
-        return Stream(())
+        raise PyRaise("TypeError", "iteration over a 0-d tensor")
     if size is None and unpack is not None:
         size = unpack
     if size is not None and size <= SHOWN:
