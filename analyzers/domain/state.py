@@ -18,7 +18,11 @@ from analyzers.domain.values import Func, Value
 T = TypeVar("T")
 
 Taken: TypeAlias = "Map[Loc, object]"
-"""By place, which of several ways was taken there: of a condition whether it came out true, else a number."""
+"""By place, which of several ways was taken there: of a condition whether it came out true, of `if` and
+its `elif`s `UNLISTED` where none of the cases that they list was met, else a number."""
+
+UNLISTED = "unlisted"
+"""Two or more conditions on one name, none of which holds, and no `else`: whoever wrote them met no such case."""
 
 BLOCK_BITS = 32
 """Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""

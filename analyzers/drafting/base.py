@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.state import Taken
+from analyzers.domain.state import UNLISTED, Taken
 from analyzers.machine.core.causes import Plain, Raised
 from analyzers.machine.core.events import Binding, CutShort, Event, Presumption
 from analyzers.report import Effect, Place, Severity
@@ -183,6 +183,13 @@ class Facts:
             for loc, way in event.taken.items():
                 if isinstance(way, bool) and others.get(loc) is not way:
                     yield loc, way
+
+    def is_unlisted(self, event: Raised) -> bool:
+        """Whether it takes a case that is none of those listed on the way to `event`; others pass its statement."""
+        others = self.run.passed.get((event.site.statement, event.site.visit))
+        return others is not None and any(
+            way == UNLISTED and others.get(loc) != UNLISTED for loc, way in event.taken.items()
+        )
 
     @property
     def saw_the_end(self) -> bool:

@@ -35,8 +35,11 @@ def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, .
 
 
 def _is_far_fetched(event: Raised, facts: Facts) -> bool:
-    """Whether an exception waits for more conditions to come out so than a run is likely to bring together."""
-    return not facts.is_certain(event) and len(list(facts.conditions_of(event))) > MOST_CONDITIONS
+    """Whether an exception waits for more conditions to come out so than a run is likely to bring together, or for a
+    case that `if` and `elif` do not list."""
+    if facts.is_certain(event):
+        return False
+    return len(list(facts.conditions_of(event))) > MOST_CONDITIONS or facts.is_unlisted(event)
 
 
 def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:

@@ -94,9 +94,11 @@ class Extent:
     began: list[int] = field(default_factory=list)
     """The last id before each current iteration of the user's loops."""
     expecting: int = 0
+    """How many enclosing blocks expect an exception."""
     contested: bool = False
     """Whether torch may refuse the current operator for another reason first, in other words."""
-    """How many enclosing blocks expect an exception."""
+    told_apart: str | None = None
+    """The name whose cases the `if` tells apart that the next `elif` belongs to."""
     hypothetical: int = 0
     """How many enclosing handlers run for an exception that was only possible."""
     enclosing_operator: str = ""

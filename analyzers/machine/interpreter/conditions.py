@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Instance
-from analyzers.domain.state import State
+from analyzers.domain.state import UNLISTED, State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import TYPE_GUARDS, model_of
@@ -16,6 +16,7 @@ from analyzers.machine.interpreter.names import lookup_env
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
 from analyzers.syntax import nodes as n
+from analyzers.syntax.cases import asked_about, is_elif
 
 
 def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list[State], Flow]:
@@ -136,13 +137,20 @@ def _plain_flag(value: Unknown) -> bool:
 
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
+    before, m.extent.told_apart = m.extent.told_apart, None
+    subject = asked_about(s.test) if before is not None or is_elif(s.orelse) else None
     yes, no, flow = condition(m, s.test, state)
+    if subject is not None and subject == before and not s.orelse and not m.frame.library:
+        for left in no:
+            left.taken = left.taken.set(m.loc_of(m.frame, s), UNLISTED)
     # Statements in a branch are visits of their own; the `if` itself has already completed by then.
     for branch, states in ((s.body, yes), (s.orelse, no)):
         if states:
+            m.extent.told_apart = subject if branch is s.orelse and is_elif(branch) else None
             # `elif a and b` is left in two ways: the states would double with each.
             step = run_block(m, branch, reduce_states(m, states) if len(states) > 1 else states)
             flow.normal += step.normal
             flow.take_exits(step)
+    m.extent.told_apart = None
     m.frame.statement = s
     return flow
