@@ -72,8 +72,20 @@ def search_path(exists: Exists, importer: str, name: str, *, moves: bool = False
     top = inside.pop()
     if name in STANDARD:
         return [top]
-    above = _above(exists, top, moves=moves)
+    above = [*_holding(top, name), *_above(exists, top, moves=moves)]
     return [top, *inside, *above, *(join(folder, "src") for folder in (top, *above))]
+
+
+def _holding(top: str, name: str) -> list[str]:
+    """What holds the folder `name` that `top` is or lies in: who imports from it by that name has it on the path."""
+    folder = top
+    for _ in range(FURTHEST):
+        if PurePosixPath(folder).name == name:
+            return [parent(folder)]
+        if not folder or parent(folder) == folder:
+            break
+        folder = parent(folder)
+    return []
 
 
 def _above(exists: Exists, top: str, *, moves: bool) -> list[str]:
