@@ -1,4 +1,4 @@
-"""The dotted paths that an expression names."""
+"""What trees name: dotted paths in expressions, names that statements bind, cases that conditions list."""
 
 from __future__ import annotations
 
@@ -36,3 +36,68 @@ def path_of(node: n.Node) -> str | None:
         return node.id
     before = path_of(node.value) if isinstance(node, n.Attribute) else None
     return f"{before}.{node.attr}" if isinstance(node, n.Attribute) and before is not None else None
+
+
+def names_bound(trees: Iterable[object]) -> frozenset[str]:
+    """The names that some trees assign to, the bodies of functions in them included."""
+    return frozenset(name for node in n.walk(trees) for name in _bound_by(node))
+
+
+def names_in(target: n.Expr) -> Iterator[str]:
+    """The names that a target binds: `a` and `b` in `a, (b, *c.d)`."""
+    match target:
+        case n.Name(id=name):
+            yield name
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts):
+            for element in elts:
+                yield from names_in(element)
+        case n.Starred(value=value):
+            yield from names_in(value)
+
+
+def _bound_by(node: n.Node) -> Iterator[str]:
+    match node:
+        case n.Assign(targets=targets):
+            for target in targets:
+                yield from names_in(target)
+        case n.AugAssign(target=target) | n.AnnAssign(target=target) | n.For(target=target):
+            yield from names_in(target)
+        case n.WithItem(target=target) if target is not None:
+            yield from names_in(target)
+        case n.NamedExpr():
+            yield from names_in(node.target)
+
+
+_EQUALITY = frozenset({"==", "is", "in"})
+
+
+def asked_about(test: n.Expr) -> str | None:
+    """The name or attribute that a condition compares with what is written there, if it does nothing else."""
+    match test:
+        case n.BoolOp(op="or", values=values):
+            subjects = {asked_about(value) for value in values}
+            return subjects.pop() if len(subjects) == 1 else None
+        case n.Compare(left=left, ops=(op,), comparators=(right,)) if op in _EQUALITY and _is_written_out(right):
+            return path_of(left)
+        case n.Call(func=n.Name(id="isinstance"), args=(subject, _)):
+            return path_of(subject)
+        case n.Call(func=n.Attribute(value=owner), args=args) if args and all(map(_is_written_out, args)):
+            return path_of(owner)
+    return None
+
+
+def is_elif(orelse: tuple[n.Stmt, ...]) -> bool:
+    return len(orelse) == 1 and isinstance(orelse[0], n.If)
+
+
+def _is_written_out(node: n.Expr) -> bool:
+    """Whether it is the name of a case: numbers count rounds as well, of which most are not listed."""
+    match node:
+        case n.Constant(value=value):
+            return isinstance(value, str)
+        case n.TupleExpr(elts=elts) | n.ListExpr(elts=elts) | n.SetExpr(elts=elts):
+            return all(map(_is_written_out, elts))
+        case n.Attribute(attr=attr):
+            # A member of an enumeration.
+            return attr.isupper() and path_of(node) is not None
+    return False

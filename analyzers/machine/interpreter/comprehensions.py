@@ -18,7 +18,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.subscripts import is_key
 from analyzers.machine.objects.truth import truth_of
 from analyzers.syntax import nodes as n
-from analyzers.syntax.bound import names_in
+from analyzers.syntax.paths import names_in
 
 _ELEMENTS = 128
 """The most elements built by a comprehension with several clauses; the rest are summarized."""

@@ -16,7 +16,7 @@ from analyzers.machine.interpreter.names import lookup_env
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
 from analyzers.syntax import nodes as n
-from analyzers.syntax.cases import asked_about, is_elif
+from analyzers.syntax.paths import asked_about, is_elif
 
 
 def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list[State], Flow]:

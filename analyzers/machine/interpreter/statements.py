@@ -14,7 +14,7 @@ from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
 from analyzers.machine.interpreter.targets import assign, delete, note_annotation, store_name
 from analyzers.machine.objects.truth import truth_of
 from analyzers.syntax import nodes as n
-from analyzers.syntax.bound import names_bound
+from analyzers.syntax.paths import names_bound
 
 
 @runs(n.Pass, n.Global, n.Nonlocal, n.ErrorStmt)

@@ -198,7 +198,9 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
     dtype: str | None = ""
     flags = [value for value in args.pos if isinstance(value, Const) and isinstance(value.value, bool)]
     copy = args.kw.get("copy", flags[1] if len(flags) > 1 else FALSE)
-    given = [value for value in (*args.pos, args.kw.get("dtype"), args.kw.get("other")) if value is not None]
+    named = args.kw.get("dtype")
+    given = [value for value in (*args.pos, named, args.kw.get("other")) if value is not None]
+    wanted = [value for value in given if isinstance(value, Unknown) and (value is named or _is_named_dtype(value))]
     for value in given:
         found = dtype_of(value)
         if found is not None:
@@ -207,14 +209,14 @@ def _to(m: Machine, owner: Ref, args: Args) -> Value:
         other = m.tensor(value)
         if other is not None:
             dtype = other.dtype
-        elif isinstance(value, Unknown) and value.type is None and not is_device(m, value):
+        elif isinstance(value, Unknown) and value.type is None and (value in wanted or not is_device(m, value)):
             dtype = None
     if args.open:
         dtype = None
     devices = [value for value in (*given, args.kw.get("device")) if value is not None and not dtype_of(value)]
     moves = None if args.open or any(may_be_elsewhere(m, value) for value in devices) else False
     made = cast(m, owner, dtype, "to", copy, args.kw.get("memory_format", NONE), moves)
-    if isinstance(made, Ref) and made != owner and any(_is_named_dtype(value) for value in given):
+    if isinstance(made, Ref) and made != owner and wanted:
         m.st.update(made.id, Tensor, lambda t: replace(t, dtype=None))
     return made
 
