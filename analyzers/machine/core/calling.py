@@ -109,6 +109,19 @@ def note_given(m: Machine, owner: Value, *values: Value) -> None:
         m.st.given = m.st.given.set(symbol, tuple(dict.fromkeys((*before, *now))))
 
 
+def note_part(m: Machine, owner: Value, value: Value) -> None:
+    """An unknown object was given this as an attribute or item of its own."""
+    note_given(m, owner, value)
+    if isinstance(owner, Unknown) and owner.symbol is not None and isinstance(value, Ref) and m.config.presumes:
+        symbol = ("parts", origin_of(owner.symbol))
+        m.st.given = m.st.given.set(symbol, (*m.st.given.get(symbol, ()), value.id))
+
+
+def parts_given(m: Machine, owner: Unknown) -> tuple[int, ...]:
+    """What was set as attributes and items of an unknown object, or of its parts."""
+    return tuple(dict.fromkeys(m.st.given.get(("parts", origin_of(owner.symbol)), ())))
+
+
 def origin_of(symbol: object) -> object:
     """The symbol of the unknown value of which this one is an attribute or item, or the result of a method."""
     while isinstance(symbol, tuple) and not isinstance(symbol[0], str):

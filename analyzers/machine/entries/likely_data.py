@@ -13,10 +13,10 @@ from analyzers.domain import truth
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.stand_ins import asked
-from analyzers.domain.values import TRUE, Ref, Unknown, Value
+from analyzers.domain.values import FALSE, TRUE, Ref, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
 from analyzers.machine.autograd.reachability import holds_graph, tensors_held
-from analyzers.machine.autograd.trainables import members
+from analyzers.machine.autograd.trainables import is_module, members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
 from analyzers.machine.core.machine import Machine
@@ -132,6 +132,13 @@ def unfreeze(m: Machine, model: Ref) -> None:
         m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad is False else t)
 
 
+def _unfreeze_parts(m: Machine, part: Unknown) -> None:
+    """An unknown part of a model learns: `model.layer4.requires_grad_(True)`."""
+    for ident in part.reach:
+        if is_module(m, Ref(ident)):
+            unfreeze(m, Ref(ident))
+
+
 def _leaf(m: Machine, value: Unknown) -> Ref:
     """What the program makes require grad is most likely a leaf, such as a weight of a model that nobody knows."""
     m.presume("what is made to require grad is a leaf", of_data=True)
@@ -146,13 +153,16 @@ class DataGuess(Guess):
     """A value whose methods only tensors have, or that was used as a tensor before."""
 
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
-        found = self._found(m, owner, name)
+        # What `requires_grad_` is of, its argument tells.
+        found = self._found(m, owner, name) if name != "requires_grad_" else None
         return None if found is None else get_attribute(m, found, name)
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         # It is models that are frozen.
         freezes = name == "requires_grad_" and args.get(0, "requires_grad", TRUE) != TRUE
         found = None if freezes else self._found(m, owner, name)
+        if name == "requires_grad_" and not freezes and m.config.presumes:
+            _unfreeze_parts(m, owner)
         if (
             found is None
             and name == "requires_grad_"
@@ -167,6 +177,8 @@ class DataGuess(Guess):
         if name != "requires_grad" or not m.config.presumes:
             m.record.unresolved.data = m.record.unresolved.data or name == "requires_grad"
             return False
+        if value != FALSE:
+            _unfreeze_parts(m, owner)
         found = tensor_for(m, owner, keeps=False)
         if found is not None:
             set_attribute(m, found, name, value)

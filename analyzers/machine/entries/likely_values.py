@@ -27,7 +27,7 @@ from analyzers.machine.autograd.saved_tensors import save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import call
+from analyzers.machine.core.calling import call, parts_given
 from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
@@ -121,6 +121,8 @@ def _stand_in(
         model = _model(m, parts)
         if role is Role.NETWORK:
             _set_trained(m, model, None)
+        if isinstance(value, Unknown):
+            _take_over(m, model, value)
         return model
     if role is Role.OPTIMIZER:
         return _optimizer(m, name, value, loc, env)
@@ -156,6 +158,13 @@ def _model(m: Machine, parts: Sequence[str] = ()) -> Value:
         for ident in weights(m, model):
             m.st.put(ident, _of_unknown_past(m, ident, tensor_at(m, ident)))
     return model
+
+
+def _take_over(m: Machine, model: Value, value: Unknown) -> None:
+    """Modules that were set on something before it was taken for a model are parts of it: a new head."""
+    for ident in parts_given(m, value):
+        if is_module(m, Ref(ident)):
+            set_attribute(m, model, f"<part {ident}>", Ref(ident))
 
 
 def _of_unknown_past(m: Machine, ident: int, tensor: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from analyzers.domain.values import (
     Value,
 )
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import call, note_given, unknown_call
+from analyzers.machine.core.calling import call, note_part, unknown_call
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
@@ -61,7 +61,7 @@ def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
         if any(guess.set_attribute(m, owner, name, value) for guess in GUESSES):
             return
         havoc_value(m, owner)
-        note_given(m, owner, value)
+        note_part(m, owner, value)
     if owner == NONE:
         raise none_used(m, NONE, "AttributeError", f"'NoneType' object has no attribute '{name}'")
 

@@ -8,7 +8,7 @@ from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj
 from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import call, note_given, used_unseen
+from analyzers.machine.core.calling import call, note_part, used_unseen
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_written
 from analyzers.machine.core.machine import Machine
@@ -152,7 +152,7 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
         if isinstance(owner, Unknown) and owner.type is None:
             m.record.unresolved.data = True
             havoc_written(m, owner)
-            note_given(m, owner, value)
+            note_part(m, owner, value)
             for ident in owner.reach:
                 if isinstance(m.st.find(ident), ListObj | DictObj):
                     set_item(m, Ref(ident), Unknown(), value)

@@ -33,17 +33,19 @@ class TargetNetworks:
 @hears(WriteBegins)
 def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
     """A tensor is written: if it shares a parameter's memory, and a trained parameter went into the new value, it is a
-    follower."""
+    follower. What an optimizer holds itself, and is written from itself, follows nobody."""
+    trained = m.notebook(TargetNetworks).trained
     tensor = m.st.find(signal.ident)
     if (
-        not m.notebook(TargetNetworks).trained
+        not trained
         or not isinstance(tensor, Tensor)
         or tensor.storage in m.notebook(TargetNetworks).storages
+        or tensor.lineage in trained
     ):
         return
     queue = list(signal.parents)
     for step in queue:
-        if step in m.notebook(TargetNetworks).trained:
+        if step in trained:
             m.notebook(TargetNetworks).storages.add(tensor.storage)
             return
         if len(queue) < NEAR:

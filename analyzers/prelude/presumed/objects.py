@@ -12,13 +12,13 @@ class Model(torch.nn.Module):
         self.register_parameter("<any>", torch.nn.Parameter(torch.empty(0)))
 
     def __getitem__(self, index):
-        return self._modules[str(index)] if str(index) in self._modules else autograd_machine.unknown()
+        return self._modules[str(index)] if str(index) in self._modules else autograd_machine.unknown(self)
 
     def __setitem__(self, index, module):
         self._modules[str(index)] = module
 
     def __iter__(self):
-        return iter(autograd_machine.unknown())
+        return iter(autograd_machine.unknown(self))
 
     def forward(self, *args, **kwargs):
         return autograd_machine.presumed_output(*autograd_machine.parameters(self), *args, *kwargs.values())
