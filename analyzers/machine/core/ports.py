@@ -75,6 +75,9 @@ class LikelyValues:
         """Whether a value is part of what a network consists of: a module, or a tensor that requires grad."""
         return False
 
+    def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
+        """An attribute of a module was set."""
+
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         """What a call to something unknown most likely returns."""
         return None

@@ -69,12 +69,17 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
 
 def _is_undecided_model(m: Machine, value: Value) -> bool:
     """Whether this is a module of a library of which nothing says whether it learns: it may be a transform."""
-    found = m.obj(value)
-    cls = m.st.get(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
-    if not isinstance(cls, ClassObj) or not cls.module.startswith("<prelude>/presumed/"):
+    if not _stands_in(m, value):
         return False
     tensors = [m.st.find(ident) for ident in weights(m, value)]
     return bool(tensors) and all(isinstance(one, Tensor) and one.requires_grad is None for one in tensors)
+
+
+def _stands_in(m: Machine, value: Value) -> bool:
+    """Whether this stands for a model that nobody knows."""
+    found = m.obj(value)
+    cls = m.st.get(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
+    return isinstance(cls, ClassObj) and cls.module.startswith("<prelude>/presumed/")
 
 
 def _is_of_itself(m: Machine, name: str, value: Value) -> bool:
@@ -116,6 +121,9 @@ def _stand_in(
     held = _passed_on(m, role, value)
     if held is not None:
         return held
+    whole = _whole_of(m, value) if role in _MODELS else ()
+    if len(whole) > 1:
+        return value
     if role in _MODELS:
         m.presume(f"`{name}` is {'a model' if role is Role.NETWORK else 'a model that learns'}", loc)
         model = _model(m, parts)
@@ -123,6 +131,9 @@ def _stand_in(
             _set_trained(m, model, None)
         if isinstance(value, Unknown):
             _take_over(m, model, value)
+        for owner in whole:
+            _set_trained(m, model, None)
+            set_attribute(m, owner, f"<part {loc.start}>", model)
         return model
     if role is Role.OPTIMIZER:
         return _optimizer(m, name, value, loc, env)
@@ -158,6 +169,12 @@ def _model(m: Machine, parts: Sequence[str] = ()) -> Value:
         for ident in weights(m, model):
             m.st.put(ident, _of_unknown_past(m, ident, tensor_at(m, ident)))
     return model
+
+
+def _whole_of(m: Machine, value: Value) -> tuple[Ref, ...]:
+    """The models that something unknown is a part of: `block` of `block = model.layers[-1]`."""
+    reach = value.reach if isinstance(value, Unknown) else ()
+    return tuple(Ref(ident) for ident in reach if _stands_in(m, Ref(ident)))
 
 
 def _take_over(m: Machine, model: Value, value: Unknown) -> None:
@@ -365,6 +382,10 @@ class ByRole(LikelyValues):
 
     def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
         return passed_on(m, value, count)
+
+    def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
+        if m.config.presumes and says_nothing(value) and _stands_in(m, owner):
+            unfreeze(m, owner)
 
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         return _made_outside(m, func, args)

@@ -15,7 +15,7 @@ class Model(torch.nn.Module):
         return self._modules[str(index)] if str(index) in self._modules else autograd_machine.unknown(self)
 
     def __setitem__(self, index, module):
-        self._modules[str(index)] = module
+        setattr(self, str(index), module)
 
     def __iter__(self):
         return iter(autograd_machine.unknown(self))

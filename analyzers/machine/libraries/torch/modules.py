@@ -277,6 +277,7 @@ class ModuleModel(ClassModel):
         return None
 
     def store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
+        PORTS.likely.replaced(m, owner, value)
         return _store_attribute(m, owner, found, name, value)
 
     def delete(self, m: Machine, owner: Ref, found: Instance, name: str) -> None:
