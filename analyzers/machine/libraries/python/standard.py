@@ -299,10 +299,11 @@ def _namedtuple(m: Machine, args: Args) -> Value:
     if isinstance(fields, Const) and isinstance(fields.value, str):
         names = fields.value.replace(",", " ").split()
     else:
-        for item in stream_of(m, fields).drained(m).items:
-            inner = item.items[0] if isinstance(item, Tup) and item.items else item
-            if isinstance(inner, Const):
-                names.append(str(inner.value))
+        stream = stream_of(m, fields).drained(m)
+        inner = [item.items[0] if isinstance(item, Tup) and item.items else item for item in stream.items]
+        names = [str(one.value) for one in inner if isinstance(one, Const)]
+        if stream.rest is not None or len(names) < len(inner):
+            return Unknown(None, m.fresh(), None, reach_of(*args.all()))
     ident = m.fresh()
     title = str(name.value) if isinstance(name, Const) else "tuple"
     m.st.put(
