@@ -81,7 +81,9 @@ def asked_about(test: n.Expr) -> str | None:
             return path_of(left)
         case n.Call(func=n.Name(id="isinstance"), args=(subject, _)):
             return path_of(subject)
-        case n.Call(func=n.Attribute(value=owner), args=args) if args and all(map(_is_written_out, args)):
+        case n.Call(func=n.Attribute(value=owner, attr="startswith" | "endswith"), args=(part,)) if _is_written_out(
+            part
+        ):
             return path_of(owner)
     return None
 

@@ -114,12 +114,14 @@ def note_part(m: Machine, owner: Value, value: Value) -> None:
     note_given(m, owner, value)
     if isinstance(owner, Unknown) and owner.symbol is not None and isinstance(value, Ref) and m.config.presumes:
         symbol = ("parts", origin_of(owner.symbol))
-        m.st.given = m.st.given.set(symbol, (*m.st.given.get(symbol, ()), value.id))
+        before = m.st.given.get(symbol, ())
+        if value.id not in before:
+            m.st.given = m.st.given.set(symbol, (*before, value.id))
 
 
 def parts_given(m: Machine, owner: Unknown) -> tuple[int, ...]:
     """What was set as attributes and items of an unknown object, or of its parts."""
-    return tuple(dict.fromkeys(m.st.given.get(("parts", origin_of(owner.symbol)), ())))
+    return m.st.given.get(("parts", origin_of(owner.symbol)), ())
 
 
 def origin_of(symbol: object) -> object:

@@ -97,8 +97,8 @@ class Extent:
     """How many enclosing blocks expect an exception."""
     contested: bool = False
     """Whether torch may refuse the current operator for another reason first, in other words."""
-    told_apart: str | None = None
-    """The name whose cases the `if` tells apart that the next `elif` belongs to."""
+    told_apart: tuple[n.Node, str] | None = None
+    """An `elif`, and the name whose cases the `if` before it tells apart."""
     hypothetical: int = 0
     """How many enclosing handlers run for an exception that was only possible."""
     enclosing_operator: str = ""

@@ -133,7 +133,7 @@ def _stand_in(
             _take_over(m, model, value)
         for owner in whole:
             _set_trained(m, model, None)
-            set_attribute(m, owner, f"<part {loc.start}>", model)
+            _add_part(m, owner, model)
         return model
     if role is Role.OPTIMIZER:
         return _optimizer(m, name, value, loc, env)
@@ -181,7 +181,12 @@ def _take_over(m: Machine, model: Value, value: Unknown) -> None:
     """Modules that were set on something before it was taken for a model are parts of it: a new head."""
     for ident in parts_given(m, value):
         if is_module(m, Ref(ident)):
-            set_attribute(m, model, f"<part {ident}>", Ref(ident))
+            _add_part(m, model, Ref(ident))
+
+
+def _add_part(m: Machine, model: Value, part: Value) -> None:
+    """Under a name that nobody uses."""
+    set_attribute(m, model, f"<part {m.fresh()}>", part)
 
 
 def _of_unknown_past(m: Machine, ident: int, tensor: Tensor) -> Tensor:

@@ -137,20 +137,22 @@ def _plain_flag(value: Unknown) -> bool:
 
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
-    before, m.extent.told_apart = m.extent.told_apart, None
+    before = m.extent.told_apart
     subject = asked_about(s.test) if before is not None or is_elif(s.orelse) else None
+    is_last = not s.orelse and before is not None and before[0] is s and before[1] == subject
     yes, no, flow = condition(m, s.test, state)
-    if subject is not None and subject == before and not s.orelse and not m.frame.library:
+    if is_last and not m.frame.library:
         for left in no:
             left.taken = left.taken.set(m.loc_of(m.frame, s), UNLISTED)
     # Statements in a branch are visits of their own; the `if` itself has already completed by then.
     for branch, states in ((s.body, yes), (s.orelse, no)):
         if states:
-            m.extent.told_apart = subject if branch is s.orelse and is_elif(branch) else None
+            asks = branch is s.orelse and is_elif(branch)
+            m.extent.told_apart = (branch[0], subject) if asks and subject is not None else None
             # `elif a and b` is left in two ways: the states would double with each.
             step = run_block(m, branch, reduce_states(m, states) if len(states) > 1 else states)
             flow.normal += step.normal
             flow.take_exits(step)
-    m.extent.told_apart = None
+    m.extent.told_apart = before
     m.frame.statement = s
     return flow

@@ -46,11 +46,9 @@ class GradScaler:
         with torch.no_grad():
             for group in optimizer.param_groups:
                 for p in group["params"]:
-                    # Torch looks at the gradients there are; one that may be there is no reason to refuse.
-                    if not autograd_machine.surely(p.grad is None):
-                        found = True
                     if p.grad is not None:
                         autograd_machine.write(p.grad)
+                        found = True
         self._checked[optimizer] = found
         self._stages[optimizer] = "unscaled"
 
