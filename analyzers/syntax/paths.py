@@ -39,7 +39,7 @@ def path_of(node: n.Node) -> str | None:
 
 
 def names_bound(trees: Iterable[object]) -> frozenset[str]:
-    """The names that some trees assign to, the bodies of functions in them included."""
+    """The names that the statements in some trees bind, in the bodies of functions in them too."""
     return frozenset(name for node in n.walk(trees) for name in _bound_by(node))
 
 
@@ -66,6 +66,10 @@ def _bound_by(node: n.Node) -> Iterator[str]:
             yield from names_in(target)
         case n.NamedExpr():
             yield from names_in(node.target)
+        case n.FunctionHead(name=name) | n.ClassDef(name=name) | n.ExceptHandler(name=str(name)):
+            yield name
+        case n.Import(names=names) | n.ImportFrom(names=names):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in names)
 
 
 _EQUALITY = frozenset({"==", "is", "in"})

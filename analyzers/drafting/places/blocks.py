@@ -13,6 +13,8 @@ from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Facts
 from analyzers.drafting.places.tree import at, indentation, path_to, walk
 from analyzers.syntax import nodes as n
+from analyzers.syntax.paths import names_bound
+from analyzers.syntax.paths import names_in as targets_in
 
 Spot: TypeAlias = tuple[Loc, n.Node]
 
@@ -72,44 +74,17 @@ def names_of(facts: Facts, spot: Spot) -> set[str]:
 
 
 def bound_in(node: n.Node) -> set[str]:
-    """The names that a statement binds, its inner functions' own included."""
-    found: set[str] = set()
+    """The names that a statement binds or deletes, its inner functions' and comprehensions' own included."""
+    found = set(names_bound([node]))
     for inner in walk(node):
         match inner:
-            case n.Assign(targets=targets):
-                found |= {part.id for t in targets for part in _parts(t)}
-            case (
-                n.AugAssign(target=target)
-                | n.AnnAssign(target=target)
-                | n.For(target=target)
-                | n.NamedExpr(target=target)
-                | n.Comprehension(target=target)
-            ):
-                found |= {part.id for part in _parts(target)}
-            case n.With(items=items):
-                found |= {part.id for item in items if item.target is not None for part in _parts(item.target)}
+            case n.Comprehension(target=target):
+                found |= set(targets_in(target))
             case n.Delete(targets=targets):
-                found |= {part.id for t in targets for part in _parts(t)}
-            case n.FunctionHead() | n.ClassDef():
-                found.add(inner.name)
+                found |= {name for target in targets for name in targets_in(target)}
             case n.Arg(name=name):
                 found.add(name)
-            case n.Import(names=names) | n.ImportFrom(names=names):
-                found |= {(alias.asname or alias.name).partition(".")[0] for alias in names}
-            case n.ExceptHandler(name=str(name)):
-                found.add(name)
     return found
-
-
-def _parts(target: n.Node) -> Iterator[n.Name]:
-    match target:
-        case n.Name():
-            yield target
-        case n.TupleExpr(elts=parts) | n.ListExpr(elts=parts):
-            for part in parts:
-                yield from _parts(part)
-        case n.Starred(value=value):
-            yield from _parts(value)
 
 
 def plainly_bound(node: n.Node) -> set[str]:
