@@ -13,6 +13,7 @@ from analyzers.machine.autograd.backward import are_open, check_inputs, check_ro
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.writes import contested
 from analyzers.machine.core.causes import UNUSED, Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import GradientRead, tell
@@ -69,9 +70,11 @@ def differentiate(
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
         elif allow_unused is False:
-            raise m.throw(
-                "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)
-            )
+            # An output that is no scalar is refused first.
+            with contested(m, walk.may_have_raised):
+                raise m.throw(
+                    "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)
+                )
         else:
             trail = Lineage(UNUSED, m.here(), (tensor.lineage,) if tensor.lineage else (), None, m.via())
             results.append(Const(None, trail) if allow_unused else Unknown())

@@ -72,6 +72,9 @@ def record_call(m: Machine, step: Step) -> truth.Truth:
 
 def cut_of(m: Machine, row: Row, step: Step, dtype: str | None) -> Cut | None:
     operands = [i for ids in step.inputs.values() for i in ids]
+    if row.base.startswith("new_") or row.base.endswith("_like"):
+        # It is made of sizes and a dtype alone.
+        return None
     if row.kind == "no-grad":
         return lost_graph(m, operands, "no-derivative")
     if can_require_grad(dtype) is False:

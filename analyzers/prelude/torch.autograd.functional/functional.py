@@ -1,3 +1,4 @@
+import autograd_machine
 import torch
 
 
@@ -22,14 +23,14 @@ def _found(outputs, inputs, grads, create_graph, retain_graph):
     """The gradients; None for an input that was not used."""
     wanted = [o for o in outputs if o.requires_grad]
     given = None if grads is None else [g for o, g in zip(outputs, grads) if o.requires_grad]
-    if len(wanted) == 0:
+    if autograd_machine.surely(len(wanted) == 0):
         return [None for _ in inputs]
     return torch.autograd.grad(wanted, inputs, given, retain_graph, create_graph, allow_unused=True)
 
 
 def _gradients(outputs, inputs, grads, create_graph, retain_graph=None):
     found = _found(outputs, inputs, grads, create_graph, retain_graph)
-    return tuple([torch.zeros_like(i) if g is None else g for g, i in zip(found, inputs)])
+    return tuple([torch.zeros_like(i) if autograd_machine.surely(g is None) else g for g, i in zip(found, inputs)])
 
 
 def _rows(out, given, create_graph):

@@ -315,7 +315,9 @@ def _gradients(m: Machine, node: Node, payload: Tup, result: Value) -> list[Valu
     if isinstance(result, Unknown) or isinstance(m.obj(result), ListObj):
         return [Unknown() for _ in node.edges]
     given = list(result.items) if isinstance(result, Tup) else [result]
-    if all(g == NONE for g in given[expected:]):
+    if all(g == NONE or isinstance(g, Unknown) for g in given[expected:]):
+        if any(isinstance(g, Unknown) for g in given[expected:]):
+            m.may_raise()
         del given[expected:]
     if len(given) != expected and m.record.supposes_counts:
         return [Unknown() for _ in node.edges]
