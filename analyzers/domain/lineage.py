@@ -55,7 +55,8 @@ class Lineage:
     """One step: `what` names the operation, `parents` are the trails of what it was made from.
 
     `cut` says that a value with a graph went in and one without came out, and how. `attached`: what came out surely
-    requires grad; `doubted`: nobody knows whether it does.
+    requires grad; `doubted`: nobody knows whether it does; `unrecorded`: gradients were disabled, and nobody knows
+    whether what went in had a graph.
     """
 
     what: str
@@ -65,6 +66,7 @@ class Lineage:
     via: tuple[Loc, ...] = ()
     attached: bool = False
     doubted: bool = False
+    unrecorded: bool = False
 
     def walk(self, limit: int = 4000) -> Iterator[Lineage]:
         """The trail, nearest steps first, each once."""

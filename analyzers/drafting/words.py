@@ -49,6 +49,8 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
             return f"{source} makes a copy without the graph"
         case "rewrapped":
             return f"{source} creates a new leaf"
+    if step.unrecorded:
+        return f"{source} runs with gradients disabled"
     return f"{source} turns tensors into plain numbers, which carry no graph"
 
 

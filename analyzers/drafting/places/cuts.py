@@ -17,10 +17,12 @@ FACTORIES = {
 
 
 def cuts(lineage: Lineage | None, limit: int = 4000) -> list[Lineage]:
-    """Where the graph was cut, nearest first; nothing beyond a cut is examined."""
+    """Where the graph was cut, nearest first; nothing beyond a cut is examined. Where it surely was nowhere, where it
+    was if there was one."""
     if lineage is None:
         return []
     found: dict[tuple[Loc | None, str | None], Lineage] = {}
+    unrecorded: dict[Loc, Lineage] = {}
     maybe: dict[Loc, Lineage] = {}
     seen: set[int] = set()
     queue = [lineage]
@@ -31,14 +33,17 @@ def cuts(lineage: Lineage | None, limit: int = 4000) -> list[Lineage]:
         if step.cut is not None and step.loc is not None:
             found.setdefault((step.loc, step.cut), step)
             continue
+        if step.unrecorded and step.loc is not None:
+            unrecorded.setdefault(step.loc, step)
         if step.what in LEAVES_TORCH and step.loc is not None and _of_tensors(step):
             maybe.setdefault(step.loc, step)
         queue.extend(step.parents)
-    return list(found.values()) or list(maybe.values())
+    return list(found.values()) or list(unrecorded.values()) or list(maybe.values())
 
 
 def _of_tensors(step: Lineage) -> bool:
-    return any(p.what not in LEAVES_TORCH and p.what not in FACTORIES and p.loc is not None for p in step.parents)
+    numbers = LEAVES_TORCH | FACTORIES | {"?"}
+    return any(parent.what not in numbers and parent.loc is not None for parent in step.parents)
 
 
 def leaves(lineage: Lineage | None) -> list[Lineage]:

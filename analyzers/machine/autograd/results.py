@@ -55,7 +55,8 @@ def new_result(
     m.st.put(storage, Storage())
     counter = m.fresh()
     m.st.put(counter, Counter())
-    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True, requires is None)
+    unrecorded = cut is None and step.requires is None and (m.st.grad is False or m.st.inference is True)
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True, requires is None, unrecorded)
     edge = None
     if requires is not False:
         edge = Edge(node, output) if node is not None else Edge()

@@ -231,11 +231,11 @@ class GradTaken:
 
 @dataclass(slots=True)
 class FollowerReached:
-    """A backward reached, from `node`, parameters of a network that is a copy of a trained one or tracks it."""
+    """A backward reached parameters of a network that is a copy of a trained one or tracks it, each from a node."""
 
     site: Site
     leaves: tuple[int, ...]
-    node: Node
+    nodes: tuple[Node, ...]
 
 
 @dataclass(slots=True)

@@ -75,7 +75,7 @@ def _note_followers(m: Machine, users: Mapping[int, int]) -> None:
             if copied or tensor.storage in m.notebook(TargetNetworks).storages:
                 found.append(leaf)
     if found:
-        m.note(FollowerReached(m.site(), tuple(found), m.node(users[found[-1]])))
+        m.note(FollowerReached(m.site(), tuple(found), tuple(m.node(users[leaf]) for leaf in found)))
 
 
 COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})

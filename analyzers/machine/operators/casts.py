@@ -17,6 +17,9 @@ from analyzers.machine.operators.recording import step_of
 from analyzers.ops import table
 from analyzers.ops.table import Row
 
+NEAR = 20
+"""The most steps of a trail that are looked at for a cut."""
+
 
 @kernel("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
 def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
@@ -56,7 +59,7 @@ def cast(
     if stays and moves is False:
         return value
     copies = _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
-    copies = m.config.presumes if stays else copies or _changes_order(tensor, form)
+    copies = (m.config.presumes and not _was_cut(tensor)) if stays else copies or _changes_order(tensor, form)
     if stays and copies:
         m.presume("this is another device than the tensor's")
     if dtype is not None and tensor.dtype is not None and copies:
@@ -86,6 +89,11 @@ def cast(
         made.edge = Edge()
         made.aliases = (value.id,)
     return result
+
+
+def _was_cut(tensor: Tensor) -> bool:
+    """Whether a tensor is made of what had a graph, and is where that was: `net(x).detach().requires_grad_()`."""
+    return tensor.lineage is not None and any(step.cut is not None for step in tensor.lineage.walk(NEAR))
 
 
 def _keeps_order(tensor: Tensor, form: Value) -> bool:

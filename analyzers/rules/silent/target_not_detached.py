@@ -254,13 +254,14 @@ def _followers(facts: Facts) -> Iterator[_Said]:
         return
     for event in facts.of(FollowerReached):
         left = frozenset(event.leaves) - own
-        if not left or not own or _looked_at(facts, left) or event.node.loc is None:
+        node = next((node for leaf, node in zip(event.leaves, event.nodes, strict=True) if leaf in left), None)
+        if node is None or not own or _looked_at(facts, left) or node.loc is None:
             continue
-        loc = outside_forward(facts, event.node.loc, event.node.via)
+        loc = outside_forward(facts, node.loc, node.via)
         message = (
             f"{said(facts, loc)} is computed by a copy that is never trained, and backward adds gradients to that copy"
         )
-        target = _expression(facts, loc) if loc == event.node.loc else None
+        target = _expression(facts, loc) if loc == node.loc else None
         yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")], target
 
 

@@ -229,7 +229,7 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
     step = found[0]
     assert step.loc is not None
-    is_mode = step.cut in {"no-grad", "inference"} and differentiation(facts, step.loc) is None
+    is_mode = (step.unrecorded or step.cut in {"no-grad", "inference"}) and differentiation(facts, step.loc) is None
     off = switched_off(facts, step) if is_mode else None
     switch: list[Note] = [(off[0], "gradients are disabled here")] if off is not None else []
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
