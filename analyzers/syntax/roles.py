@@ -54,13 +54,14 @@ class _Uses:
     """What is done with one name: it is called, methods of it are, it is annotated.
 
     `made`: a call gives it; `moved`: by way of a method that modules have, and return themselves from. `has_parts`:
-    attributes of it are modules.
+    attributes of it are modules. `part_of`: the name of which it is an attribute or item.
     """
 
     called: bool = False
     made: bool = False
     moved: bool = False
     has_parts: bool = False
+    part_of: str = ""
     methods: set[str] = field(default_factory=set)
     annotation: str = ""
 
@@ -80,6 +81,9 @@ def roles_in(
         _collect(uses, [function], function.locals)
     for name in parts_in(trees):
         uses.setdefault(name, _Uses()).has_parts = True
+    for use in uses.values():
+        # What is taken from what a call gave is made by it.
+        use.made = use.made or (use.part_of in uses and uses[use.part_of].made)
     trains = any("backward" in use.methods for use in uses.values())
     found = ((name, _role(name, uses[name], trains) or _kept(name, uses[name], of_module)) for name in uses)
     return {name: role for name, role in found if role is not None and name in own}
@@ -121,6 +125,12 @@ def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[s
                 use.moved = use.moved or (
                     isinstance(func, n.Attribute) and func.attr in _RETURN_ITSELF and isinstance(func.value, n.Call)
                 )
+            case n.Assign(targets=(target,), value=n.Attribute() | n.Subscript() as value) if (
+                name := dotted(target)
+            ) not in {"", *bound}:
+                use, root = uses.setdefault(name, _Uses()), _root(value)
+                use.made = use.made or isinstance(root, n.Call)
+                use.part_of = root.id if isinstance(root, n.Name) else ""
             case n.Arg(name=name, annotation=annotation) if annotation is not None and name not in bound:
                 uses.setdefault(name, _Uses()).annotation = _last_name(annotation)
 
@@ -128,6 +138,13 @@ def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[s
 def computes(method: str) -> bool:
     """Whether a method of a module most likely computes as the module does when it is called."""
     return bool(_OF_MODULES.fullmatch(method))
+
+
+def _root(node: n.Expr) -> n.Expr:
+    """What an attribute or item is of, in the end: `make()` of `make().layers[0].body`."""
+    while isinstance(node, n.Attribute | n.Subscript):
+        node = node.value
+    return node
 
 
 def _part(node: n.Expr) -> tuple[str, str] | None:
@@ -167,6 +184,8 @@ def _role(name: str, use: _Uses, trains: bool) -> Role | None:
         return Role.MODEL
     if use.called and methods & _STATE_METHODS:
         return Role.MODEL
+    if methods & _MODULE_METHODS and name != "self":
+        return Role.NETWORK
     return Role.NETWORK if use.called and trains and _MODEL_NAME.fullmatch(plain) else None
 
 

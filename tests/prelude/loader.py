@@ -288,6 +288,7 @@ def stub(world):
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
     machine.presume_trained = lambda parameters: None
+    machine.layers = lambda modules: modules
     machine.stands_for_many = lambda parameter: False
     for in_bulk in (
         "take_step", "none_surely_sparse", "clear_gradients", "write_gradients", "set_training", "set_requires_grad",

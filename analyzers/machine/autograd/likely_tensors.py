@@ -54,6 +54,14 @@ def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage, kept: tupl
     return made
 
 
+class PresumedParameters:
+    """The parameters of presumed models, and those of them that an output was computed with."""
+
+    def __init__(self) -> None:
+        self.made: set[int] = set()
+        self.computed: set[int] = set()
+
+
 def leads_anywhere(node: Node) -> bool:
     """Whether a node stands for what unknown code computed, which may be of anything."""
     return node.what == "?"

@@ -34,6 +34,9 @@ def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
 def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     """`t.requires_grad = value` and `t.requires_grad_(value)`."""
     tensor = _as_last_regenerated(m, ref.id)
+    if stands_for_many(m, tensor) and tuple(m.extent.iterations) in m.extent.picking:
+        # A loop that picks some of them, by name, by number: those it leaves are as they were.
+        on = truth.join(tensor.requires_grad, on)
     if tensor.presumed and tensor.is_leaf is False:
         return  # that it is a result is presumed, and the program says otherwise
     if on is not True and tensor.requires_grad is not False and tensor.is_leaf is False:
@@ -75,6 +78,11 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         m.note(FlagSet(m.site(), ref.id, tensor.lineage))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
+
+
+def stands_for_many(m: Machine, tensor: Tensor) -> bool:
+    """Whether this stands for all parameters of a presumed model."""
+    return m.config.presumes and tensor.parameter and tensor.shape is None
 
 
 def _as_last_regenerated(m: Machine, ident: int) -> Tensor:

@@ -10,7 +10,7 @@ from analyzers.domain.values import NONE, Const, Unknown, Value
 @dataclass(slots=True)
 class Args:
     """The arguments of one call. `open`: there may be more, positional or named; `more`, if set, limits the possible
-    names."""
+    names. `rest` stands for any number of positional ones, if something is known of them."""
 
     pos: list[Value] = field(default_factory=list)
     kw: dict[str, Value] = field(default_factory=dict)
@@ -18,6 +18,7 @@ class Args:
     more: frozenset[Value] | None = None
     called: str = ""
     """The dotted name of the library function being called."""
+    rest: Value | None = None
 
     def get(self, index: int, name: str, default: Value | None = None) -> Value:
         """A builtin's parameter, by position or name."""
@@ -30,10 +31,11 @@ class Args:
         return default if default is not None else NONE
 
     def all(self) -> list[Value]:
-        return [*self.pos, *self.kw.values()]
+        rest = [] if self.rest is None else [self.rest]
+        return [*self.pos, *rest, *self.kw.values()]
 
     def prepend(self, value: Value) -> Args:
-        return Args([value, *self.pos], self.kw, self.open, self.more)
+        return Args([value, *self.pos], self.kw, self.open, self.more, rest=self.rest)
 
     def may_name(self, name: str) -> bool:
         """Whether a parameter with no visible argument may still have been passed one."""

@@ -97,6 +97,8 @@ class Extent:
     """How many enclosing blocks expect an exception."""
     contested: bool = False
     """Whether torch may refuse the current operator for another reason first, in other words."""
+    picking: set[tuple[Round, ...]] = field(default_factory=set)
+    """The rounds of the program's loops in which an `if` was met, where values are presumed."""
     told_apart: tuple[n.Node, str] | None = None
     """An `elif`, and the name whose cases the `if` before it tells apart."""
     hypothetical: int = 0

@@ -78,6 +78,10 @@ class LikelyValues:
     def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
         """An attribute of a module was set."""
 
+    def picked(self, m: Machine, items: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Items that were picked from a sequence by their places."""
+        return items
+
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         """What a call to something unknown most likely returns."""
         return None

@@ -82,16 +82,14 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
         made = plain(m, flag, GUESS)
     elif sure or is_loaded(m, value.symbol):
         made = plain(m)
-    elif _is_passed(value.symbol):
-        made = plain(m, what=GUESS)
     else:
-        made = plain(m, None)
+        made = plain(m, what=GUESS)
     if value.symbol is not None:
         m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
     return made
 
 
-def plain(m: Machine, requires: truth.Truth = False, what: str = "?") -> Ref:
+def plain(m: Machine, requires: truth.Truth = False, what: str = "loaded") -> Ref:
     """A tensor without a graph, or anything made of such; None for `requires` if it may be no data, but a result."""
     made = m.new_tensor(None, None, requires_grad=requires, lineage=m.trail(what, ()))
     m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
@@ -110,7 +108,7 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
         m.record.unresolved.data = True
         return None
     m.presume("what is computed from data are data", of_data=True)
-    made = plain(m, None if isinstance(func, Unknown) else False)
+    made = plain(m, what=GUESS) if isinstance(func, Unknown) else plain(m)
     memories = {
         ident if one.base is None else one.base
         for ident, one in zip(reach, found, strict=True)

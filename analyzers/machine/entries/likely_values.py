@@ -22,7 +22,8 @@ from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj,
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.graph import edge_to, refreshed
-from analyzers.machine.autograd.likely_tensors import presumed_loss, with_graph
+from analyzers.machine.autograd.likely_tensors import PresumedParameters, presumed_loss, with_graph
+from analyzers.machine.autograd.requires_grad import stands_for_many
 from analyzers.machine.autograd.saved_tensors import save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
@@ -167,6 +168,7 @@ def _model(m: Machine, parts: Sequence[str] = ()) -> Value:
     if isinstance(found, Instance) and isinstance(model, Ref):
         m.st.put(model.id, Instance(found.cls, found.attrs, True))
         for ident in weights(m, model):
+            m.notebook(PresumedParameters).made.add(ident)
             m.st.put(ident, _of_unknown_past(m, ident, tensor_at(m, ident)))
     return model
 
@@ -302,6 +304,7 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     """The result of a presumed model: a tensor, or anything that contains some."""
     PORTS.python.run_callbacks(m)
     operands = [part for value in args.pos for part in _tensors_in(m, value)]
+    m.notebook(PresumedParameters).computed.update(part.id for part in operands)
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None
     lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
@@ -344,9 +347,45 @@ def _tensors_in(m: Machine, value: Value) -> list[Ref]:
 
 @answers("autograd_machine.stands_for_many")
 def _stands_for_many(m: Machine, args: Args) -> Value:
-    """Whether a parameter stands for all those of a presumed model."""
     tensor = m.tensor(args.get(0, "parameter"))
-    return Const(m.config.presumes and tensor is not None and tensor.parameter and tensor.shape is None)
+    return Const(tensor is not None and stands_for_many(m, tensor))
+
+
+def _one_of_many(m: Machine, item: Value) -> Value:
+    """What was picked by its place from the parameters of a presumed model is some of them, nobody knows which."""
+    if isinstance(item, Tup):
+        return replace(item, items=tuple(_one_of_many(m, part) for part in item.items))
+    tensor = m.tensor(item)
+    if isinstance(item, Ref) and tensor is not None and stands_for_many(m, tensor):
+        return Unknown(None, m.fresh(), tensor.lineage, (item.id,))
+    return item
+
+
+@answers("autograd_machine.layers")
+def _layers(m: Machine, args: Args) -> Value:
+    """What a container of layers is given, where nobody knows all of it: a network for what is not known."""
+    given = args.get(0, "modules")
+    found = m.obj(given)
+    known = given.items if isinstance(given, Tup) else found.items if isinstance(found, ListObj) else ()
+    more = [found.rest] if isinstance(found, ListObj) and found.rest is not None else []
+    items = [*more, *known]
+    if not any(map(says_nothing, items)):
+        return given
+    if not m.config.presumes:
+        m.record.unresolved.data = True
+        return given
+    m.presume("its layers that are not known are a model")
+    return Tup(tuple(_layer(m, item) if says_nothing(item) else item for item in items))
+
+
+def _layer(m: Machine, part: Value) -> Value:
+    """The model that something unknown is a part of, or one of which nothing says whether it learns."""
+    whole = _whole_of(m, part)
+    if len(whole) == 1:
+        return whole[0]
+    model = _model(m)
+    _set_trained(m, model, None)
+    return model
 
 
 @answers("autograd_machine.presume_trained")
@@ -381,6 +420,11 @@ class ByRole(LikelyValues):
         if isinstance(value, Unknown) and is_loaded(m, value.symbol):
             for item in items:
                 note_loaded(m, item)
+        # Any of them may be any of what the call was passed.
+        given = m.indexes.passed.get(value.symbol, ()) if isinstance(value, Unknown) else ()
+        for item in items:
+            if given and isinstance(item, Unknown) and item.symbol is not None:
+                m.indexes.passed.setdefault(item.symbol, given)
 
     def stand_in(self, m: Machine, value: Value) -> Value | None:
         return stand_in(m, value)
@@ -391,6 +435,9 @@ class ByRole(LikelyValues):
     def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
         if m.config.presumes and says_nothing(value) and _stands_in(m, owner):
             unfreeze(m, owner)
+
+    def picked(self, m: Machine, items: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(_one_of_many(m, item) for item in items) if m.config.presumes else items
 
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         return _made_outside(m, func, args)

@@ -31,7 +31,7 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> int:
             raise PyRaise("TypeError", f"{func.node_name}() missing 1 required positional argument: '{parameter.name}'")
     if parameters.vararg is not None:
         all_given = args.more is not None or not args.open
-        rest: Value = Tup(tuple(pos)) if all_given else m.new(ListObj(tuple(pos), Unknown()))
+        rest: Value = Tup(tuple(pos)) if all_given else m.new(ListObj(tuple(pos), args.rest or Unknown()))
         values[parameters.vararg.name] = rest
     elif pos:
         raise PyRaise("TypeError", f"{func.node_name}() takes fewer positional arguments")

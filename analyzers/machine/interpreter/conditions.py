@@ -137,6 +137,8 @@ def _plain_flag(value: Unknown) -> bool:
 
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
+    if m.config.presumes and m.extent.iterations and not m.frame.library:
+        m.extent.picking.add(tuple(m.extent.iterations))
     before = m.extent.told_apart
     subject = asked_about(s.test) if before is not None or is_elif(s.orelse) else None
     is_last = not s.orelse and before is not None and before[0] is s and before[1] == subject

@@ -266,11 +266,13 @@ def _call(m: Machine, node: n.Call) -> Value:
     pos: list[Value] = []
     kw: dict[str, Value] = {}
     more: frozenset[Value] | None = frozenset()
+    rest: Value | None = None
     for arg in node.args:
         if isinstance(arg, n.Starred):
             stream = stream_of(m, evaluate(m, arg.value)).drained(m)
             pos += stream.items
             more = more if stream.rest is None else None
+            rest = rest or stream.rest
         else:
             pos.append(evaluate(m, arg))
     for keyword in node.keywords:
@@ -289,7 +291,7 @@ def _call(m: Machine, node: n.Call) -> Value:
         else:
             more = None
     m.frame.node = node
-    args = Args(pos, kw, more is None or bool(more), more)
+    args = Args(pos, kw, more is None or bool(more), more, rest=rest)
     if m.config.probe is None:
         return call(m, func, args)
     m.config.probe.calls(m, node, func)

@@ -81,13 +81,13 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
             return Tup(items[cut], owner.kind if owner.kind in TUPLES and TUPLES[owner.kind].sliced else "tuple")
         if rest is not None and (cut.stop is None or cut.stop < 0 or cut.stop > len(items)):
             return m.new(ListObj(items[cut.start :], rest))
-        return m.new(ListObj(items[cut]))
+        return m.new(ListObj(PORTS.likely.picked(m, items[cut])))
     at = whole(index)
     if at is None:
         return _element(m, items, rest)
     if rest is None:
         if -len(items) <= at < len(items):
-            return items[at]
+            return items[at] if isinstance(owner, Tup) else PORTS.likely.picked(m, (items[at],))[0]
         if items and m.record.supposes_counts:
             return _element(m, items, None)
         raise PyRaise("IndexError")
@@ -128,6 +128,12 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
             made = one_of(made, *found.values)  # the key may be one that is there
         _store(m, owner, index, made)
         return made
+    if found.factory is not None:
+        # It has such a key, or keeps what its factory makes under one that nobody knows.
+        made = call(m, found.factory, Args())
+        kept = made if found.rest is None else one_of(found.rest, made)
+        m.st.put(owner.id, replace(found, rest=kept, keys=None))
+        return one_of(*found.values, kept)
     if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):
         raise PyRaise("KeyError")
     return _element(m, tuple(found.values), found.rest)

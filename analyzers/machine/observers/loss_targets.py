@@ -38,6 +38,10 @@ WEIGHTED = frozenset({"AddmmBackward0", "MmBackward0", "MvBackward0", "Convoluti
                       "LinearBackward0", "AddmvBackward0", "EmbeddingBackward0"})  # fmt: skip
 
 
+LAYERS = frozenset({"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"})
+"""Operators with weights whose node depends on the rank of their input."""
+
+
 NEAR = 40
 
 
@@ -108,7 +112,7 @@ def _behind(m: Machine, edge: Edge | None) -> Side | None:
         elif step.node not in nodes:
             nodes.add(step.node)
             node = m.node(step.node)
-            weighted = weighted or _name(node) in WEIGHTED
+            weighted = weighted or _name(node) in WEIGHTED or node.what in LAYERS
             stack += node.edges
     return Side(frozenset(nodes), frozenset(leaves), weighted)
 

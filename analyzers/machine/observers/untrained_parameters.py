@@ -11,6 +11,7 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Ref, Tup, Value
 from analyzers.machine.autograd.graph import requires_grad_of
+from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import all_known, parameters_of
 from analyzers.machine.core.events import BackwardCall, GradTaken, LeftOut, ParameterLost
@@ -64,7 +65,9 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
     if not any(isinstance(tensor_at(m, ident).grad, Ref) for ident in trained):
         return
     supposed = m.notebook(Supposed)
-    for ident in sorted(trained):
+    # What is never called may be a part of something else, nobody knows of what.
+    presumed = m.notebook(PresumedParameters)
+    for ident in sorted(trained - (presumed.made - presumed.computed)):
         tensor = tensor_at(m, ident)
         if (
             tensor.grad == NONE

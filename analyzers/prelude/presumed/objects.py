@@ -20,6 +20,9 @@ class Model(torch.nn.Module):
     def __iter__(self):
         return iter(autograd_machine.unknown(self))
 
+    def children(self):
+        return iter(autograd_machine.unknown(self))
+
     def forward(self, *args, **kwargs):
         return autograd_machine.presumed_output(*autograd_machine.parameters(self), *args, *kwargs.values())
 

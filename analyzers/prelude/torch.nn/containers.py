@@ -1,3 +1,4 @@
+import autograd_machine
 import torch
 
 
@@ -8,7 +9,7 @@ class Sequential(Module):
             for name, module in args[0].items():
                 self.add_module(name, module)
         else:
-            for i, module in enumerate(args):
+            for i, module in enumerate(autograd_machine.layers(args)):
                 self.add_module(str(i), module)
 
     def forward(self, input):

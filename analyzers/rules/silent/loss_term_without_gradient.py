@@ -103,6 +103,7 @@ _SCALES = frozenset(
 )
 _REDUCTIONS = frozenset({"sum", "mean"})
 _CUTS = frozenset({"detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "leaf-copy"})
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _NEAR = 400
 _DONE = 12
 
@@ -150,7 +151,8 @@ def _cut_behind(term: Lineage) -> Lineage | None:
         if step.cut is not None:
             cut = cut or (step if step.cut in _CUTS else None)
             continue
-        queue.extend(step.parents)
+        # Whatever a term is compared with, the result has no graph.
+        queue.extend(parent for parent in step.parents if parent.what != "?" or step.what not in _COMPARISONS)
     return cut
 
 

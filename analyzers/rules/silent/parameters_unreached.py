@@ -229,7 +229,7 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             continue
         if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):
             continue
-        if facts.run.presumptions and not _is_cut(last.lineage):
+        if not all(one.of_data for one in facts.run.presumptions) and not _is_cut(last.lineage):
             continue  # what stands in for two unknown values may be one
         loc = step.site.loc
         message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches none of its parameters"
