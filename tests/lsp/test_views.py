@@ -74,7 +74,7 @@ async def test_a_lens_says_what_a_backward_does_not_reach() -> None:
         editor.edit(URI, 2, (8, 37), (8, 46), "")
         assert await titles(editor, URI) == ["reaches all 4 parameters"]
         editor.edit(URI, 3, (9, 0), (9, 13), "model = unknown()")
-        assert await titles(editor, URI) == []
+        assert await titles(editor, URI) == ["not followed: `unknown()` is not known"]
         await editor.workspace_execute_command_async(command)
         assert "unknown" in editor.messages[-1].message
 
