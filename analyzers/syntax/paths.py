@@ -62,8 +62,8 @@ def _bound_by(node: n.Node) -> Iterator[str]:
                 yield from names_in(target)
         case n.AugAssign(target=target) | n.AnnAssign(target=target) | n.For(target=target):
             yield from names_in(target)
-        case n.WithItem(target=target) if target is not None:
-            yield from names_in(target)
+        case n.WithItem() if node.target is not None:
+            yield from names_in(node.target)
         case n.NamedExpr():
             yield from names_in(node.target)
         case n.FunctionHead(name=name) | n.ClassDef(name=name) | n.ExceptHandler(name=str(name)):
