@@ -2,13 +2,15 @@
 
 A gap goes from behind what stands on a line to the end of the last line before there is something again: blanks,
 empty lines, comments, and statements that are half typed. These are what does not parse, a name alone, and what reads a
-name that nothing binds (`analyzers/syntax/unbound.py`).
+name that nothing binds (`analyzers/syntax/unbound.py`). Of an assignment to what may be read elsewhere only the value
+is a gap, as what the name held before is lost.
 
     total = 0  # of the epoch           total = 0
-                                        total += f(x)
-    half = (
+                                        total =
+    half = (                            total += f(x)
     tot
     mean = tot
+    total = tot
     total += f(x)
 
 What stands in brackets or in a string is no gap. A name in a `try` may be there to be missed. A compound statement of a
@@ -24,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from analyzers.syntax import parse
-from analyzers.syntax.unbound import Words, unbound_statements
+from analyzers.syntax.unbound import Words, end_of_targets, may_be_read, unbound_statements
 
 _GAP = re.compile(
     rb"(?:(?<![ \t\f])[ \t\f]+(?:#[^\r\n]*)?|#[^\r\n]*)(?:\r?\n[ \t\f]*(?:#[^\r\n]*)?)*(?=\r?\n|\Z)"
@@ -82,36 +84,45 @@ class Gaps:
         return tuple(found)
 
     def _gaps(self, node: Node, start: int, end: int) -> Iterator[tuple[int, int]]:
-        text = self._whole_statements(node, start, end)
+        text, cut = self._whole_statements(node, start, end)
         at = 0
         while gap := _GAP.search(text, at):
             at = gap.end()
             comment = text.find(b"#", gap.start(), at)
-            if _is_between_statements(node, start + (gap.start() if comment < 0 else comment)):
+            if gap.start() in cut or _is_between_statements(node, start + (gap.start() if comment < 0 else comment)):
                 yield start + gap.start(), start + at
             elif comment >= 0:
                 at = comment + 1
 
-    def _whole_statements(self, node: Node, start: int, end: int) -> bytes:
-        """The text of a statement, with blanks for the half-typed statements in it."""
+    def _whole_statements(self, node: Node, start: int, end: int) -> tuple[bytes, frozenset[int]]:
+        """The text of a statement, with blanks for the half-typed statements in it, and where only values are blank."""
         text = bytearray(self.text[start:end])
         holes = self.starts[bisect_left(self.starts, start + 1) : bisect_left(self.starts, end)]
         half = [(hole - start, self.holes[hole] - start) for hole in holes]
         half += [name.span(1) for name in _NAME_ALONE.finditer(text) if _is_statement(node, start + name.start(1))]
-        half += self._unbound(node, start, bytes(text))
+        cut: set[int] = set()
+        for low, value, high in self._unbound(node, start, bytes(text)):
+            half.append((value, high))
+            if value > low:
+                cut.add(value)
         for low, high in half:
             text[low:high] = _INK.sub(b" ", text[low:high])
-        return bytes(text)
+        return bytes(text), frozenset(cut)
 
-    def _unbound(self, node: Node, start: int, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where in the text of a statement those stand that have lines of their own and read what nothing binds."""
+    def _unbound(self, node: Node, start: int, text: bytes) -> Iterator[tuple[int, int, int]]:
+        """Where in the text of a statement those stand that have lines of their own and read what nothing binds: where
+        they start, where the half-typed part of them does, and where they end."""
         if self.words is None:
             return
-        for found in unbound_statements(self.words, text, start, root_of(node)):
+        for found, name in unbound_statements(self.words, text, start, root_of(node)):
             low, high = found.start_byte - start, found.end_byte - start
             line = text.rfind(b"\n", 0, low)
             if line >= 0 and not text[line:low].strip() and _LINE_BEHIND.match(text, high):
-                yield low, high
+                value = end_of_targets(found)
+                if value is None or name < value or not may_be_read(self.words, self.text[found.start_byte : value]):
+                    yield low, low, high
+                else:
+                    yield low, value - start, high
 
 
 def root_of(node: Node) -> Node:

@@ -26,7 +26,15 @@ from analyzers.syntax.parse import Reparser, changed, kinds, parse
 from analyzers.syntax.repair import STARTS_STATEMENT, Repaired, is_broken, may_go_on, repair
 from analyzers.syntax.spans import ChunkSpan, Cutter, key_of, numbered, wanted_of
 from analyzers.syntax.split import Module, Section, assemble, cut_sections, is_settled, split, tables
-from analyzers.syntax.unbound import Around, Words, reading_statement, single_place, words_of
+from analyzers.syntax.unbound import (
+    Around,
+    Words,
+    end_of_targets,
+    reading_statement,
+    single_place,
+    unbound_statements,
+    words_of,
+)
 
 _BARE = kinds("expression_list", "pattern_list", "expression_statement")
 _COMMA_AT_END = re.compile(rb",[ \t\f\r]*(?:#[^\n]*)?\n[^=\n]*=")
@@ -66,7 +74,7 @@ def _resplit(old: Module, text: bytes) -> Module | None:
     words, flipped = _words(old, text, *edit)
     if words is not None and old.words is not None and words.is_open != old.words.is_open:
         return None
-    if any(_reads_elsewhere(old, text, word, start, end) for word in flipped):
+    if words is not None and any(_counts_elsewhere(old, words, text, word, start, end) for word in flipped):
         return None
     zone = text[start:end]
     source, inner = _cut(old.sections[low:high], zone, any(section.is_mended for section in (*above, *below)))
@@ -113,8 +121,9 @@ def _words(old: Module, text: bytes, start: int, old_end: int) -> tuple[Words | 
     return old.words.edited(old.text[begin : len(old.text) - left], text[begin : len(text) - left])
 
 
-def _reads_elsewhere(old: Module, text: bytes, word: bytes, start: int, end: int) -> bool:
-    """Whether a word that begins or ceases to stand once is read outside of the zone, bytes `start` to `end`."""
+def _counts_elsewhere(old: Module, words: Words, text: bytes, word: bytes, start: int, end: int) -> bool:
+    """Whether a statement outside of the zone, bytes `start` to `end`, becomes another as a word begins or ceases to
+    stand once: one that reads it, or one that binds it to a value that is half typed."""
     assert old.words is not None
     was_single = old.words.counts.get(word) == 1
     at = single_place(word, old.text if was_single else text)
@@ -128,7 +137,16 @@ def _reads_elsewhere(old: Module, text: bytes, word: bytes, start: int, end: int
     root, place = section.source.tree.root_node, section.start + at - old.places[number]
     around = Around(root)
     around.byte(place)
-    return reading_statement(around) is not None
+    return reading_statement(around) is not None or _is_bound_by_half(around, words, section.source.text, place)
+
+
+def _is_bound_by_half(around: Around, words: Words, text: bytes, place: int) -> bool:
+    statement = around.statements[-1]
+    end = None if statement is None else end_of_targets(statement)
+    if statement is None or end is None or place >= end:
+        return False
+    inner = text[statement.start_byte : statement.end_byte]
+    return any(True for _ in unbound_statements(words, inner, statement.start_byte, around.nodes[0]))
 
 
 def _keys(old: Module, first: int, last: int, wanted: list[str]) -> tuple[list[str], Sequence[ChunkSpan]]:

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from analyzers.syntax import nodes as n
 from analyzers.syntax import parse
 from analyzers.syntax.expressions import IDENTIFIER, expr, listed, target
-from analyzers.syntax.source import Scope, Source
+from analyzers.syntax.source import Scope, Source, error
 
 _TYPE = parse.field("type")
 _OPERATOR = parse.field("operator")
@@ -43,7 +43,7 @@ def _expression(c: Source, node: Node) -> n.Stmt:
         operator = first.child_by_field_id(_OPERATOR)
         start, end = c.at(first.start_byte), c.at(first.end_byte)
         op = "" if operator is None else operator.type[:-1]
-        return n.AugAssign(start, end, target(c, left), op, expr(c, right))
+        return n.AugAssign(start, end, target(c, left), op, _value(c, right))
     start, end = c.at(node.start_byte), c.at(node.end_byte)
     return n.ExprStmt(start, end, listed(c, node, 0))
 
@@ -59,7 +59,12 @@ def _assignment(c: Source, node: Node) -> n.Stmt:
             return n.ErrorStmt(start, end)
         left, node = parse.parts(node)
         targets.append(target(c, left))
-    return n.Assign(start, end, tuple(targets), expr(c, node))
+    return n.Assign(start, end, tuple(targets), _value(c, node))
+
+
+def _value(c: Source, node: Node) -> n.Expr:
+    """What an assignment binds, which is unknown while it is half typed."""
+    return error(c, node) if c.leaves_out(node) else expr(c, node)
 
 
 def _annotated(c: Source, node: Node, annotation: Node) -> n.Stmt:
@@ -69,7 +74,7 @@ def _annotated(c: Source, node: Node, annotation: Node) -> n.Stmt:
         return n.ErrorStmt(start, end)
     declared = bool(values) or left.kind_id == IDENTIFIER
     assigned = target(c, left) if declared else _unbound(c, left)
-    value = expr(c, values[0]) if values else None
+    value = _value(c, values[0]) if values else None
     return n.AnnAssign(start, end, assigned, expr(c, annotation), value)
 
 

@@ -50,8 +50,8 @@ class Source:
         return offset - self.base if self.span is None else self.span.inside(offset - self.base)
 
     def leaves_out(self, node: Node) -> bool:
-        """Whether a statement is half typed, so that the chunk has it not."""
-        return self.span is not None and self.span.leaves_out(node.start_byte - self.base)
+        """Whether a statement or the value of one is half typed, so that the chunk has it not."""
+        return self.span is not None and self.span.lacks(node.start_byte - self.base)
 
     def name(self, node: Node) -> str:
         """The identifier that `node` spells."""

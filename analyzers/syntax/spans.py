@@ -78,6 +78,11 @@ class ChunkSpan:
         segment = _before(self.segments, offset)
         return not self.is_class and offset > segment.offset + segment.length
 
+    def lacks(self, offset: int) -> bool:
+        """Whether what starts at a place in the statement of the module is left out."""
+        segment = _before(self.segments, offset)
+        return not self.is_class and offset >= segment.offset + segment.length
+
     def family(self) -> Iterator[ChunkSpan]:
         """The chunks cut out of it, and itself."""
         for child in self.children:

@@ -44,6 +44,8 @@ _NAMING = {
     parse.kind("keyword_argument"): parse.field("name"),
 }
 """Where in an expression a name stands that is not read."""
+_ASSIGNMENTS = parse.kinds("assignment", "augmented_assignment")
+_RIGHT = parse.field("right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,9 @@ def _stars(text: bytes) -> int:
     return sum(1 for _ in _STAR.finditer(text))
 
 
-def unbound_statements(words: Words, text: bytes, start: int, root: Node) -> Iterator[Node]:
-    """The statements in `text`, which begins at `start` of the tree of `root`, that read a name which nothing binds."""
+def unbound_statements(words: Words, text: bytes, start: int, root: Node) -> Iterator[tuple[Node, int]]:
+    """The statements in `text`, which begins at `start` of the tree of `root`, that read a name which nothing binds;
+    and where in the tree that name stands."""
     if words.is_open:
         return
     around = Around(root)
@@ -94,7 +97,23 @@ def unbound_statements(words: Words, text: bytes, start: int, root: Node) -> Ite
             around.byte(start + word.start())
             statement = reading_statement(around)
             if statement is not None:
-                yield statement
+                yield statement, start + word.start()
+
+
+def end_of_targets(statement: Node) -> int | None:
+    """Where in the tree the last `=` of an assignment ends; None for what is none."""
+    node, end = statement.named_child(0), None
+    while node is not None and node.kind_id in _ASSIGNMENTS:
+        value = node.child_by_field_id(_RIGHT)
+        if value is None or value.prev_sibling is None:
+            break
+        node, end = value, value.prev_sibling.end_byte
+    return end
+
+
+def may_be_read(words: Words, targets: bytes) -> bool:
+    """Whether what an assignment binds, by the text of its targets, may be read somewhere."""
+    return any(words.counts.get(word, 0) > 1 for word in _WORD.findall(targets))
 
 
 class Around:

@@ -164,11 +164,13 @@ def codes(edit: Edits) -> list[str]:
 
 
 def test_a_name_that_is_typed_letter_by_letter_runs_nothing_before_it_is_one(edit: Edits) -> None:
+    """But once where what the statement binds is read below it."""
     line, before = "    loss = loss + weight", codes(edit)
     whole = "def train(weight):\n    loss = torch.relu(weight).sum()\n    loss.backward()\n"
     edit("/lab/training.py", "loss.backward()\nloss", f"{whole}loss.backward()\nloss")
     typed = [line[: len(line) - rest] for rest in range(len("eight"), 0, -1)]
-    for was, now in pairwise([whole, *(f"{whole}{one}\n" for one in typed)]):
+    assert edit("/lab/training.py", whole, f"{whole}{typed[0]}\n")["function_run"] == 1
+    for was, now in pairwise(f"{whole}{one}\n" for one in typed):
         ran = edit("/lab/training.py", was, now)
         assert not [name for name in RUNS if ran[name]]
         assert codes(edit) == before
@@ -177,7 +179,7 @@ def test_a_name_that_is_typed_letter_by_letter_runs_nothing_before_it_is_one(edi
 
 @pytest.mark.parametrize(("path", "expected"), [("/lab/tries.py", ["AG101"]), ("/lab/tries.ipynb", [])])
 def test_a_name_that_nothing_binds_may_come_from_the_session_of_a_notebook(path: str, expected: list[str]) -> None:
-    text = "import torch\nx = torch.ones(3)\nfor _ in range(2):\n    x = scaled(x)\nx.sum().backward()\n"
+    text = "import torch\nx = torch.ones(3)\nfor _ in range(2):\n    prepare(x)\nx.sum().backward()\n"
     assert [sighting.finding.code for sighting in shown(opened({path: text}), [path])[path]] == expected
 
 

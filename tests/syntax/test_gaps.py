@@ -9,7 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzers.syntax.lower import lower
-from analyzers.syntax.nodes import Chunk, ClassDef, FunctionDef, FunctionHead, Name, Stmt, walk
+from analyzers.syntax.nodes import (
+    AnnAssign,
+    Assign,
+    AugAssign,
+    Chunk,
+    ClassDef,
+    ErrorExpr,
+    FunctionDef,
+    FunctionHead,
+    Name,
+    Stmt,
+    walk,
+)
 from analyzers.syntax.parse import parse
 from analyzers.syntax.split import Module, split
 
@@ -142,6 +154,29 @@ def test_a_statement_that_need_not_miss_a_name_stays(line: str) -> None:
     text = f"def f(x, y):\n    {line}\n    return 1"
     (chunk,) = chunks_of(text).values()
     assert len(chunk.text.splitlines()) == len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "kept", "lowered"),
+    [
+        ("y = 2 * nix", "y =", Assign),
+        ("y = x = nix(  # why\n        2)", "y = x =", Assign),
+        ("y, other = nix", "y, other =", Assign),
+        ("y += nix", "y +=", AugAssign),
+        ("y.size[0] =nix", "y.size[0] =", Assign),
+        ("y: int = nix", "y: int =", AnnAssign),
+    ],
+)
+def test_what_a_half_typed_value_is_bound_to_is_lost(line: str, kept: str, lowered: type[Stmt]) -> None:
+    text = f"def f(x, y):\n    {line}\n    return y"
+    (chunk,) = chunks_of(text).values()
+    assert chunk.text.decode() == f"def f(x, y):\n    {kept}\n    return y"
+    (function,) = chunk.body
+    assert isinstance(function, FunctionDef)
+    statement = function.body[0]
+    assert isinstance(statement, lowered)
+    assert isinstance(statement, Assign | AugAssign | AnnAssign)
+    assert isinstance(statement.value, ErrorExpr)
 
 
 def test_names_that_come_from_elsewhere_are_bound() -> None:

@@ -295,6 +295,20 @@ def test_a_name_that_begins_or_ceases_to_be_bound_elsewhere(at: int, inserted: b
     assert resplit.resplit(after, READS) == before
 
 
+HALF = b"def f(x):\n    new = nix(x)\n    return x\n\n\ndef g(x):\n    return x\n"
+
+
+@pytest.mark.parametrize("at", [0, HALF.index(b"def g"), HALF.rindex(b"return"), len(HALF)])
+@pytest.mark.parametrize(("inserted", "is_bound"), [(b"new\n", True), (b"# new\n", True), (b"news\n", False)])
+def test_a_name_that_begins_or_ceases_to_be_read_elsewhere(at: int, inserted: bytes, is_bound: bool) -> None:
+    text = HALF[:at] + inserted + HALF[at:]
+    before, after = split(HALF, parse(HALF)), split(text, parse(text))
+    assert b"new" not in before.spans["f"].text
+    assert (b"    new =\n" in after.spans["f"].text) is is_bound
+    assert resplit.resplit(before, text) == after
+    assert resplit.resplit(after, HALF) == before
+
+
 def test_chunks_below_count_anew() -> None:
     text = b"def f(): pass\nclass A:\n    def g(self): pass\n\nclass A:\n    def g(self): pass\n    x = 1\n\ny = 1\n"
     before = split(text, parse(text))

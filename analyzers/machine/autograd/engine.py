@@ -106,7 +106,6 @@ class Walk:
             self.m.in_mode(self.create, lambda: self._run(roots))
         finally:
             self.m.extent.walks.pop()
-        self.m.record.unresolved.data = self.m.record.unresolved.data or self.unknown
 
     def _run(self, roots: Sequence[tuple[Edge, Value]]) -> None:
         queue: list[tuple[int, int]] = []

@@ -48,7 +48,7 @@ def _either(m: Machine, args: Args) -> Value:
 
 
 def _unknown_of(kind: str) -> Callable[[Machine, Args], Value]:
-    return lambda m, args: Unknown(kind)
+    return lambda m, args: Unknown(kind, m.fresh())
 
 
 for _kind in sorted(NUMBERS - {"complex"} | {"str"}):
