@@ -53,6 +53,7 @@ from analyzers.domain.values import (
     RangeValue,
     Ref,
     SliceValue,
+    SuperValue,
     Tup,
     Unknown,
     Value,
@@ -113,7 +114,7 @@ def reach_of(*values: Value) -> tuple[int, ...]:
                 found.extend(reach)
             case Tup(items=items):
                 stack.extend(items)
-            case BoundBuiltin(receiver=receiver) | Method(receiver=receiver):
+            case BoundBuiltin(receiver=receiver) | Method(receiver=receiver) | SuperValue(receiver=receiver):
                 stack.append(receiver)
             case Partial(func=func, args=args, kwargs=kwargs):
                 stack.extend((func, *args, *(value for _, value in kwargs)))

@@ -155,6 +155,9 @@ class ClassModel:
         """Set an attribute; returns whether it was handled here."""
         return False
 
+    def store_perhaps(self, m: Machine, found: Instance, name: str | None, value: Value) -> None:
+        """Perhaps an attribute is set on it, by a name that perhaps nobody knows."""
+
     def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
         """Raise for what an instance of an inheriting class refuses until this class has initialized it."""
 

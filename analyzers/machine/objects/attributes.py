@@ -24,6 +24,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
 from analyzers.machine.core.registries import CALLS, GUESSES, PLAIN_VALUE, VALUES, model_of
 from analyzers.machine.core.tables import enter
+from analyzers.machine.objects.havoc import store_perhaps
 
 
 def get_attribute(m: Machine, owner: Value, name: str) -> Value:
@@ -61,6 +62,7 @@ def set_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
         if any(guess.set_attribute(m, owner, name, value) for guess in GUESSES):
             return
         havoc_value(m, owner)
+        store_perhaps(m, owner, name, value)
         note_part(m, owner, value)
     if owner == NONE:
         raise none_used(m, NONE, "AttributeError", f"'NoneType' object has no attribute '{name}'")

@@ -291,10 +291,11 @@ class SetModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, SetObj)
-        for item in found.items:
+        values = (*found.items, *_some(found.rest))
+        for item in values:
             havoc_value(m, item, seen)
         if found.items:
-            put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*found.items))))
+            put(m, ident, found, SetObj((), Unknown(None, None, None, reach_of(*values))))
 
 
 enter(MODELS, ListObj, ListModel())

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from immutables import Map
 
-from analyzers.domain.join import reach_of
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, Instance, by_name
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.havoc import put
@@ -66,6 +66,23 @@ def methods_may_have_run(m: Machine, ident: int) -> None:
         names = set_by_methods(m, found.cls)
         lost = {name: Unknown() for name, value in by_name(found.attrs) if name in names and isinstance(value, Const)}
         put(m, ident, found, replace(found, attrs=found.attrs.update(lost)))
+
+
+def store_perhaps(m: Machine, owner: Value, name: str | None, value: Value) -> None:
+    """One of the objects that an unknown value may be has this attribute now, by a name that perhaps nobody knows."""
+    for ident in reach_of(owner):
+        found = m.st.find(ident)
+        if not isinstance(found, Instance):
+            continue
+        model = class_model(found)
+        if model is not None:
+            model.store_perhaps(m, found, name, value)
+        if m.tensor(value) is not None:
+            held = [
+                (key, old) for key, old in by_name(found.attrs) if name in {None, key} and m.tensor(old) is not None
+            ]
+            attrs = found.attrs.update({key: one_of(old, value) for key, old in held})
+            m.st.put(ident, replace(found, attrs=attrs, open=True))
 
 
 def some(value: Value | None) -> tuple[Value, ...]:

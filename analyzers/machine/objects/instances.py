@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by_name
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -197,7 +198,8 @@ class InstanceModel(ObjectModel):
                 for value in (*table.values, *some(table.rest)):
                     havoc_value(m, value, seen)
                 if model is not None and not alone and not table.order and model.may_fill(m, found, name):
-                    put(m, attr.id, table, replace(table, rest=Unknown()))
+                    anything = Unknown(None, None, None, reach_of(*table.values, *some(table.rest)))
+                    put(m, attr.id, table, replace(table, rest=anything))
             elif not spared:
                 havoc_value(m, attr, seen)
         if not spared:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain.join import one_of, reach_of
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import (
     ClassObj,
     DictObj,
@@ -17,7 +17,6 @@ from analyzers.domain.objects import (
     ModuleObj,
     SetObj,
     Tensor,
-    by_name,
 )
 from analyzers.domain.values import (
     FALSE,
@@ -48,6 +47,7 @@ from analyzers.machine.libraries.torch.function_context import has
 from analyzers.machine.libraries.torch.tensor_attributes import surely_has
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.havoc import store_perhaps
 from analyzers.machine.objects.instances import delete_attribute
 from analyzers.machine.objects.type_tests import is_instance
 
@@ -202,28 +202,8 @@ def _setattr(m: Machine, args: Args) -> Value:
         set_attribute(m, value, name.value, args.get(2, "value"))
     else:
         havoc_value(m, value)
-        for ident in reach_of(value):
-            _set_some(m, ident, args.get(2, "value"))
+        store_perhaps(m, value, None, args.get(2, "value"))
     return NONE
-
-
-def _set_some(m: Machine, ident: int, value: Value) -> None:
-    """One of the tensors that an object holds is this one now, nobody knows which: as a learner that replaces the
-    parameters of a model by what it computed of them."""
-    found = m.st.find(ident)
-    if not isinstance(found, Instance) or m.tensor(value) is None:
-        return
-    table = found.attrs.get("_parameters", NONE)
-    held = m.obj(table)
-    if isinstance(held, DictObj) and isinstance(table, Ref):
-        some = {key: one_of(old, value) for key, old in held.entries}
-        m.st.put(table.id, replace(held, items=held.items.update(some), rest=one_of(value, *_rest(held))))
-    attrs = {name: one_of(old, value) for name, old in by_name(found.attrs) if m.tensor(old) is not None}
-    m.st.put(ident, replace(found, attrs=found.attrs.update(attrs), open=True))
-
-
-def _rest(found: DictObj) -> tuple[Value, ...]:
-    return () if found.rest is None else (found.rest,)
 
 
 @builtin("callable")

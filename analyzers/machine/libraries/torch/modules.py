@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
@@ -279,6 +280,20 @@ class ModuleModel(ClassModel):
     def store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> bool:
         PORTS.likely.replaced(m, owner, value)
         return _store_attribute(m, owner, found, name, value)
+
+    def store_perhaps(self, m: Machine, found: Instance, name: str | None, value: Value) -> None:
+        if m.tensor(value) is None and not any(is_module(m, Ref(ident)) for ident in reach_of(value)):
+            return
+        table = found.attrs.get("_modules" if m.tensor(value) is None else "_parameters", NONE)
+        held = m.obj(table)
+        if not isinstance(held, DictObj) or not isinstance(table, Ref):
+            return
+        # Under a name of its own it is one of the parts; what replaces parts, whichever it is, is a tensor.
+        replaced = [(key, old) for key, old in held.entries if key == Const(name) or (name is None and m.tensor(old))]
+        items = held.items.update({key: one_of(old, value) for key, old in replaced})
+        is_known = name is not None and bool(replaced)
+        rest = held.rest if is_known else value if held.rest is None else one_of(value, held.rest)
+        m.st.put(table.id, replace(held, items=items, rest=rest))
 
     def delete(self, m: Machine, owner: Ref, found: Instance, name: str) -> None:
         for table in TABLES:

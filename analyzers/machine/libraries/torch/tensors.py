@@ -8,7 +8,7 @@ from functools import partial
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import ClassObj, HeapObject, Tensor
+from analyzers.domain.objects import ClassObj, HeapObject, Node, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.havoc import havoc_tensor
@@ -133,9 +133,14 @@ class TensorModel(ObjectModel):
         return False
 
     def written_or_made(self, m: Machine, old: Unknown, made: Value) -> Value:
-        """Either has a graph if what is added has one; without one, a tensor that is written keeps its flag."""
+        """Either has a graph if what is added has one, though a view that is written has another place in it; without
+        one, a tensor that is written keeps its flag."""
         found = m.tensor(made)
-        if found is None or found.requires_grad:
+        if found is None:
+            return made
+        if found.requires_grad:
+            if found.edge is not None and found.edge.node is not None:
+                m.st.update(found.edge.node, Node, lambda node: replace(node, names=()))
             return made
         return Unknown(None, None, found.lineage, reach_of(old, made))
 
