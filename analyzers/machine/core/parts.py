@@ -98,7 +98,7 @@ class Extent:
     contested: bool = False
     """Whether torch may refuse the current operator for another reason first, in other words."""
     picking: set[tuple[Round, ...]] = field(default_factory=set)
-    """The rounds of the program's loops in which an `if` was met, where values are presumed."""
+    """The rounds of the program's loops in which an `if` was met, or a flag was computed, where values are presumed."""
     told_apart: tuple[n.Node, str] | None = None
     """An `elif`, and the name whose cases the `if` before it tells apart."""
     hypothetical: int = 0

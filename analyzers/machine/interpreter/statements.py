@@ -24,11 +24,22 @@ def _pass(m: Machine, s: n.Node) -> None:
 
 @runs(n.ExprStmt)
 def _expr_stmt(m: Machine, s: n.ExprStmt) -> None:
+    match s.value:
+        case n.Call(func=n.Attribute(attr="requires_grad_"), args=(flag, *_)):
+            _note_picking(m, flag)
     tell(m, LeftAlone(s.value, evaluate(m, s.value)))
+
+
+def _note_picking(m: Machine, flag: n.Expr) -> None:
+    """`p.requires_grad = name in wanted` picks some of those that a loop goes over, as an `if` does."""
+    if m.config.presumes and m.extent.iterations and isinstance(flag, n.BoolOp | n.Call | n.Compare | n.UnaryOp):
+        m.extent.picking.add(tuple(m.extent.iterations))
 
 
 @runs(n.Assign)
 def _assign(m: Machine, s: n.Assign) -> None:
+    if any(isinstance(target, n.Attribute) and target.attr == "requires_grad" for target in s.targets):
+        _note_picking(m, s.value)
     value = evaluate(m, s.value)
     for target in s.targets:
         assign(m, target, value, s)

@@ -67,10 +67,21 @@ def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Un
     """The unknown outcome of a comparison; its symbol makes it come out the same way each time."""
     if isinstance(left, Const):
         op, left, right = SWAPPED.get(op, op), right, left
+    kind = None if op != "is" and (_may_be_array(left, right) or _may_be_array(right, left)) else "bool"
     if not isinstance(left, Unknown) or left.symbol is None or not isinstance(right, Const):
-        return Unknown("bool")
+        return Unknown(kind)
     symbol = (op, left.symbol, right)
-    return Unknown("bool", ("not", symbol) if negated else symbol)
+    return Unknown(kind, ("not", symbol) if negated else symbol)
+
+
+def _may_be_array(value: Value, other: Value) -> bool:
+    """Whether a value is perhaps an array or a tensor, which is compared element by element."""
+    return isinstance(value, Unknown) and value.type is None and not _is_plain(other)
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether nobody compares an array with a value: text, None."""
+    return isinstance(value, Const) and not isinstance(value.value, bool | int | float | complex)
 
 
 def identical(m: Machine, a: Value, b: Value) -> bool | None:
