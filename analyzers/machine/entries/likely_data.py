@@ -55,10 +55,6 @@ def stand_in(m: Machine, value: Value) -> Ref | None:
     return Ref(kept) if kept is not None and isinstance(m.st.find(kept), Tensor) else None
 
 
-_COMPARED = frozenset({"==", "<", "<=", ">", ">=", "not"})
-"""What the symbols of comparisons begin with."""
-
-
 def note_loaded(m: Machine, item: Value) -> None:
     """What comes from something that nobody knows, and is made of nothing but data, are data."""
     if isinstance(item, Unknown) and item.symbol is not None and m.config.presumes:
@@ -67,10 +63,10 @@ def note_loaded(m: Machine, item: Value) -> None:
 
 
 def is_loaded(m: Machine, symbol: object) -> bool:
-    """Whether an unknown value is an item of a loop, or an attribute or item of one; or what comparing values gives."""
+    """Whether an unknown value is an item of a loop, or an attribute or item of one."""
     while isinstance(symbol, tuple) and symbol not in m.indexes.loaded:
         symbol = symbol[0]
-    return symbol in m.indexes.loaded or symbol in _COMPARED
+    return symbol in m.indexes.loaded
 
 
 def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
