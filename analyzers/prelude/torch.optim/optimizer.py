@@ -21,14 +21,14 @@ class Optimizer:
         self._hooked = False
         self._fused = defaults.get("fused") is True
         self._differentiable = defaults.get("differentiable") is True
-        if isinstance(params, torch.Tensor):
+        if autograd_machine.surely(isinstance(params, torch.Tensor)):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts")
         if autograd_machine.surely(isinstance(params, torch.nn.Module) and not hasattr(params, "__iter__")):
             raise TypeError("'" + type(params).__name__ + "' object is not iterable")
         if autograd_machine.surely(callable(params)) and not isinstance(params, torch.nn.Module):
             raise TypeError("'method' object is not iterable")
         params = list(params)
-        if len(params) == 0:
+        if autograd_machine.surely(len(params) == 0):
             raise ValueError("optimizer got an empty parameter list")
         if not autograd_machine.has_tensor(params) and isinstance(params[0], dict):
             for group in params:
@@ -69,13 +69,13 @@ class Optimizer:
         params = param_group["params"]
         params = [params] if isinstance(params, torch.Tensor) else list(params)
         names = [entry[0] for entry in params if isinstance(entry, tuple)]
-        if len(names) > 0:
-            if len(names) != len(params):
+        if autograd_machine.surely(len(names) > 0):
+            if autograd_machine.surely(len(names) != len(params)):
                 raise ValueError("all optimizer params should be with/without names. Some param names are missing")
             param_group["param_names"] = names
             params = [p for _, p in params]
         for p in params:
-            if not self._differentiable and not p.is_leaf and not p.retains_grad:
+            if autograd_machine.surely(not self._differentiable and not p.is_leaf and not p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor", p)
         for group in self.param_groups:
             if autograd_machine.surely(("param_names" in group) != ("param_names" in param_group)):
