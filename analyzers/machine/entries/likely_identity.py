@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from analyzers.domain.objects import DictObj, Instance
 from analyzers.domain.values import Const, Ref, Unknown, Value
-from analyzers.machine.autograd.trainables import is_module
+from analyzers.machine.autograd.trainables import is_module, members, unseen
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, Guess
@@ -19,8 +19,13 @@ from analyzers.machine.objects.classes import find_in_class
 
 
 def module_of(m: Machine, value: Unknown) -> Ref | None:
-    """The only module that the call which gave an unknown value was passed: the value is presumed to be that."""
-    return _only(m, value, is_module, "model")
+    """The only module with weights that the call which gave an unknown value was passed: the value is presumed to be
+    that. One without is a setting, such as an activation."""
+    return _only(m, value, _has_weights, "model")
+
+
+def _has_weights(m: Machine, value: Value) -> bool:
+    return is_module(m, value) and (bool(members(m, value, "_parameters")) or unseen(m, value) is not None)
 
 
 def optimizer_of(m: Machine, value: Unknown) -> Ref | None:

@@ -106,14 +106,23 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
             m.record.unresolved.note(func.module, func, name)
         return
     roles = roles_of_function(m, func)
-    waiting = [(name, roles[name]) for name in silent if name in roles]
     places = {
         arg.name: Loc(func.module, func.chunk, arg.start, arg.start + len(arg.name.encode()))
         for arg in (*func.node.args.posonly, *func.node.args.args, *func.node.args.kwonly)
     }
+    made_by = {name: default for name, default in func.defaults if name in silent and _makes(m, default)}
+    for name, default in made_by.items():
+        m.presume(f"`{name}` is its default", places.get(name, m.here()))
+        m.bind(env, name, default)
+    waiting = [(name, roles[name]) for name in silent if name in roles and name not in made_by]
     for name, role in sorted(waiting, key=lambda entry: entry[1] not in _MODELS):
         parts = parts_of(m, func.module, func, name)
         m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], places.get(name, m.here()), parts, env))
+
+
+def _makes(m: Machine, value: Value) -> bool:
+    """Whether a value is a class or a function, so that what may be passed in its place is one, too."""
+    return isinstance(value, Func) or isinstance(m.obj(value), ClassObj)
 
 
 def _stand_in(
