@@ -12,7 +12,11 @@ def forward(self, x:
 Each broken stretch is reported once, at its first line.
 
 ## Not reported
-Syntax that is newer than the Python that runs the tool, such as `def first[T](items: list[T]) -> T:`.
+Syntax that is newer than the Python that runs the tool, such as `def first[T](items: list[T]) -> T:`; and what Python
+reads though the grammar of the tool does not. Such a line is not analysed either.
+```python
+head, *rest = (1, 2), *[3]
+```
 
 If another tool already tells you about syntax errors, switch this rule off:
 
@@ -24,7 +28,10 @@ ignore = ["syntax-error"]
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
+import warnings
 from collections.abc import Iterable, Iterator
 
 from analyzers.drafting.base import Rule
@@ -38,7 +45,7 @@ _LINE = re.compile(rb"[^\r\n]*[^\s]")
 
 def findings(path: str, text: bytes, holes: Iterable[tuple[int, int]]) -> Iterator[Finding]:
     """One for each stretch of `text` that is left out; `holes` are byte offsets, in any order."""
-    for start, end in _stretches(text, sorted(holes)):
+    for start, end in _stretches(text, [hole for hole in sorted(holes) if not _python_reads(text, *hole)]):
         line = _LINE.match(text, start, end)
         lines = text.count(b"\n", start, end) + 1
         what = "this line is" if lines == 1 else f"these {lines} lines are"
@@ -49,6 +56,18 @@ def findings(path: str, text: bytes, holes: Iterable[tuple[int, int]]) -> Iterat
             f"this does not parse: {what} not analysed",
             Place(path, start, end if line is None else line.end()),
         )
+
+
+def _python_reads(text: bytes, start: int, end: int) -> bool:
+    """Whether statements that the grammar does not know are right all the same."""
+    first = text.rfind(b"\n", 0, start) + 1
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(textwrap.dedent(text[first:end].decode()))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _stretches(text: bytes, holes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
