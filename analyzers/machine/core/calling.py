@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
@@ -71,7 +73,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     hooks = m.st.packing or ()
     for value in (*hooks, *(args.all() if m.config.presumes else values)):
         havoc_value(m, value, seen)
-    if m.st.writes_out or _may_mark_dirty(m, func):
+    if m.st.writes_out or _may_mark_dirty(m, func, values):
         havoc_places(m, seen)
     if "out" in args.kw:
         havoc_target(m, args.kw["out"])
@@ -131,12 +133,16 @@ def origin_of(symbol: object) -> object:
     return symbol
 
 
-def _may_mark_dirty(m: Machine, func: Value) -> bool:
+def _may_mark_dirty(m: Machine, func: Value, values: Sequence[Value]) -> bool:
     """Whether this is what a class inherits from a base that nobody knows: one of custom functions, perhaps, whose
-    `forward` may say that it writes its inputs."""
+    `forward` may say that it writes its inputs. Or whether unknown code has such a class of the program."""
     match func:
-        case Unknown(symbol=(int(owner), "apply")):
-            return isinstance(m.st.find(owner), ClassObj)
+        case Unknown(symbol=(int(owner), "apply")) if isinstance(m.st.find(owner), ClassObj):
+            return True
+    for ident in reach_of(*values):
+        held = m.st.find(ident)
+        if isinstance(held, ClassObj) and "torch.autograd.Function" in held.ancestry:
+            return not m.config.presumes
     return False
 
 

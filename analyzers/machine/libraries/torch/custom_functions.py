@@ -124,6 +124,8 @@ class _Call:
             # Unknown code has had `ctx`, and may have marked any output.
             self.marks_are_known, self.recorded = False, self.recorded and None
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
+        written = dirty if self.marks_are_known else self.args.pos
+        havoc_places(m, reach_of(*[value for value in written if isinstance(value, Unknown)]))
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
             self._note_kept(m, ctx, outputs)
@@ -184,12 +186,13 @@ class _Call:
         if is_input:
             value = whole_view(m, step, value, node, index)
         found = tensor_at(m, value.id)
-        edge = Edge(node, index) if self.marks_are_known else Edge()
+        requires = truth.both(self.recorded, _may_learn(m, found))
+        edge = Edge(node, index) if self.marks_are_known and requires == self.recorded else Edge()
         creation = found.creation if found.base is None else "custom"
         m.st.put(
             value.id,
             replace(
-                found, requires_grad=self.recorded, edge=edge, creation=creation,
+                found, requires_grad=requires, edge=edge, creation=creation,
                 attr_version=found.attr_version if found.base is None else version_kept(m, found) or 0,
                 lineage=m.trail(self.cls.name, step.parents),
             ),
@@ -231,6 +234,12 @@ class _Call:
             return value
         m.st.put(value.id, replace(found, requires_grad=self.recorded, edge=edge, lineage=lineage))
         return value
+
+
+def _may_learn(m: Machine, output: Tensor) -> truth.Truth:
+    """Whether an output can be differentiated. One of unknown type may be of integers, for what is certain."""
+    can = can_require_grad(output.dtype)
+    return True if can is None and m.config.presumes else can
 
 
 def _plain_type(m: Machine, value: Value) -> str | None:

@@ -282,7 +282,8 @@ class ModuleModel(ClassModel):
         return _store_attribute(m, owner, found, name, value)
 
     def store_perhaps(self, m: Machine, found: Instance, name: str | None, value: Value) -> None:
-        if m.tensor(value) is None and not any(is_module(m, Ref(ident)) for ident in reach_of(value)):
+        of_any_kind = says_nothing(value) and not m.config.presumes
+        if m.tensor(value) is None and not of_any_kind and not any(is_module(m, Ref(i)) for i in reach_of(value)):
             return
         table = found.attrs.get("_modules" if m.tensor(value) is None else "_parameters", NONE)
         held = m.obj(table)
