@@ -12,7 +12,15 @@ from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_places, havoc_target, havoc_value
 from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.registries import ANSWERS, CALLS, FALLBACKS, NAMED_FUNCTIONS, NAMED_METHODS, model_of
+from analyzers.machine.core.registries import (
+    ANSWERS,
+    CALLS,
+    CLASSES,
+    FALLBACKS,
+    NAMED_FUNCTIONS,
+    NAMED_METHODS,
+    model_of,
+)
 from analyzers.machine.core.signals import CalledUnseen, tell
 
 
@@ -141,9 +149,14 @@ def _may_mark_dirty(m: Machine, func: Value, values: Sequence[Value]) -> bool:
             return True
     for ident in reach_of(*values):
         held = m.st.find(ident)
-        if isinstance(held, ClassObj) and "torch.autograd.Function" in held.ancestry:
+        if isinstance(held, ClassObj) and any(_marks_written(base) for base in held.ancestry):
             return not m.config.presumes
     return False
+
+
+def _marks_written(base: int | str) -> bool:
+    model = CLASSES.get(base) if isinstance(base, str) else None
+    return model is not None and model.marks_written
 
 
 def used_unseen(m: Machine, value: Value, *methods: str) -> None:

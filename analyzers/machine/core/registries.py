@@ -123,6 +123,9 @@ class ClassModel:
     left_alone = False
     """Whether unknown code is presumed to keep such an object as it is."""
 
+    marks_written = False
+    """Whether a call of such a class may write its arguments, and give them another place in the graph."""
+
     def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
         return None
 

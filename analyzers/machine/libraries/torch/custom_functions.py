@@ -399,6 +399,7 @@ class FunctionModel(ClassModel):
     """`torch.autograd.Function`, for the classes that inherit from it."""
 
     stateless = True
+    marks_written = True
 
     def class_attribute(self, m: Machine, cls: Ref, found: ClassObj, name: str) -> Value | None:
         return BoundBuiltin(cls, "Function.apply") if name == "apply" else None
