@@ -54,13 +54,19 @@ def test_no_error_is_false(kind: str) -> None:
     assert not found.wrong
 
 
-def test_what_is_raised_of_sizes_is_left_out() -> None:
-    """How many elements hidden data have nobody can foresee; that they have no graph is likely."""
+def test_what_nobody_can_foresee_is_left_out() -> None:
+    """How many elements hidden data have, and whether a model has made them."""
     head = "import torch\nx = torch.randn(3)\nw = torch.ones(3, requires_grad=True)\n"
-    texts = [head + "(w * x).backward()\n", head + "x.sum().backward()\n"]
+    ends = [
+        "(w * x).backward()",
+        "x.sum().backward()",
+        "w += x",
+        "loss = (w.exp() * x).sum(); [loss.backward() for _ in x]",
+    ]
+    texts = [f"{head}{end}\n" for end in ends]
     found = understand([(text, without(text, "data") or "") for text in texts], 1)
-    assert found.left_out == {"backward-on-non-scalar": 1}
-    assert found.told.total() == 1
+    assert found.left_out == {"backward-on-non-scalar": 1, "for want of a graph": 1}
+    assert found.told.total() == 2
 
 
 def test_torch_does_what_it_did() -> None:

@@ -1,8 +1,9 @@
 """`python -m tests.blinding.understood --count 2000 --seed 7 --kind data`: what is told with all of a kind hidden.
 
 Of programs that raise what is told when nothing is hidden, how much is told, and as what, of the same with all data
-hidden (or models, or lengths). Of programs that run, how many get an error, or a warning. What torch says of sizes and
-dtypes is left out, and counted: nobody knows those of what is hidden.
+hidden (or models, or lengths). Of programs that run, how many get an error, or a warning. Left out, and counted, is
+what nobody knows of what is hidden: what torch says of sizes and dtypes, and what it no longer says once the hidden
+tensors have a graph, as they may be what a model returned.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.blinding.measure import contradicted, judged
 from tests.blinding.parts import KINDS, without
 from tests.blinding.programs import known
 from tests.differential.generate import LEVELS, generate
-from tests.oracle import Raised, Run
+from tests.oracle import Pool, Program, Raised, Run
 from tests.support.analyzer import Analysis
 from tests.support.judge import foretold, matches
 
@@ -29,8 +30,8 @@ OF_SIZES_AND_DTYPES = frozenset({
 @dataclass(slots=True)
 class Understood:
     """`told` counts the programs that raise, by what is said once something is hidden: `error`, `warning`, `other` (for
-    another reason) or `nothing`; `left_out` those that raise for a size or a dtype, by rule; `effects` the silent
-    faults by whether they are still told."""
+    another reason) or `nothing`; `left_out` those that raise for a size or a dtype, by rule, or `for want of a graph`;
+    `effects` the silent faults by whether they are still told."""
 
     told: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -41,8 +42,9 @@ class Understood:
     missed: list[tuple[str, str]] = field(default_factory=list)
     lost: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, text: str, before: Analysis | str, after: Analysis | str, run: Run) -> None:
-        """One more program; `text` is what it is with something hidden, `run` what torch does with it."""
+    def add(self, text: str, before: Analysis | str, after: Analysis | str, run: Run, learnt: Run) -> None:
+        """One more program; `text` is what it is with something hidden, `run` what torch does with it, and `learnt`
+        what it does where that has a graph."""
         if isinstance(before, str) or isinstance(after, str) or run.outcome not in ("ok", "raises"):
             return
         if run.outcome == "ok":
@@ -51,6 +53,8 @@ class Understood:
             known_as = foretold(before, run.raised)
             if known_as is not None and known_as.name in OF_SIZES_AND_DTYPES:
                 self.left_out[known_as.name] += 1
+            elif known_as is not None and not _raises_so(learnt, run.raised):
+                self.left_out["for want of a graph"] += 1
             elif known_as is not None:
                 self._add_raising(text, after, run.raised)
 
@@ -82,6 +86,12 @@ class Understood:
         yield f"running  {self.running:>5}  with an error {len(self.wrong)}, with a warning {len(self.warned)}"
 
 
+def _raises_so(run: Run, raised: Raised) -> bool:
+    """Whether a run ends with the same exception, on the same line. Messages quote names of nodes and versions."""
+    other = run.raised
+    return other is not None and (other.exception, other.line) == (raised.exception, raised.line)
+
+
 def _said(said: Analysis, raised: Raised) -> str:
     severities = {finding.severity for finding in said.findings if matches(finding, raised)}
     return "error" if "error" in severities else "warning" if severities else "other" if said.findings else "nothing"
@@ -101,9 +111,11 @@ def pairs(seed: int, count: int, kind: str) -> Iterator[tuple[str, str]]:
 
 def understand(programs: Iterable[tuple[str, str]], jobs: int) -> Understood:
     found = Understood()
-    for batch in judged(programs, jobs):
-        for hidden, before, after, run in batch:
-            found.add(hidden, before, after, run)
+    with Pool(jobs) as pool:
+        for batch in judged(programs, jobs):
+            texts = [hidden.replace("hidden.same(", "hidden.learnt(") for hidden, _, _, _ in batch]
+            for one, learnt in zip(batch, pool.run([Program.from_text(text) for text in texts]), strict=True):
+                found.add(*one, learnt)
     return found
 
 

@@ -87,9 +87,9 @@ class Case:
 
     def program(self, flags: Flags) -> str:
         """The whole program, as the analyzer reads it."""
-        lines = ["import torch"]
-        for i, tensor in enumerate(self.operands):
-            made = _maker(tensor)
+        lines = ["import hidden, torch"]
+        for i in range(len(self.operands)):
+            made = self.made(i)
             view = "[...]" if flags.view and i == 0 else ""
             if i not in flags.requires:
                 lines.append(f"t{i} = {made}{view}")
@@ -99,6 +99,10 @@ class Case:
                 lines += [f"leaf{i} = {made}.requires_grad_()", f"t{i} = leaf{i}.clone(){view}"]
         lines += [self.call] if flags.grad else ["with torch.no_grad():", f"    {self.call}"]
         return "\n".join(lines) + "\n"
+
+    def made(self, number: int) -> str:
+        """The expression that makes an operand."""
+        return _maker(self.operands[number])
 
 
 def _maker(tensor: torch.Tensor) -> str:

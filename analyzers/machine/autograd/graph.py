@@ -21,7 +21,7 @@ def refreshed(m: Machine, ident: int) -> Tensor:
     graph."""
     tensor = tensor_at(m, ident)
     if tensor.base is None:
-        return tensor
+        return tensor if tensor.perhaps_of is None else _doubted(m, ident, tensor, tensor.perhaps_of)
     above = tensor.base
     base = refreshed(m, above)
     if base.requires_grad is False and (tensor.requires_grad is False or tensor.edge is None):
@@ -50,11 +50,19 @@ def refreshed(m: Machine, ident: int) -> Tensor:
     return tensor
 
 
+def _doubted(m: Machine, ident: int, tensor: Tensor, above: int) -> Tensor:
+    """What may be a view of a tensor that requires grad by now, and did not when it was made."""
+    if tensor.requires_grad is False and refreshed(m, above).requires_grad is not False:
+        tensor = replace(tensor, requires_grad=None, edge=Edge())
+        m.st.put(ident, tensor)
+    return tensor
+
+
 def requires_grad_of(m: Machine, ident: int) -> truth.Truth:
     """`requires_grad`; unlike `grad_fn`, reading it on a view does not regenerate the view's place in the graph."""
     tensor = tensor_at(m, ident)
     if tensor.base is None:
-        return tensor.requires_grad
+        return refreshed(m, ident).requires_grad
     return _requires_with(tensor, tensor_at(m, tensor.base))
 
 
