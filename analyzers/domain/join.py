@@ -384,16 +384,23 @@ class Join:
         if len(x.edges) != len(y.edges) or x.kind != y.kind or x.payload != y.payload:
             return replace(x, names=names, edges=(Edge(),), saved=(), freed=freed, kind="unknown")
         edges = tuple(self.edges(p, q) for p, q in zip(x.edges, y.edges, strict=True))
-        kind = x.kind
-        if len(x.saved) == len(y.saved):
+        if [each.name for each in x.saved] == [each.name for each in y.saved]:
             saved = tuple(self.saved(p, q) for p, q in zip(x.saved, y.saved, strict=True))
         else:
-            saved, kind = (), "unknown"
+            saved = self.all_saved(x.saved, y.saved)
         hooks = x.hooks
         if x.hooks != y.hooks:
             ours, theirs = dict(x.hooks), dict(y.hooks)
             hooks = tuple((at, self.tables(ours.get(at), theirs.get(at)) or -1) for at in sorted({*ours, *theirs}))
-        return replace(y, names=names, edges=edges, saved=saved, freed=freed, kind=kind, hooks=hooks)
+        return replace(y, names=names, edges=edges, saved=saved, freed=freed, hooks=hooks)
+
+    def all_saved(self, xs: tuple[Saved, ...], ys: tuple[Saved, ...]) -> tuple[Saved, ...]:
+        """What both have kept is kept, what one of them has perhaps."""
+        theirs = {(y.name, y.counter): y for y in ys}
+        both = {key: x for x in xs if (key := (x.name, x.counter)) in theirs}
+        kept = [self.saved(x, theirs[key]) for key, x in both.items()]
+        rest = [one for one in (*xs, *ys) if (one.name, one.counter) not in both]
+        return (*kept, *[replace(one, maybe=True) for one in rest])
 
     def saved(self, x: Saved, y: Saved) -> Saved:
         if x == y:

@@ -57,16 +57,17 @@ class Law:
                     yield f"{fact}: said {claim}, torch {value}\n{text}"
 
     def lost(self) -> Iterator[str]:
-        """Facts that hold for all samples, and that nothing is said about."""
+        """What all samples have, and nothing is said about. What none has is of less use."""
         for fact, values in self.shown.items():
-            if values[0] in (True, False) and len(set(values)) == 1 and set(self.said[fact]) == {UNKNOWN}:
-                yield f"{fact}: {values[0]}"
+            if fact != "contiguous" and set(values) == {True} and set(self.said[fact]) == {UNKNOWN}:
+                yield fact
 
 
 def _facts(seen: Seen) -> Iterator[tuple[str, Any]]:
-    results = [found for found in seen.results.values() if found is not None]
-    flags = {found.requires_grad for found in results}
+    flags = {found.requires_grad for found in seen.results.values() if found is not None}
     yield "requires_grad", flags.pop() if len(flags) == 1 else UNKNOWN
+    layouts = {found.contiguous for found in seen.results.values() if found is not None}
+    yield "contiguous", layouts.pop() if len(layouts) == 1 else UNKNOWN
     for operand in seen.operands:
         yield f"{operand.name} saved", operand.saved
     yield "keeps", seen.keeps

@@ -62,13 +62,6 @@ def is_augmented(m: Machine) -> bool:
     return isinstance(m.user_frame().node, n.AugAssign)
 
 
-def words_in(m: Machine, func: Func) -> tuple[set[str], set[str]]:
-    """The attributes and names used in a function's body."""
-    nodes = list(n.walk([m.whole(func).body]))
-    attributes = {node.attr for node in nodes if isinstance(node, n.Attribute)}
-    return attributes, {node.id for node in nodes if isinstance(node, n.Name)}
-
-
 def set_to_constants(m: Machine, func: Func) -> set[str]:
     """The attributes that a function's body sets to constants."""
     plain = [

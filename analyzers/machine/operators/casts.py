@@ -24,7 +24,9 @@ NEAR = 20
 @kernel("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool", "cpu", "cuda")
 def _to(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
     form = bound.get("memory_format", NONE)
-    return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, bound.get("copy", FALSE), form)
+    other = bound.get("other", NONE)
+    floats = isinstance(other, Ref) and m.tensor(other) is not None and refreshed(m, other.id).requires_grad is True
+    return cast(m, bound["self"], _wanted_dtype(m, row, bound), what, bound.get("copy", FALSE), form, floats=floats)
 
 
 def _wanted_dtype(m: Machine, row: Row, bound: Bound) -> str | None:
@@ -47,9 +49,12 @@ def cast(
     copy: Value = FALSE,
     form: Value = NONE,
     moves: truth.Truth = False,
+    *,
+    floats: bool = False,
 ) -> Value:
     """`.to(dtype)`: the same tensor if nothing changes, otherwise a copy. Of moves to another device only those of
-    leaves that require grad are followed, for which they make a difference."""
+    leaves that require grad are followed, for which they make a difference. `floats` says that the dtype, if nobody
+    knows it, is of floating point."""
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
         return m.unknown_tensor(m.lineage(value))
@@ -73,7 +78,9 @@ def cast(
     step.requires = source.requires_grad
     step.kind, step.names = "unknown", ()
     requires = truth.both(m.st.grad, source.requires_grad)
-    able = can_require_grad(dtype or None) if dtype else can_require_grad(tensor.dtype)
+    able = can_require_grad(dtype or tensor.dtype)
+    if able is None and (floats or (dtype == "" and source.requires_grad)):
+        able = True  # what requires grad is of floating point
     if able is False:
         requires = False
     elif requires is not False and (able is None or m.st.grad is not True):

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain import truth
-from analyzers.domain.objects import Edge
+from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node, refreshed
 from analyzers.machine.autograd.results import lost_graph, new_result
-from analyzers.machine.autograd.saved_tensors import save
+from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import layout_of
 from analyzers.machine.core.machine import Machine
@@ -191,8 +191,10 @@ def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape:
             if unknown_operand(m, values[other]) and not needed:
                 needed = None
             if inputs[mine] and needed is not False:
-                copied = tensor_at(m, inputs[mine][0]).contiguous is not True
-                kept.append(save(m, inputs[mine][0], mine, maybe=needed is None or (copied and mine == factors[0])))
+                copied = _may_be_copied(m, mine, tensor_at(m, inputs[mine][0]))
+                if needed and not copied and requires:
+                    check_savable(m, inputs[mine][0])
+                kept.append(save(m, inputs[mine][0], mine, maybe=needed is None or copied))
         node = make_node(m, step, kept)
         if hidden:
             found = m.node(node)
@@ -201,4 +203,13 @@ def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape:
     dtypes = {t.dtype for v in values.values() if (t := m.tensor(v)) is not None and t.dtype is not None}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     cut = lost_graph(m, step.operands(), None) if m.st.grad is False or m.st.inference else None
-    return new_result(m, step, shape, dtype, node, requires=requires, cut=cut, contiguous=None)
+    return new_result(m, step, shape, dtype, node, requires=requires, cut=cut)
+
+
+def _may_be_copied(m: Machine, name: str, factor: Tensor) -> bool:
+    """Whether a copy of a factor is saved in its place: the input of a linear layer becomes a tall matrix, which is a
+    view if its rows lie one after another; a batch may be multiplied with what is expanded to one."""
+    if name == "weight" or (name == "other" and factor.shape is not None and len(factor.shape) < 3):
+        return False
+    batch = name != "input" and (factor.shape is None or len(factor.shape) > 2)
+    return factor.contiguous is False or ((factor.contiguous is None or batch) and not m.config.presumes)

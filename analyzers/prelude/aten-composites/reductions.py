@@ -1,3 +1,4 @@
+import autograd_machine
 import torch
 
 
@@ -138,13 +139,13 @@ def corrcoef(self):
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    dims = list(range(input.dim() - len(normalized_shape), input.dim()))
+    dims = list(range(-len(normalized_shape), 0))
     wide = input.float() if input.dtype in (torch.bfloat16, torch.float16) else input
     scale = torch.rsqrt(torch.pow(wide, 2).mean(dims, True).add_(1e-6 if eps is None else eps))
     result = wide * scale
     if weight is not None:
         result = result * weight
-    return result.type_as(input)
+    return result if autograd_machine.says_nothing(input.dtype) else result.type_as(input)
 
 
 def _slice(x, dim, start, length):
