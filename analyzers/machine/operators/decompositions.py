@@ -6,7 +6,7 @@ schema's parameter names. Running it produces the same graph as torch's own comp
     def square(self):
         return torch.pow(self, 2)     # a PowBackward0, reported as a step of `square`
 
-The `out=` form may be a separate function, `square_out`. Where a function asks for a shape or a dtype that nobody knows,
+The `out=` form may be a separate function, `square_out`. Where a function asks for a shape or a dtype that is unknown,
 both ways are run, and what both save is saved.
 """
 
