@@ -347,6 +347,7 @@ class Join:
             attrs=self.maps(x.attrs, y.attrs)[0],
             cls=x.cls if x.cls == y.cls else None,
             aliases=tuple(sorted(aliases)),
+            moved=x.moved or y.moved,
             lineage=y.lineage or x.lineage,
         )
 

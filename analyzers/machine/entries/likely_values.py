@@ -100,7 +100,7 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
     """The same for a function's parameters, once they are bound: models first, because optimizers train them."""
     if func.module.startswith("<") or not isinstance(func.node, n.FunctionHead):
         return
-    silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value)]
+    silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value) and not _is_nothing(m, value)]
     if not m.config.presumes:
         for name in silent:
             m.record.unresolved.note(func.module, func, name)
@@ -118,6 +118,13 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
     for name, role in sorted(waiting, key=lambda entry: entry[1] not in _MODELS):
         parts = parts_of(m, func.module, func, name)
         m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], places.get(name, m.here()), parts, env))
+
+
+def _is_nothing(m: Machine, value: Value) -> bool:
+    """Whether a condition has come out so on this way that an unknown value is None, or false."""
+    symbol = value.symbol if isinstance(value, Unknown) else None
+    assumed = m.st.assumed
+    return symbol is not None and (assumed.get(("is", symbol, NONE)) is True or assumed.get(symbol) is False)
 
 
 def _makes(m: Machine, value: Value) -> bool:

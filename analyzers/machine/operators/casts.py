@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Storage, Tensor
@@ -58,10 +60,13 @@ def cast(
     tensor = m.tensor(value)
     if tensor is None or not isinstance(value, Ref):
         return m.unknown_tensor(m.lineage(value))
-    if moves is None and (tensor.is_leaf is False or tensor.requires_grad is False):
+    to_device = moves is None and m.config.presumes
+    if moves is None and (tensor.is_leaf is False or tensor.requires_grad is False or tensor.moved):
         moves = False
     stays = copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}
     if stays and moves is False:
+        if to_device and not tensor.moved:
+            m.st.put(value.id, replace(tensor, moved=True))
         return value
     copies = _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
     copies = (m.config.presumes and not _was_cut(tensor)) if stays else copies or _changes_order(tensor, form)
@@ -69,7 +74,10 @@ def cast(
         m.presume("this is another device than the tensor's")
     if dtype is not None and tensor.dtype is not None and copies:
         wanted = dtype or tensor.dtype
-        return op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
+        made = op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
+        if to_device and isinstance(made, Ref):
+            m.st.update(made.id, Tensor, lambda t: replace(t, moved=True))
+        return made
     # A copy or the same tensor: only what holds for both.
     row = table.row("_to_copy")
     assert row is not None
@@ -91,10 +99,11 @@ def cast(
     # What is not known is presumed to be a device.
     now = tensor.dtype if dtype == "" or (dtype is None and m.config.presumes) else dtype
     result = new_result(m, step, tensor.shape, now, node, requires=requires, contiguous=None)
-    made = tensor_at(m, result.id)
+    copied = tensor_at(m, result.id)
+    copied.moved = to_device
     if requires is not False:
-        made.edge = Edge()
-        made.aliases = (value.id,)
+        copied.edge = Edge()
+        copied.aliases = (value.id,)
     return result
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.domain.lineage import PART
-from analyzers.domain.objects import Array, ListObj, Shape, Tensor
+from analyzers.domain.objects import Array, Edge, ListObj, Shape, Tensor
 from analyzers.domain.values import NONE, TRUE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, refreshed
 from analyzers.machine.autograd.likely_tensors import part_of
@@ -217,6 +219,10 @@ def _indices(m: Machine, items: list[Value]) -> Value:
 
 
 def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Value) -> None:
+    if tensor.presumed and m.tensor(value) is not None and isinstance(index, Const | Unknown):
+        # `states[i] = states[i].detach()`: what a model returned is perhaps a list, which holds this from now on.
+        m.st.put(owner.id, replace(tensor_at(m, owner.id), requires_grad=None, edge=Edge()))
+        return
     items = _widened(tensor.shape, [NONE if item == TRUE else item for item in _items(m, index)])
     if not all(_is_basic(m, i) for i in items):
         _put(m, owner, items, value)
