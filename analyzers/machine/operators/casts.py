@@ -65,9 +65,7 @@ def cast(
         moves = False
     stays = copy == FALSE and _keeps_order(tensor, form) and dtype is not None and dtype in {"", tensor.dtype}
     if stays and moves is False:
-        if to_device and not tensor.moved:
-            m.st.put(value.id, replace(tensor, moved=True))
-        return value
+        return _marked(m, value, to_device)
     copies = _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
     copies = (m.config.presumes and not _was_cut(tensor)) if stays else copies or _changes_order(tensor, form)
     if stays and copies:
@@ -75,9 +73,7 @@ def cast(
     if dtype is not None and tensor.dtype is not None and copies:
         wanted = dtype or tensor.dtype
         made = op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
-        if to_device and isinstance(made, Ref):
-            m.st.update(made.id, Tensor, lambda t: replace(t, moved=True))
-        return made
+        return _marked(m, made, to_device)
     # A copy or the same tensor: only what holds for both.
     row = table.row("_to_copy")
     assert row is not None
@@ -105,6 +101,14 @@ def cast(
         copied.edge = Edge()
         copied.aliases = (value.id,)
     return result
+
+
+def _marked(m: Machine, value: Value, moved: bool) -> Value:
+    """The same, marked if it comes from a move to a device."""
+    tensor = m.tensor(value)
+    if moved and isinstance(value, Ref) and tensor is not None and not tensor.moved:
+        m.st.put(value.id, replace(tensor, moved=True))
+    return value
 
 
 def _was_cut(tensor: Tensor) -> bool:
