@@ -98,7 +98,8 @@ def cast(
     copied = tensor_at(m, result.id)
     copied.moved = to_device
     if requires is not False:
-        copied.edge = Edge()
+        # Of what is no leaf both lead on to the same graph.
+        copied.edge = Edge(node) if source.is_leaf is False and requires else Edge()
         copied.aliases = (value.id,)
     return result
 
