@@ -22,20 +22,19 @@ from operator import itemgetter
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.graph_join import GraphJoin
 from analyzers.domain.objects import (
     VERSION_BASE,
     Array,
     ClassObj,
     Counter,
     DictObj,
-    Edge,
     Env,
     HeapObject,
     Instance,
     Iterator,
     ListObj,
     Node,
-    Saved,
     SetObj,
     Shape,
     Storage,
@@ -130,20 +129,14 @@ def versions_equal(saved: int | None, current: int | None) -> truth.Truth:
     return False if saved // VERSION_BASE == current // VERSION_BASE else None
 
 
-class Join:
+class Join(GraphJoin):
     """One join of `a` and `b`; `allocate` gives fresh ids."""
 
     def __init__(self, a: State, b: State, allocate: Callable[[], int]) -> None:
-        self.a = a
-        self.b = b
-        self.allocate = allocate
-        self.pairs: dict[tuple[int, int], int] = {}
-        self.work: list[tuple[int, int, int]] = []
+        super().__init__(a, b, allocate)
         # What only one of them has is copied into a fork of the other, the one that has written more.
         self.base = a if a.log[0] >= b.log[0] else b
         self.out = self.base.fork()
-        self.bases: dict[int, int] = {}
-        self.next_base = 1
 
     def run(self) -> State:
         a, b, out = self.a, self.b, self.out
@@ -242,34 +235,6 @@ class Join:
             return Unknown(None, None, None, (i, j))
         return Ref(self.pair(i, j))
 
-    def pair(self, i: int, j: int) -> int:
-        """The id that stands for `i` here and `j` there."""
-        if i == j:
-            return i
-        target = self.pairs.get((i, j))
-        if target is None:
-            target = self.allocate()
-            self.pairs[i, j] = target
-            self.work.append((i, j, target))
-        return target
-
-    def maybe_pair(self, i: int | None, j: int | None) -> int | None:
-        if i is None or j is None:
-            return None
-        if i == j:
-            return i
-        here, there = self.a.find(i), self.b.find(j)
-        if here is None or there is None or type(here) is not type(there):
-            return None
-        return self.pair(i, j)
-
-    def tables(self, i: int | None, j: int | None) -> int | None:
-        """Tables of hooks; -1 for one that is there on one way only."""
-        if i is None and j is None:
-            return None
-        found = self.maybe_pair(i, j)
-        return -1 if found is None else found
-
     # --- objects --------------------------------------------------------------------------------------------
 
     def objects(self, x: HeapObject, y: HeapObject, i: int, j: int, target: int) -> HeapObject:
@@ -281,7 +246,7 @@ class Join:
             case Counter(), Counter():
                 return self.counters(x, y, target)
             case Node(), Node():
-                return self.nodes(x, y)
+                return self.nodes(x, y, i, j)
             case Storage(), Storage():
                 return x if x.count >= y.count else y
             case Env(), Env():
@@ -323,7 +288,7 @@ class Join:
             storage=self.pair(x.storage, y.storage),
             counter=self.pair(x.counter, y.counter),
             requires_grad=truth.join(x.requires_grad, y.requires_grad),
-            edge=self.edges(x.edge, y.edge),
+            edge=self.places(x, y),
             base=self.maybe_pair(x.base, y.base),
             perhaps_of=self.maybe_pair(x.perhaps_of, y.perhaps_of),
             creation=x.creation if x.creation == y.creation else "unknown",
@@ -350,89 +315,6 @@ class Join:
             moved=x.moved or y.moved,
             lineage=y.lineage or x.lineage,
         )
-
-    def edges(self, x: Edge | None, y: Edge | None) -> Edge | None:
-        if x == y:
-            return x
-        if x is None or y is None:
-            return Edge(maybe=True)
-        maybe = x.maybe or y.maybe
-        if x.node is not None and y.node is not None and x.output == y.output:
-            node = self.maybe_pair(x.node, y.node)
-            return Edge(node, x.output, maybe=maybe, onward=x.onward or y.onward)
-        if x.leaf is not None and y.leaf is not None:
-            leaf = self.maybe_pair(x.leaf, y.leaf)
-            return Edge(leaf=leaf, maybe=maybe)
-        return Edge(maybe=maybe)
-
-    def counters(self, x: Counter, y: Counter, target: int) -> Counter:
-        writes = y.writes if (y.version or 0) >= (x.version or 0) and y.writes else x.writes
-        if x.version == y.version:
-            return Counter(x.version, writes)
-        return Counter(self.rebased(target), writes)
-
-    def rebased(self, target: int) -> int:
-        """A version of a base that nothing else has, with room below for versions saved earlier."""
-        base = self.bases.get(target)
-        if base is None:
-            base = self.allocate() * VERSION_BASE + VERSION_BASE // 2
-            self.bases[target] = base
-        return base
-
-    def nodes(self, x: Node, y: Node) -> Node:
-        names = x.names if x.names == y.names else tuple(dict.fromkeys((*x.names, *y.names)))
-        freed = truth.join(x.freed, y.freed)
-        if len(x.edges) != len(y.edges) or x.kind != y.kind or x.payload != y.payload:
-            return replace(x, names=names, edges=(Edge(),), saved=(), freed=freed, kind="unknown")
-        edges = tuple(self.edges(p, q) for p, q in zip(x.edges, y.edges, strict=True))
-        if [each.name for each in x.saved] == [each.name for each in y.saved]:
-            saved = tuple(self.saved(p, q) for p, q in zip(x.saved, y.saved, strict=True))
-        else:
-            saved = self.all_saved(x.saved, y.saved)
-        hooks = x.hooks
-        if x.hooks != y.hooks:
-            ours, theirs = dict(x.hooks), dict(y.hooks)
-            hooks = tuple((at, self.tables(ours.get(at), theirs.get(at)) or -1) for at in sorted({*ours, *theirs}))
-        return replace(y, names=names, edges=edges, saved=saved, freed=freed, hooks=hooks)
-
-    def all_saved(self, xs: tuple[Saved, ...], ys: tuple[Saved, ...]) -> tuple[Saved, ...]:
-        """What both have kept is kept, what one of them has perhaps."""
-        theirs = {(y.name, y.counter): y for y in ys}
-        both = {key: x for x in xs if (key := (x.name, x.counter)) in theirs}
-        kept = [self.saved(x, theirs[key]) for key, x in both.items()]
-        rest = [one for one in (*xs, *ys) if (one.name, one.counter) not in both]
-        return (*kept, *[replace(one, maybe=True) for one in rest])
-
-    def saved(self, x: Saved, y: Saved) -> Saved:
-        if x == y:
-            return x
-        if x.counter is None and y.counter is None:
-            return replace(x, among=tuple(dict.fromkeys((*x.among, *y.among))))
-        if x.counter is None or y.counter is None or x.name != y.name:
-            return replace(x, counter=x.counter if x.counter is not None else y.counter, version=None)
-        counter = self.pair(x.counter, y.counter)
-        tensor = x.tensor if x.tensor == y.tensor else self.maybe_pair(x.tensor, y.tensor)
-        storage = x.storage if x.storage == y.storage else self.maybe_pair(x.storage, y.storage)
-        return replace(
-            x,
-            counter=counter,
-            version=self.saved_version(x, y, counter),
-            tensor=tensor,
-            storage=storage,
-            writes=max(x.writes, y.writes),
-        )
-
-    def saved_version(self, x: Saved, y: Saved, counter: int) -> int | None:
-        here, there = self.a.find(x.counter or 0), self.b.find(y.counter or 0)
-        if not isinstance(here, Counter) or not isinstance(there, Counter):
-            return None
-        if x.version is None or y.version is None or here.version is None or there.version is None:
-            return None
-        if here.version == there.version:
-            return x.version if x.version == y.version else None
-        if here.version - x.version == there.version - y.version:
-            return self.rebased(counter) - (here.version - x.version)
-        return None
 
     def lists(self, x: ListObj, y: ListObj) -> ListObj:
         shorter = min(len(x.items), len(y.items))

@@ -136,8 +136,9 @@ class Saved:
 
     `packed` and `unpack` are what a hook has put in its place, and what gets the tensor back from that.
     `writes` counts the writes to its storage when it was kept; `maybe` says that it is kept only if a tensor, of which
-    that is not known, requires grad; `attached` that it is an operand which had a place in the graph when it was kept.
-    `among` are the counters and versions of the tensors of which it may be one, where nobody knows the operand.
+    that is not known, requires grad, and `unseen` that no known tensor may be that one; `attached` that it is an
+    operand which had a place in the graph when it was kept. `among` are the counters and versions of the tensors of
+    which it may be one, where nobody knows the operand.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Saved:
     storage: int | None = None
     writes: int = 0
     maybe: bool = False
+    unseen: bool = False
     lineage: Lineage | None = None
     attached: bool = False
     packed: Value | None = None

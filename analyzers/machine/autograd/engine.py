@@ -281,7 +281,8 @@ class Walk:
             self._check_stale(saved)
             raise self._refused("RuntimeError", MODIFIED, cause)
         self.may_have_raised = True
-        self.m.warn("RuntimeError", MODIFIED, cause)
+        if not saved.unseen:
+            self.m.warn("RuntimeError", MODIFIED, cause)
 
     def _check_stale(self, saved: Saved) -> None:
         """Raise for a stale view: torch reads a saved tensor's `grad_fn` before comparing versions, which fails for

@@ -38,13 +38,19 @@ def may_lead_on(m: Machine, values: Iterable[Value]) -> bool:
     return _meets_graph(m, [i for v in values for unknown in _unknowns(m, v) for i in unknown.reach])
 
 
+def was_given_graph(m: Machine, values: Iterable[Value]) -> bool:
+    """Whether any of these is unknown, and what it may be made of has a graph; not one that nobody has seen made."""
+    return _meets_graph(m, [i for v in values for unknown in _unknowns(m, v) for i in unknown.reach], made=True)
+
+
 def holds_graph(m: Machine, idents: Iterable[int]) -> bool:
     """Whether any of these objects may have or hold a graph, or compute something that has one, as modules do."""
     return _meets_graph(m, idents, computed=True)
 
 
-def _meets_graph(m: Machine, idents: Iterable[int], *, computed: bool = False) -> bool:
-    """Whether the objects are or hold a tensor that may have a graph; with `computed`, whether they may make one."""
+def _meets_graph(m: Machine, idents: Iterable[int], *, computed: bool = False, made: bool = False) -> bool:
+    """Whether the objects are or hold a tensor that may have a graph; with `computed`, whether they may make one; with
+    `made`, only one that a known operation has begun counts."""
     stack = list(idents)
     seen: set[int] = set()
     while stack:
@@ -54,7 +60,9 @@ def _meets_graph(m: Machine, idents: Iterable[int], *, computed: bool = False) -
         seen.add(ident)
         found = m.st.find(ident)
         if isinstance(found, Tensor):
-            if refreshed(m, ident).requires_grad is not False:
+            tensor = refreshed(m, ident)
+            begun = tensor.edge is not None and tensor.edge.node is not None
+            if tensor.requires_grad or (tensor.requires_grad is None and (begun or not made)):
                 return True
         elif len(seen) > MOST or (computed and not isinstance(found, _DATA)):
             return True

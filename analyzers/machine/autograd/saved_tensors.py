@@ -78,8 +78,8 @@ def save(
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     return Saved(
-        name, tensor.counter, version_kept(m, tensor), ident, is_output, tensor.storage, writes, maybe, tensor.lineage,
-        placed and not is_output,
+        name, tensor.counter, version_kept(m, tensor), ident, is_output, tensor.storage, writes, maybe, False,
+        tensor.lineage, placed and not is_output,
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, sizes_value, tensors_in, unknown_operand
 from analyzers.machine.operators.composite_shapes import reshape
 from analyzers.machine.operators.dispatch import op
+from analyzers.machine.operators.recording import needed_for
 from analyzers.ops.infer_core import broadcast
 from analyzers.ops.infer_matmul import matmul_shape
 
@@ -187,14 +188,13 @@ def _unknown_product(m: Machine, values: Bound, factors: tuple[str, str], shape:
     if requires is not False:
         kept = []
         for mine, other in (factors, factors[::-1]):
-            needed = truth.any_of(refreshed(m, i).requires_grad for i in inputs[other])
-            if unknown_operand(m, values[other]) and not needed:
-                needed = None
-            if inputs[mine] and needed is not False:
+            need = needed_for(m, [values[other]], inputs[other])
+            if inputs[mine] and need.there is not False:
                 copied = _may_be_copied(m, mine, tensor_at(m, inputs[mine][0]))
-                if needed and not copied and requires:
+                if need.there and not copied and requires:
                     check_savable(m, inputs[mine][0])
-                kept.append(save(m, inputs[mine][0], mine, maybe=needed is None or copied))
+                one = save(m, inputs[mine][0], mine, maybe=need.there is None or copied)
+                kept.append(replace(one, unseen=need.unseen))
         node = make_node(m, step, kept)
         if hidden:
             found = m.node(node)

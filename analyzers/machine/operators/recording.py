@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Saved
 from analyzers.domain.values import NONE, Const, Ref, Tup, Value
 from analyzers.machine.autograd.graph import Step, make_node, may_be_converted, refreshed
-from analyzers.machine.autograd.reachability import may_lead_on
+from analyzers.machine.autograd.reachability import may_lead_on, was_given_graph
 from analyzers.machine.autograd.results import lost_graph
 from analyzers.machine.autograd.saved_tensors import PRIVATE, check_savable, packed, perhaps_packed, save
 from analyzers.machine.autograd.tensors import can_require_grad
@@ -36,14 +36,13 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
     """What the node saves of its inputs: `Saved`s; outputs are filled in later, and are table rows until then."""
     out: list[object] = []
     for entry in row.saves:
-        maybe = False
+        need = Need(True)
         if entry.for_inputs is not None:
-            needed = truth.any_of(
-                refreshed(m, i).requires_grad for name in entry.for_inputs for i in step.inputs.get(name, ())
-            )
-            if needed is False and not any(unknown_operand(m, bound[n]) for n in entry.for_inputs if n in bound):
+            operands = [bound[name] for name in entry.for_inputs if name in bound]
+            need = needed_for(m, operands, [i for name in entry.for_inputs for i in step.inputs.get(name, ())])
+            if need.there is False:
                 continue
-            maybe = needed is not True
+        maybe = need.there is None
         if entry.is_output:
             out.append(entry)
             continue
@@ -59,8 +58,26 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
         for ident in ids:
             if not maybe and record_call(m, step):
                 check_savable(m, ident)
-            out.append(packed(m, save(m, ident, entry.name, maybe=maybe, converted=may_be_converted(m, step))))
+            kept = save(m, ident, entry.name, maybe=maybe, converted=may_be_converted(m, step))
+            out.append(packed(m, replace(kept, unseen=need.unseen) if need.unseen else kept))
     return out
+
+
+@dataclass(slots=True, frozen=True)
+class Need:
+    """Whether what is saved for the gradients of some operands is needed. `unseen`: only by an operand that nobody
+    knows, and that no known graph may lead to."""
+
+    there: truth.Truth
+    unseen: bool = False
+
+
+def needed_for(m: Machine, operands: Sequence[Value], tensors: Sequence[int]) -> Need:
+    """Whether the gradient of one of the operands is computed; `tensors` are those in them that are known."""
+    needed = truth.any_of(refreshed(m, i).requires_grad for i in tensors)
+    if needed is False and any(unknown_operand(m, value) for value in operands):
+        return Need(None, unseen=not was_given_graph(m, operands))
+    return Need(needed)
 
 
 def record_call(m: Machine, step: Step) -> truth.Truth:
