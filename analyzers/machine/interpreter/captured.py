@@ -23,12 +23,8 @@ def captured_by(node: n.FunctionDef | n.Lambda) -> Captured:
     own = node.locals if isinstance(node, n.FunctionDef) else frozenset[str]()
     paths = frozenset(path for path in attribute_paths([node.body]) if path.partition(".")[0] not in own)
     rebound = node.globals | node.nonlocals if isinstance(node, n.FunctionDef) else frozenset[str]()
-    walks = any(isinstance(part, n.Call) and _is_walk(part.func) for part in nodes)
+    walks = any(isinstance(part, n.Attribute) and part.attr == "backward" for part in nodes)
     return Captured(frozenset(alone.keys() - own) | paths, frozenset(bare - own), rebound, _writes(node), walks)
-
-
-def _is_walk(func: n.Expr) -> bool:
-    return isinstance(func, n.Attribute) and func.attr == "backward"
 
 
 def _writes(node: n.FunctionDef | n.Lambda) -> bool:

@@ -57,8 +57,23 @@ def enter_context(m: Machine, manager: Value) -> tuple[Guard, Value]:
         outside = lose_modes(m) if m.st.switches_out else None
         if any(_previous(m, Ref(ident)) is not None for ident in manager.reach):
             outside = (m.st.grad, m.st.inference, m.st.casting)
-        return Guard(restore=outside, swallows=None), Unknown()
+        return Guard(restore=outside, hooks=_perhaps_packing(m, manager), swallows=None), Unknown()
     return Guard(), manager if isinstance(manager, Ref) else Unknown()
+
+
+def _perhaps_packing(m: Machine, manager: Unknown) -> tuple[bool | None, tuple[Value, Value] | None] | None:
+    """An unknown manager may be, or use, a known one that puts something else in the place of what is saved."""
+    held = [m.st.find(ident) for ident in manager.reach]
+    known = [
+        found
+        for found in held
+        if isinstance(found, Generator) or (isinstance(found, Instance) and packing_of(found) is not None)
+    ]
+    if not known or m.config.presumes:
+        return None
+    outside = (m.st.saved_hooks, m.st.packing)
+    m.st.saved_hooks = None
+    return outside
 
 
 def _previous(m: Machine, manager: Value) -> Modes | None:

@@ -7,13 +7,16 @@ with torch.autocast("cpu", dtype=torch.bfloat16):
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from analyzers.domain.objects import ListObj
+from analyzers.domain import truth
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ListObj, Tensor
 from analyzers.domain.values import Builtin, Ref, Tup, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import tensors_in
+from analyzers.machine.operators.arguments import tensors_in, unknown_operand
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
 from analyzers.ops.table import Row
@@ -66,18 +69,33 @@ def converts(m: Machine, row: Row) -> bool:
 def run_converted(m: Machine, row: Row, bound: Mapping[str, Value], run: Callable[[dict[str, Value]], Value]) -> Value:
     """Run an operator on converted operands; the operators it is composed of are not converted again."""
     lower = m.st.casting
-    wide = row.base in _FULL or (row.base in _WIDEST and _is_wide(m, bound))
+    widest = _is_wide(m, bound) if row.base in _WIDEST else False
+    wide = row.base in _FULL or widest
     wanted = "float32" if wide else lower
     assert wanted is not None
     m.st.casting = None
     try:
+        if widest is None:
+            return _in_unknown_type(m, run(dict(bound)))
         return run({name: _converted(m, value, wanted, cache=wanted == lower) for name, value in bound.items()})
     finally:
         m.st.casting = lower
 
 
-def _is_wide(m: Machine, bound: Mapping[str, Value]) -> bool:
-    return any(tensor_at(m, i).dtype == "float32" for value in bound.values() for i in tensors_in(m, value))
+def _is_wide(m: Machine, bound: Mapping[str, Value]) -> truth.Truth:
+    """Whether one of the operands is in full precision."""
+    dtypes = {tensor_at(m, i).dtype for value in bound.values() for i in tensors_in(m, value)}
+    if "float32" in dtypes:
+        return True
+    unseen = not m.config.presumes and any(unknown_operand(m, value) for value in bound.values())
+    return None if unseen or None in dtypes else False
+
+
+def _in_unknown_type(m: Machine, result: Value) -> Value:
+    """A result of operands that may have been converted."""
+    for ident in reach_of(result):
+        m.st.update(ident, Tensor, lambda t: replace(t, dtype=None))
+    return result
 
 
 def _converted(m: Machine, value: Value, wanted: str, *, cache: bool) -> Value:

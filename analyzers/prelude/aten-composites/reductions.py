@@ -139,13 +139,18 @@ def corrcoef(self):
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
+    if input.dtype in (torch.bfloat16, torch.float16):
+        result = _rms_norm(input.float(), normalized_shape, weight, eps)
+        # A dtype that nobody knows is then one of these.
+        return result.to(torch.float16) if autograd_machine.says_nothing(input.dtype) else result.type_as(input)
+    return _rms_norm(input, normalized_shape, weight, eps)
+
+
+def _rms_norm(x, normalized_shape, weight, eps):
     dims = list(range(-len(normalized_shape), 0))
-    wide = input.float() if input.dtype in (torch.bfloat16, torch.float16) else input
-    scale = torch.rsqrt(torch.pow(wide, 2).mean(dims, True).add_(1e-6 if eps is None else eps))
-    result = wide * scale
-    if weight is not None:
-        result = result * weight
-    return result if autograd_machine.says_nothing(input.dtype) else result.type_as(input)
+    scale = torch.rsqrt(torch.pow(x, 2).mean(dims, True).add_(1e-6 if eps is None else eps))
+    result = x * scale
+    return result if weight is None else result * weight
 
 
 def _slice(x, dim, start, length):

@@ -10,9 +10,10 @@ from analyzers.machine.autograd.accumulation import blur_after_unknown
 from analyzers.machine.autograd.likely_tensors import presumed_loss
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
+from analyzers.machine.autograd.writes import RESHAPING
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.events import BackwardCall
-from analyzers.machine.core.havoc import havoc_places, havoc_value, havoc_written, writes_in_place
+from analyzers.machine.core.havoc import havoc_places, havoc_value, havoc_written, lose_sizes, writes_in_place
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.ports import PORTS
@@ -58,6 +59,8 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
             havoc_value(m, receiver)
             return NONE
         havoc_written(m, receiver)
+        if name in RESHAPING or name in {"resize_", "resize_as_", "set_"}:
+            lose_sizes(m, receiver)
         m.record.imprecisions += 1
         return receiver
     operands = [receiver, *args.pos, *args.kw.values()]
