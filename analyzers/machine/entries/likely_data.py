@@ -64,9 +64,14 @@ def note_loaded(m: Machine, item: Value) -> None:
 
 def is_loaded(m: Machine, symbol: object) -> bool:
     """Whether an unknown value is an item of a loop, or an attribute or item of one."""
-    while isinstance(symbol, tuple) and symbol not in m.indexes.loaded:
+    return _is_of(symbol, m.indexes.loaded)
+
+
+def _is_of(symbol: object, symbols: set[object]) -> bool:
+    """Whether an unknown value is one of these, or an attribute or item of one."""
+    while isinstance(symbol, tuple) and symbol not in symbols:
         symbol = symbol[0]
-    return symbol in m.indexes.loaded
+    return symbol in symbols
 
 
 def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
@@ -77,6 +82,8 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
         made = plain(m)
     else:
         made = plain(m, what=GUESS)
+    if _is_of(value.symbol, m.indexes.inferred):
+        m.st.update(made.id, Tensor, lambda t: replace(t, inference=True))
     if value.symbol is not None:
         m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
     return made
