@@ -1,4 +1,4 @@
-"""Iterators over a generator, which does not run ahead of its consumer: a loop's body runs at each item."""
+"""What goes over a generator, which does not run ahead of its consumer: a loop's body runs at each item."""
 
 
 def enumerate(iterable, start=0):
@@ -15,3 +15,9 @@ def zip(before, generator, after):
         except StopIteration:
             return
         yield (*row[0], row[1], *row[2])
+
+
+def sum(iterable, start):
+    for item in iterable:
+        start = start + item
+    return start

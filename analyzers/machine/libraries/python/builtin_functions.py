@@ -193,8 +193,10 @@ def _filter(m: Machine, args: Args) -> Value:
 
 @builtin("sum")
 def _sum(m: Machine, args: Args) -> Value:
-    source = stream(m, args.get(0, "iterable"))
+    source = stream_of(m, args.get(0, "iterable"))
     total = args.get(1, "start", Const(0))
+    if source.generator is not None:
+        return library_call(m, "builtins.sum", Args([_generator(m, source), total]))
     for item in source.items:
         total = binary(m, "+", total, item)
     if source.rest is not None:
