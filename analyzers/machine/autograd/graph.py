@@ -104,6 +104,22 @@ def leaves_behind(m: Machine, ident: int) -> set[int] | None:
     return found
 
 
+def may_reach_leaf(m: Machine, ident: int) -> bool:
+    """Whether a tensor's graph leads to a leaf that is known, perhaps."""
+    seen: set[int] = set()
+    stack = [edge_to(m, ident)]
+    while stack:
+        edge = stack.pop()
+        if edge is None:
+            continue
+        if edge.leaf is not None:
+            return True
+        if edge.node is not None and edge.node not in seen:
+            seen.add(edge.node)
+            stack += m.node(edge.node).edges
+    return False
+
+
 def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
     """The possible names of `grad_fn`; empty if it is None, None if unknown."""
     if tensor.requires_grad is False:

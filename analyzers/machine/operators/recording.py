@@ -9,7 +9,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Saved
 from analyzers.domain.values import NONE, Const, Ref, Tup, Value
-from analyzers.machine.autograd.graph import Step, make_node, may_be_converted, refreshed
+from analyzers.machine.autograd.graph import Step, make_node, may_be_converted, may_reach_leaf, refreshed
 from analyzers.machine.autograd.reachability import may_lead_on, was_given_graph
 from analyzers.machine.autograd.results import lost_graph
 from analyzers.machine.autograd.saved_tensors import PRIVATE, check_savable, packed, perhaps_packed, save
@@ -65,8 +65,8 @@ def saved_tensors(m: Machine, row: Row, step: Step, bound: Mapping[str, Value]) 
 
 @dataclass(slots=True, frozen=True)
 class Need:
-    """Whether what is saved for the gradients of some operands is needed. `unseen`: only by an operand that nobody
-    knows, and that no known graph may lead to."""
+    """Whether what is saved for the gradients of some operands is needed. `unseen`: only by what nobody knows, and
+    which may lead to no known leaf."""
 
     there: truth.Truth
     unseen: bool = False
@@ -75,9 +75,9 @@ class Need:
 def needed_for(m: Machine, operands: Sequence[Value], tensors: Sequence[int]) -> Need:
     """Whether the gradient of one of the operands is computed; `tensors` are those in them that are known."""
     needed = truth.any_of(refreshed(m, i).requires_grad for i in tensors)
-    if needed is False and any(unknown_operand(m, value) for value in operands):
-        return Need(None, unseen=not was_given_graph(m, operands))
-    return Need(needed)
+    if needed or (needed is False and not any(unknown_operand(m, value) for value in operands)):
+        return Need(needed)
+    return Need(None, unseen=not was_given_graph(m, operands) and not any(may_reach_leaf(m, i) for i in tensors))
 
 
 def record_call(m: Machine, step: Step) -> truth.Truth:

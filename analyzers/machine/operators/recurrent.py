@@ -66,7 +66,8 @@ def unknown_steps(m: Machine, row: Row, bound: dict[str, Value], what: str) -> V
     requires = False if m.st.inference else truth.both(m.st.grad, step.requires)
     node = None
     if requires is not False:
-        kept = [save(m, ident, name, maybe=True) for name in names for ident in inputs[name]]
+        operands = [(name, i) for name in names for i in inputs[name] if row.base == "lstm" or not _is_bias(m, i)]
+        kept = [save(m, ident, name, maybe=True) for name, ident in operands]
         node = make_node(m, step, [PRIVATE, *kept])
         if hidden:
             m.st.update(node, Node, lambda made: replace(made, edges=(*made.edges, Edge(maybe=True))))
@@ -79,6 +80,12 @@ def unknown_steps(m: Machine, row: Row, bound: dict[str, Value], what: str) -> V
             own = make_node(m, step, (), (Edge(node, index),))
         results.append(new_result(m, step, t.shape, t.dtype, own, requires=requires, contiguous=None))
     return pieces(results)
+
+
+def _is_bias(m: Machine, ident: int) -> bool:
+    """Whether it is only added, for which nothing is saved."""
+    shape = tensor_at(m, ident).shape
+    return shape is not None and len(shape) == 1
 
 
 def _last_part(row: Row, bound: dict[str, Value], index: int) -> str | None:
