@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzers.domain import truth
@@ -88,6 +88,20 @@ def edge_to(m: Machine, ident: int) -> Edge | None:
 def leaves_behind(m: Machine, ident: int) -> set[int] | None:
     """The leaves that a tensor's graph leads to; None if part of it is unknown."""
     found: set[int] = set()
+    for edge in _ends(m, ident):
+        if edge.leaf is None:
+            return None
+        found.add(edge.leaf)
+    return found
+
+
+def may_reach_leaf(m: Machine, ident: int) -> bool:
+    """Whether a tensor's graph leads to a leaf that is known, perhaps."""
+    return any(edge.leaf is not None for edge in _ends(m, ident))
+
+
+def _ends(m: Machine, ident: int) -> Iterator[Edge]:
+    """The edges at which a tensor's graph ends: to leaves, or to where nobody knows."""
     seen: set[int] = set()
     stack = [edge_to(m, ident)]
     while stack:
@@ -95,29 +109,10 @@ def leaves_behind(m: Machine, ident: int) -> set[int] | None:
         if edge is None:
             continue
         if edge.node is None:
-            if edge.leaf is None:
-                return None
-            found.add(edge.leaf)
+            yield edge
         elif edge.node not in seen:
             seen.add(edge.node)
             stack += m.node(edge.node).edges
-    return found
-
-
-def may_reach_leaf(m: Machine, ident: int) -> bool:
-    """Whether a tensor's graph leads to a leaf that is known, perhaps."""
-    seen: set[int] = set()
-    stack = [edge_to(m, ident)]
-    while stack:
-        edge = stack.pop()
-        if edge is None:
-            continue
-        if edge.leaf is not None:
-            return True
-        if edge.node is not None and edge.node not in seen:
-            seen.add(edge.node)
-            stack += m.node(edge.node).edges
-    return False
 
 
 def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
