@@ -150,9 +150,11 @@ def analyze_or_tell(sources: Sources, way: Way = "host", seconds: int = 60) -> A
         raise TimeoutError(f"more than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
     try:
-        return analyze(sources, way)
+        signal.alarm(seconds)
+        analysis = analyze(sources, way)
+        signal.alarm(0)
+        return analysis
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"

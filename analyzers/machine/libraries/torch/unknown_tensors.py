@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Const, Unknown, Value
 from analyzers.machine.autograd.accumulation import blur_after_unknown
@@ -154,10 +155,22 @@ def is_of_tensors(name: str) -> bool:
     return name in TENSOR_ONLY or (name.endswith("_") and not name.startswith("_") and tensors_have(name))
 
 
+def _writes_its_argument(m: Machine, name: str) -> bool:
+    """Whether this may be a function of torch that writes the tensor it is passed: an unknown owner may be a module.
+
+    Presumed runs take such an owner for the tensor that it most likely is.
+    """
+    if m.config.presumes or not writes_in_place(name):
+        return False
+    return any(f"{module}.{name}" in python_names() for module in ("torch", "torch.nn.functional"))
+
+
 class TensorGuess(Guess):
     """Recognizes tensors by names that only tensors have."""
 
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
+        if _writes_its_argument(m, name):
+            m.st.writes_out = True
         if owner.type is None and is_of_tensors(name):
             return BoundBuiltin(owner, name)
         if owner.type in {"grad", "tensor"} and name in PROPERTIES:
@@ -174,6 +187,10 @@ class TensorGuess(Guess):
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         if owner.type == "torch.Size":
             return Unknown("int")
+        if args.pos and _writes_its_argument(m, name):
+            havoc_written(m, args.pos[0])
+            havoc_places(m, reach_of(args.pos[0]))
+            lose_sizes(m, args.pos[0])
         return unknown_tensor_method(m, owner, name, args) if owner.type is None and is_of_tensors(name) else None
 
 
