@@ -29,6 +29,7 @@ from analyzers.machine.autograd.views import is_stale, view_error
 from analyzers.machine.core.causes import NoGraph, NonScalar, Plain
 from analyzers.machine.core.events import BackwardCall
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.signals import BackwardBegins, CalledUnseen, GraphRetained, LeavesReached, tell
 from analyzers.ops.infer import numel
 
@@ -54,12 +55,12 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
         raise m.throw("RuntimeError", NO_GRAPH, NoGraph(name, tensor.lineage, tensor.dtype))
     if is_stale(m, tensor) and tensor.requires_grad:
         raise view_error(m, tensor, "backward", indirect=True)
-    if gradient == NONE and tensor.shape is not None and tensor.requires_grad:
+    if gradient == NONE and tensor.requires_grad:
         size = numel(tensor.shape)
-        # A presumed batch has more than one item.
-        if size != 1 and (size is not None or m.config.presumes or _has_many(tensor)):
+        m.record.unresolved.data = m.record.unresolved.data or size is None
+        if size != 1 and (size is not None or _has_many(m, value.id, tensor)):
             raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
-        if tensor.dtype is not None and tensor.dtype.startswith("complex"):
+        if tensor.shape is not None and (tensor.dtype or "").startswith("complex"):
             raise m.throw(
                 "RuntimeError", "grad can be implicitly created only for real scalar outputs but got",
                 NonScalar(name, tensor.shape, tensor.lineage),
@@ -67,8 +68,11 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
     return tensor
 
 
-def _has_many(tensor: Tensor) -> bool:
+def _has_many(m: Machine, ident: int, tensor: Tensor) -> bool:
     """Whether a tensor has more than one element, or none, however large it is in the directions that are not known."""
+    if m.config.presumes:
+        # A presumed batch has more than one item.
+        return tensor.shape is not None or PORTS.likely.has_several(m, ident)
     return any(size is not None and size != 1 for size in tensor.shape or ())
 
 

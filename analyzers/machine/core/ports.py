@@ -71,6 +71,10 @@ class LikelyValues:
         """What an unknown value most likely holds, where it is unpacked into so many items."""
         return None
 
+    def has_several(self, m: Machine, ident: int) -> bool:
+        """Whether a tensor of unknown rank most likely has several elements."""
+        return False
+
     def learns(self, m: Machine, value: Value) -> bool:
         """Whether a value is part of what a network consists of: a module, or a tensor that requires grad."""
         return False

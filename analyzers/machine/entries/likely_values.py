@@ -39,6 +39,7 @@ from analyzers.machine.entries.likely_identity import module_of, optimizer_of, p
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method, set_attribute
+from analyzers.machine.operators.possible_shapes import has_several
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, computes, dotted, same_part
 
@@ -424,6 +425,9 @@ class ByRole(LikelyValues):
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         return tensor_for(m, value, keeps=keeps)
+
+    def has_several(self, m: Machine, ident: int) -> bool:
+        return has_several(m, ident)
 
     def learns(self, m: Machine, value: Value) -> bool:
         tensor = m.tensor(value)

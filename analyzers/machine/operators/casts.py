@@ -15,6 +15,7 @@ from analyzers.machine.autograd.versions import version_kept
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import Bound, dtype_of
 from analyzers.machine.operators.dispatch import kernel, op
+from analyzers.machine.operators.possible_shapes import note_computed
 from analyzers.machine.operators.recording import step_of
 from analyzers.ops import table
 from analyzers.ops.table import Row
@@ -95,6 +96,7 @@ def cast(
     # What is not known is presumed to be a device.
     now = tensor.dtype if dtype == "" or (dtype is None and m.config.presumes) else dtype
     result = new_result(m, step, tensor.shape, now, node, requires=requires, contiguous=None)
+    note_computed(m, row, {"self": value}, result)
     copied = tensor_at(m, result.id)
     copied.moved = to_device
     if requires is not False:

@@ -23,6 +23,7 @@ from analyzers.machine.operators.autocast import converts, run_converted
 from analyzers.machine.operators.decompositions import composed
 from analyzers.machine.operators.opaque import decomposed, unresolved
 from analyzers.machine.operators.out_variants import write_out
+from analyzers.machine.operators.possible_shapes import note_computed
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
 from analyzers.ops.infer import ShapeError
@@ -132,6 +133,12 @@ def apply(
     what = what or row.base
     if m.config.presumes and m.frame.library:
         bound = {name: _likely_operand(m, (row,), name, value) for name, value in bound.items()}
+    result = _run(m, row, bound, what, doubtful, count)
+    note_computed(m, row, bound, result)
+    return result
+
+
+def _run(m: Machine, row: Row, bound: dict[str, Value], what: str, doubtful: bool, count: int | None) -> Value:
     if converts(m, row):
         return run_converted(m, row, bound, lambda b: apply(m, row, b, what=what, doubtful=doubtful, count=count))
     if row.out:

@@ -78,7 +78,8 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
         fixes = tuple(_magnitude(facts, steps))
         return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)
     shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
-    message = f"`{cause.name}` has shape ({shape}): reduce it to one number, or pass `backward` a gradient"
+    has = "more than one element" if cause.shape is None else f"shape ({shape})"
+    message = f"`{cause.name}` has {has}: reduce it to one number, or pass `backward` a gradient"
     notes = told(related, callers(event.site.via), besides=loc)
     return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 

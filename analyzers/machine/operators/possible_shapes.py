@@ -1,0 +1,87 @@
+"""The shapes that a tensor of unknown rank may have.
+
+Nobody knows the rank of the data, but what is computed of them has fewer possible shapes: `flatten(1)` leaves two
+dimensions, `mean(1)` at least one, a convolution takes three or four. Each operator's shape rule is asked about every
+rank that its operands may have; ranks that it refuses are none of theirs.
+
+Only presumed runs note how their tensors are made, and nothing is asked before a backward wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+
+from analyzers.domain.values import Ref, Value
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.operators.arguments import tensors_in, type_of_argument
+from analyzers.ops import infer as shapes
+from analyzers.ops.infer_core import Shape, TensorType, numel
+from analyzers.ops.table import Row
+
+OF_DATA: frozenset[Shape] = frozenset((None,) * rank for rank in range(6))
+"""What data may be: from a number to a batch of videos."""
+
+MOST_SHAPES = 16
+MOST_CASES = 100
+DEEPEST = 40
+
+
+class Computed:
+    def __init__(self) -> None:
+        self.by: dict[int, tuple[Row, dict[str, Value]]] = {}
+        """The operators that made the tensors of unknown rank."""
+        self.known: dict[int, frozenset[Shape]] = {}
+        """What was found out about them; an empty set if nothing was."""
+
+
+def note_computed(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> None:
+    tensor = m.tensor(result)
+    if not m.config.presumes or tensor is None or tensor.shape is not None or not isinstance(result, Ref):
+        return
+    if not any(result.id in tensors_in(m, value) for value in bound.values()):
+        m.notebook(Computed).by.setdefault(result.id, (row, bound))
+
+
+def has_several(m: Machine, ident: int) -> bool:
+    """Whether a tensor has more than one element in each shape that it may have, if each unknown size is above one."""
+    possible = _possible(m, ident, 0)
+    return bool(possible) and all(numel(shape) != 1 for shape in possible)
+
+
+def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
+    tensor, computed = tensor_at(m, ident), m.notebook(Computed)
+    if tensor.shape is not None:
+        return frozenset([tensor.shape])
+    if ident not in computed.by:
+        return OF_DATA if tensor.presumed else frozenset()
+    if ident not in computed.known:
+        computed.known[ident] = frozenset()
+        if depth < DEEPEST:
+            computed.known[ident] = _results(m, *computed.by[ident], depth + 1)
+    return computed.known[ident]
+
+
+def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> frozenset[Shape]:
+    """The shapes of an operator's result over all shapes of its operands."""
+    types = {name: type_of_argument(m, value) for name, value in bound.items()}
+    options: list[Sequence[tuple[str, TensorType]]] = []
+    for name, value in bound.items():
+        given = types[name]
+        if isinstance(value, Ref) and isinstance(given, TensorType) and given.shape is None:
+            found = _possible(m, value.id, depth)
+            options.append([(name, TensorType(shape, given.dtype)) for shape in found])
+    if prod(len(some) for some in options) > MOST_CASES:
+        return frozenset()
+    possible: set[Shape] = set()
+    for case in product(*options):
+        try:
+            results = shapes.infer(row.base, {**types, **dict(case)}, default_dtype=m.indexes.default_dtype)
+        except shapes.ShapeError:
+            continue
+        if not results or results[0].shape is None:
+            return frozenset()
+        possible.add(results[0].shape)
+    return frozenset(possible) if len(possible) <= MOST_SHAPES else frozenset()
