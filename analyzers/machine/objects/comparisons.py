@@ -27,8 +27,6 @@ def _bool(value: bool) -> Const:
 def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
     if op in {"is", "is not"}:
         same = identical(m, left, right)
-        if same is None and _asks_whether_given(m, left, right):
-            same = False
         if same is None:
             return _unknown_outcome("is", left, right, negated=op == "is not")
         return _bool(same == (op == "is"))
@@ -63,11 +61,6 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
         if same is not None:
             return _bool(same == (op == "=="))
     return _unknown_outcome("==" if op == "!=" else op, left, right, negated=op == "!=")
-
-
-def _asks_whether_given(m: Machine, left: Value, right: Value) -> bool:
-    """Whether a library asks if it was passed an argument: what nobody knows most likely was."""
-    return m.config.presumes and m.frame.library and isinstance(left, Unknown) and right == NONE
 
 
 def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Unknown:

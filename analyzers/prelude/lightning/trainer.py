@@ -11,10 +11,10 @@ class Trainer:
     def fit(self, model, train_dataloaders=None, val_dataloaders=None, datamodule=None, ckpt_path=None):
         if autograd_machine.unknown():
             return
-        if train_dataloaders is None:
+        if autograd_machine.surely(train_dataloaders is None):
             train_dataloaders = (model if datamodule is None else datamodule).train_dataloader()
         model.setup("fit")
-        if val_dataloaders is None:
+        if autograd_machine.surely(val_dataloaders is None):
             val_dataloaders = autograd_machine.unknown()
         elif self._looks_first:
             model.eval()

@@ -160,6 +160,8 @@ class Module:
             if not autograd_machine.is_device(a) and a in _DTYPES:
                 dtype = a
         if dtype is not None:
+            if autograd_machine.surely(dtype not in _DTYPES):
+                raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=")
             _cast(self, dtype)
         return self
 
