@@ -61,6 +61,8 @@ def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]
             if presumed:
                 nearest = next((p for p in presumed if _function(p.loc) == _function(loc)), presumed[0])
                 yield loc, _Grasped("in part", f"presumed that {nearest.message}", nearest.loc)
+            elif run.out_of_fuel:
+                yield loc, _Grasped("in part", "the program is too long to be run to its end")
             else:
                 yield loc, _Grasped("followed")
 
