@@ -287,6 +287,7 @@ def stub(world):
     machine.is_device = lambda value: isinstance(value, torch.device)
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
+    machine.with_adapters = lambda model: model
     machine.presume_trained = lambda parameters: None
     machine.layers = lambda modules: modules
     machine.stands_for_many = lambda parameter: False
