@@ -192,13 +192,14 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """`kind`: `tensor` (the one asked for), `operator`, `leaf` (a leaf's gradient accumulator), `cut` or `unknown`.
+    """`kind`: `tensor` (the one asked for), `operator`, `leaf` (a leaf's gradient accumulator), `cut`, `unknown`,
+    or `presumed` (an input of which nobody knows more than that it most likely is data without a graph).
 
     `freed_at` is the backward that freed it.
     """
 
     id: str
-    kind: Literal["tensor", "operator", "leaf", "cut", "unknown"]
+    kind: Literal["tensor", "operator", "leaf", "cut", "unknown", "presumed"]
     label: str
     requires_grad: bool | None
     is_leaf: bool | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from analyzers.domain.join import versions_equal
@@ -51,6 +51,7 @@ class _Builder:
         self.made_at: dict[Loc, str] = {}
         """By where in the program it was made, the first of the nodes; rather one to which an operand gave no edge."""
         self.leaf_trails: set[int] = set()
+        self.stand_ins = dict(_stand_ins(m))
 
     def place(self, loc: Loc | None) -> Place | None:
         return place_of(self.places, loc)
@@ -134,7 +135,8 @@ class _Builder:
         return out
 
     def cuts(self, root: str, lineage: Lineage | None) -> None:
-        """Where the graph of what this was made of ended; what lies behind a cut, or makes a leaf, is not looked at."""
+        """Where the graph of what this was made of ended, and what is presumed to have none; what lies behind a cut, or
+        makes a leaf, is not looked at."""
         seen: set[tuple[Loc | None, str]] = set()
         met: set[int] = set()
         queue = [] if lineage is None else [(lineage, root)]
@@ -142,7 +144,12 @@ class _Builder:
             if id(step) in met or id(step) in self.leaf_trails or len(met) > MOST_STEPS or len(seen) >= MOST_CUTS:
                 continue
             met.add(id(step))
-            if step.cut is None:
+            if id(step) in self.stand_ins:
+                label = self.names.get(self.stand_ins[id(step)], "data")
+                name = f"presumed{len(met)}"
+                self.nodes[name] = GraphNode(name, "presumed", label, False, True, (), None, self.place(step.loc))
+                self.edges.append(GraphEdge(below, name))
+            elif step.cut is None:
                 here = self.made_at.get(step.loc, below) if step.loc is not None else below
                 queue += [(parent, here) for parent in step.parents]
             elif (step.loc, step.cut) not in seen:
@@ -150,6 +157,14 @@ class _Builder:
                 name = f"cut{len(seen)}"
                 self.nodes[name] = GraphNode(name, "cut", cut_label(step), False, None, (), None, self.place(step.loc))
                 self.edges.append(GraphEdge(below, name))
+
+
+def _stand_ins(m: Machine) -> Iterator[tuple[int, int]]:
+    """The tensors that stand for unknown data, by the trails on which they are met."""
+    for ident in m.st.stand_ins.values():
+        tensor = m.st.find(ident)
+        if isinstance(tensor, Tensor) and tensor.lineage is not None and tensor.requires_grad is False:
+            yield id(tensor.lineage), ident
 
 
 def cut_label(step: Lineage) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.domain.objects import DictObj, Env, Instance, ListObj, by_name
-from analyzers.domain.values import Const, Ref, Tup, Value
+from analyzers.domain.values import Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine
 
 MOST = 6_000
@@ -27,6 +27,8 @@ def names_at(m: Machine) -> dict[int, str]:
     for name, value, depth in queue:
         if len(queue) > MOST:
             break
+        if isinstance(value, Unknown) and value.symbol in m.st.stand_ins:
+            value = Ref(m.st.stand_ins[value.symbol])
         if isinstance(value, Tup):
             queue += _items(name, value.items, depth)
         elif isinstance(value, Ref) and value.id not in names:

@@ -267,15 +267,17 @@ def _joined(a: Facts, b: Facts) -> tuple[Facts, list[str]]:
     return joined, differing
 
 
-def record_module(program: Program, path: str) -> Recording:
+def record_module(program: Program, path: str, *, presume: bool = False) -> Recording:
     """Run a file as a script, with a recorder."""
     recorder = Recorder(path)
-    run_module(program, path, main=True, limits=Limits(), probe=recorder)
+    run_module(program, path, main=True, limits=Limits(), probe=recorder, presume=presume)
     return recorder.recording
 
 
-def record_function(program: Program, run: ModuleRun, func: Func, made: Made | None) -> Recording:
+def record_function(
+    program: Program, run: ModuleRun, func: Func, made: Made | None, *, presume: bool = False
+) -> Recording:
     """Run a function that nobody calls, with a recorder."""
     recorder = Recorder(func.module)
-    run_unknown(program, run, func, made, probe=recorder)
+    run_unknown(program, run, func, made, probe=recorder, presume=presume)
     return recorder.recording

@@ -172,10 +172,25 @@ def lost(db: Database, path: str) -> tuple[Lost, ...]:
 
 
 def graph(db: Database, path: str, offset: int, name: str | None) -> Graph | None:
-    """Of what is bound to `name` on the line, the last; else of what it is when it is read there last."""
+    """Of what is bound to `name` on the line, the last; else of what it is when it is read there last.
+
+    If a part of it is not known, it is what it is if inputs that nobody knows are data without a graph.
+    """
+    certain = _graph(db, path, offset, name, presume=False)
+    if certain is None or not _leads_nowhere(certain):
+        return certain
+    presumed = _graph(db, path, offset, name, presume=True)
+    return certain if presumed is None or _leads_nowhere(presumed) else presumed
+
+
+def _leads_nowhere(graph: Graph) -> bool:
+    return any(node.kind == "unknown" for node in graph.nodes)
+
+
+def _graph(db: Database, path: str, offset: int, name: str | None, *, presume: bool) -> Graph | None:
     places = Positions(db)
     offsets = [offset] if name is None else _last_first(source(db, path) or b"", offset, name.encode())
-    recorded = [found for at in offsets for found in recorded_at(db, path, at)]
+    recorded = [found for at in offsets for found in recorded_at(db, path, at, presume=presume)]
     for get in (name_at,) if name is None else (bound_at, name_at):
         for recording, key, inside in recorded:
             spot = get(recording, key, inside)

@@ -217,18 +217,18 @@ def runs_of(db: Database, path: str, *, everything: bool = False) -> list[Module
 
 
 @query(capacity=KEPT_RECORDINGS)
-def recorded_module(db: Database, path: str) -> Recording:
-    return record_module(Program(db), path)
+def recorded_module(db: Database, path: str, presume: bool) -> Recording:
+    return record_module(Program(db), path, presume=presume)
 
 
 @query(capacity=KEPT_FUNCTION_RECORDINGS)
-def recorded_function(db: Database, path: str, index: int) -> Recording:
-    run = later_run(db, path)
+def recorded_function(db: Database, path: str, index: int, presume: bool) -> Recording:
+    run = module_run(db, path) if presume else later_run(db, path)
     func = run.functions[index]
-    return record_function(Program(db), run, func, made_for(db, path, func))
+    return record_function(Program(db), run, func, made_for(db, path, func, presume=presume), presume=presume)
 
 
-def recorded_at(db: Database, path: str, offset: int) -> Iterator[tuple[Recording, str, int]]:
+def recorded_at(db: Database, path: str, offset: int, *, presume: bool = False) -> Iterator[tuple[Recording, str, int]]:
     """The runs that came by a place, recorded, with the chunk and the place in it: the script's own run first."""
     located = module(db, path).locate(offset)
     if located is None or is_too_large(db, path):
@@ -237,11 +237,11 @@ def recorded_at(db: Database, path: str, offset: int) -> Iterator[tuple[Recordin
     run = module_run(db, path)
     own = [index for index, func in enumerate(run.functions) if (func.module, func.chunk) == (path, key)]
     if not own or _enters(run.entered, path, key):
-        yield recorded_module(db, path), key, inside
+        yield recorded_module(db, path, presume), key, inside
         return
     callers = [i for i in uncalled(db, path, False) if _enters(function_run(db, path, i).entered, path, key)]
     for index in callers or own:
-        yield recorded_function(db, path, index), key, inside
+        yield recorded_function(db, path, index, presume), key, inside
 
 
 def _enters(entered: Iterable[tuple[str, str, str]], path: str, key: str) -> bool:

@@ -12,6 +12,7 @@ _STYLES = {
     "leaf": 'shape=ellipse, style="filled", fillcolor="#dcfce7"',
     "cut": 'shape=octagon, style="filled", fillcolor="#fee2e2"',
     "unknown": 'shape=box, style="dashed"',
+    "presumed": 'shape=ellipse, style="dashed"',
 }
 
 

@@ -37,6 +37,8 @@ def remarks(node: GraphNode, where: Callable[[Place], str] = nowhere) -> tuple[s
             words.append("gradient stops here")
         case "unknown":
             words += ["not known"] * (node.label != "not known")
+        case "presumed":
+            words.append("presumed to be data without a graph")
         case "tensor":
             if node.is_leaf:
                 words.append("leaf")

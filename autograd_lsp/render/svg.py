@@ -1,6 +1,7 @@
 """An autograd graph as an SVG picture, whose colours follow the viewer's light or dark theme.
 
-The arrows point the way gradients flow. What is freed has a dashed border and is struck out, and a cut is red.
+The arrows point the way gradients flow. What is freed has a dashed border and is struck out, a cut is red, and
+what is not known, or presumed to be data, is an outline of dashes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ text { fill: #1f2937; text-anchor: middle; dominant-baseline: middle }
 .tensor .box { fill: #dbeafe; stroke: #1d4ed8 }
 .leaf .box { fill: #dcfce7; stroke: #15803d }
 .cut .box { fill: #fee2e2; stroke: #b91c1c }
-.unknown .box { fill: none; stroke-dasharray: 2 3 }
+.unknown .box, .presumed .box { fill: none; stroke-dasharray: 2 3 }
 .freed .box { stroke: #b45309; stroke-dasharray: 6 3 }
 .freed .label { text-decoration: line-through }
 .edge { fill: none; stroke: #6b7280 }
@@ -42,7 +43,7 @@ text { fill: #f3f4f6 }
 .tensor .box { fill: #1e3a8a; stroke: #93c5fd }
 .leaf .box { fill: #14532d; stroke: #86efac }
 .cut .box { fill: #7f1d1d; stroke: #fca5a5 }
-.unknown .box { fill: none }
+.unknown .box, .presumed .box { fill: none }
 .freed .box { stroke: #fbbf24 }
 .edge { stroke: #9ca3af }
 .edge.cut { stroke: #fca5a5 }
@@ -89,13 +90,13 @@ def _short(text: str) -> str:
 def _size(node: GraphNode, lines: tuple[str, ...]) -> Size:
     """What is round at its ends is wider."""
     height = len(lines) * _LINE + _PADDING
-    ends = height / 2 if node.kind == "leaf" else 2 * _PADDING
+    ends = height / 2 if node.kind in {"leaf", "presumed"} else 2 * _PADDING
     return Size(round(max(map(len, lines)) * _CHARACTER + ends), height)
 
 
 def _node(node: GraphNode, lines: tuple[str, ...], centre: tuple[float, float], size: Size) -> str:
     x, y = centre
-    corner = {"leaf": size.height / 2, "tensor": _PADDING}.get(node.kind, 0)
+    corner = {"leaf": size.height / 2, "presumed": size.height / 2, "tensor": _PADDING}.get(node.kind, 0)
     top = y - (len(lines) - 1) * _LINE / 2
     return "".join(
         [

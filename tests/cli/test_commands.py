@@ -86,6 +86,23 @@ def test_graph_as_svg(project: Path) -> None:
     assert {"y", "ExpBackward0", "saves result", "line 3", "x"} <= set(texts)
 
 
+def test_graph_of_data_that_nobody_knows(project: Path) -> None:
+    lines = [
+        "import torch",
+        "from lab import films",
+        "net = torch.nn.Linear(2, 1)",
+        "for x in films:",
+        "    y = net(x)",
+    ]
+    (project / "films.py").write_text("\n".join(lines))
+    told = run("graph", "films.py:5:y", cwd=project).stdout.splitlines()
+    assert [line.strip(" └├─│") for line in told[2:]] == [
+        "net.weight [line 3]  leaf",
+        "net.bias [line 3]  leaf",
+        "x [line 5]  presumed to be data without a graph",
+    ]
+
+
 def test_graph_names_the_last_of_a_name_on_its_line(project: Path) -> None:
     (project / "twice.py").write_text("import torch\nx = torch.ones(2, requires_grad=True)\nx = x.exp(); x = x.sin()\n")
     assert run("graph", "twice.py:3:x", cwd=project).stdout.splitlines()[1] == "└─ SinBackward0 [line 3]  saves self"

@@ -12,7 +12,7 @@ export interface Range {
 
 export interface GraphNode {
   id: string;
-  kind: "tensor" | "operator" | "leaf" | "cut" | "unknown";
+  kind: "tensor" | "operator" | "leaf" | "cut" | "unknown" | "presumed";
   label: string;
   requires_grad: boolean | null;
   is_leaf: boolean | null;
