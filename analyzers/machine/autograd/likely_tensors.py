@@ -23,7 +23,15 @@ def is_guess(lineage: Lineage | None) -> bool:
 
 def has_no_graph(m: Machine, tensor: Tensor) -> bool:
     """Whether a tensor does not require grad, and not only as it is presumed to be data."""
-    return tensor.requires_grad is False and not (m.config.presumes and is_guess(tensor.lineage))
+    return tensor.requires_grad is False and not (m.config.presumes and (is_guess(tensor.lineage) or _has_asked(m)))
+
+
+def _has_asked(m: Machine) -> bool:
+    """Whether this way is taken only if something unknown requires grad: what is made of it may have a graph, too."""
+    return any(
+        isinstance(symbol, tuple) and symbol[-1] == "requires_grad" and outcome is True
+        for symbol, outcome in m.st.assumed.items()
+    )
 
 
 def presumed_loss(m: Machine, value: Value) -> Value:

@@ -9,7 +9,7 @@ from immutables import Map
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj
-from analyzers.domain.values import NONE, Builtin, Const, Func, Method, Native, Partial, Ref, Tup, Unknown, Value
+from analyzers.domain.values import NONE, Builtin, Const, Native, Partial, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -183,8 +183,10 @@ def _reduce(m: Machine, args: Args) -> Value:
         "torch.jit.trace",
         "functools.update_wrapper", "torch.compiler.disable", "torch._dynamo.disable")  # fmt: skip
 def _transparent(m: Machine, args: Args) -> Value:
-    first = args.pos[0] if args.pos else None
-    if args.called != "functools.wraps" and isinstance(first, Func | Method | Ref):
+    """What is wrapped, or a decorator, if only settings are given."""
+    named = (args.kw[name] for name in ("model", "obj", "func") if name in args.kw)
+    first = args.pos[0] if args.pos else next(named, None)
+    if args.called != "functools.wraps" and first is not None and not isinstance(first, Const):
         return first
     return m.new(Instance("transparent", Map()))
 
