@@ -124,6 +124,7 @@ def note_given(m: Machine, owner: Value, *values: Value) -> None:
 def note_part(m: Machine, owner: Value, value: Value) -> None:
     """An unknown object was given this as an attribute or item of its own."""
     note_given(m, owner, value)
+    PORTS.likely.part_set(m, owner, value)
     if isinstance(owner, Unknown) and owner.symbol is not None and isinstance(value, Ref) and m.config.presumes:
         symbol = ("parts", origin_of(owner.symbol))
         before = m.st.given.get(symbol, ())

@@ -82,6 +82,9 @@ class LikelyValues:
     def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
         """An attribute of a module was set."""
 
+    def part_set(self, m: Machine, owner: Value, value: Value) -> None:
+        """An attribute or item of something unknown was set."""
+
     def picked(self, m: Machine, items: tuple[Value, ...]) -> tuple[Value, ...]:
         """Items that were picked from a sequence by their places."""
         return items

@@ -24,7 +24,7 @@ from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import PresumedParameters, presumed_loss, with_graph
 from analyzers.machine.autograd.requires_grad import stands_for_many
-from analyzers.machine.autograd.saved_tensors import save
+from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
@@ -36,12 +36,13 @@ from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
+from analyzers.machine.entries.likely_methods import method_of_model, of_batch
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
-from analyzers.machine.objects.attributes import call_method, set_attribute
+from analyzers.machine.objects.attributes import set_attribute
 from analyzers.machine.operators.possible_shapes import has_several
 from analyzers.syntax import nodes as n
-from analyzers.syntax.roles import Role, computes, dotted, same_part
+from analyzers.syntax.roles import Role, dotted, same_part
 
 
 def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
@@ -221,7 +222,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
         return call(m, itself, args)
     name = outside_name(func) if isinstance(func, Unknown) else None
     if m.config.presumes and isinstance(func, Unknown):
-        computed = _method_of_model(m, func, args)
+        computed = method_of_model(m, func, args) or of_batch(m, func, args)
         if computed is not None:
             return computed
     if name is not None and name.split(".", 1)[0] in sys.stdlib_module_names:
@@ -247,28 +248,6 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
     return made_of_data(m, func, args)
-
-
-def _method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
-    """What a method returns that nobody knows, if it computes as the model does: `vae.encode(x)`. Any other may add
-    parameters that learn: `unet.add_adapter(...)`."""
-    match func.symbol:
-        case (int(owner), str(name)) if is_module(m, Ref(owner)):
-            pass
-        case _:
-            return None
-    if computes(name):
-        likely = [_likely_tensor(m, value) for value in args.pos]
-        if any(m.tensor(value) is not None for value in likely):
-            return call_method(m, Ref(owner), "forward", Args(likely))
-    elif not name.startswith(("save", "print", "push", "get_", "num_")):
-        unfreeze(m, Ref(owner))
-    return None
-
-
-def _likely_tensor(m: Machine, value: Value) -> Value:
-    found = tensor_for(m, value, keeps=True) if isinstance(value, Unknown) else None
-    return value if found is None else found
 
 
 def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:
@@ -328,6 +307,8 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     if any(_may_be_parameter(m, value) for value in args.pos):
         return Unknown(None, None, lineage)
     if m.st.grad is True and required is True:
+        for value in operands:
+            check_savable(m, value.id)
         edges = (edge_to(m, v.id) for v in operands)
         # A model of several layers saves its weights, for the gradients of what is before them.
         kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
@@ -470,6 +451,11 @@ class ByRole(LikelyValues):
     def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
         if m.config.presumes and says_nothing(value) and _stands_in(m, owner):
             unfreeze(m, owner)
+
+    def part_set(self, m: Machine, owner: Value, value: Value) -> None:
+        whole = _whole_of(m, owner) if m.config.presumes and is_module(m, value) else ()
+        if len(whole) == 1 and isinstance(value, Ref) and value != whole[0]:
+            _add_part(m, whole[0], value)
 
     def picked(self, m: Machine, items: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(_one_of_many(m, item) for item in items) if m.config.presumes else items

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj, by_name
 from analyzers.domain.state import State
-from analyzers.domain.values import NONE, Ref, Unknown, Value
+from analyzers.domain.values import NONE, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.exceptions import PyRaise
@@ -25,7 +25,7 @@ from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.calls import run_body
 from analyzers.machine.interpreter.closures import havoc_captured, writes_what_it_is_passed
 from analyzers.machine.interpreter.contexts import Guard
-from analyzers.machine.interpreter.flow import Flow, join_all
+from analyzers.machine.interpreter.flow import Flow, blurred_element, join_all
 from analyzers.machine.interpreter.targets import assign
 from analyzers.machine.objects.iteration import any_of, stream_of
 from analyzers.syntax import nodes as n
@@ -178,8 +178,26 @@ class _Collection:
                 outcome = Outcome(outcome.state, outcome.value)
             out.append(outcome)
         if len(out) > 1 and all(o.raised is None for o in out):
-            out = [Outcome(join_all(self.m, [o.state for o in out]), NONE)]
+            longest = max((self._items(o.state) for o in out), key=len)
+            joined = join_all(self.m, [o.state for o in out])
+            if longest and _is_unfiltered(self.generator.func):
+                # As a list comprehension over something of unknown length.
+                self.m.st = joined
+                joined.put(self.into.id, ListObj(longest, blurred_element(self.m, list(longest))))
+            out = [Outcome(joined, NONE)]
         return out
+
+    def _items(self, state: State) -> tuple[Value, ...]:
+        found = state.get(self.into.id)
+        return found.items if isinstance(found, ListObj) else ()
+
+
+def _is_unfiltered(func: Func) -> bool:
+    """Whether this is a generator expression that gives an item in each round."""
+    node = func.node
+    if not isinstance(node, n.FunctionDef) or node.name != "<genexpr>":
+        return False
+    return not any(isinstance(part, n.If) for part in n.walk(node.body))
 
 
 def collect(m: Machine, generator: Generator) -> Stream:

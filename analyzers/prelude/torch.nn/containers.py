@@ -73,7 +73,7 @@ class ModuleList(Module):
     def __init__(self, modules=None):
         super().__init__()
         if modules is not None:
-            self.extend(modules)
+            self.extend(list(modules))
 
     def __iter__(self):
         return iter(self._modules.values())

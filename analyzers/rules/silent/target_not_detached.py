@@ -161,6 +161,7 @@ from analyzers.machine.core.events import (
     FollowerReached,
     GradTaken,
     HandStep,
+    OptimizerMade,
     StepCall,
 )
 from analyzers.report import Effect
@@ -227,8 +228,14 @@ def _factor(facts: Facts, loc: Loc, weight: Lineage, picked: Lineage) -> Target:
     return None
 
 
+def _trained(facts: Facts) -> frozenset[int]:
+    """What optimizers hold; nothing, if some may hold more than is known."""
+    known = all(event.known for event in facts.of(OptimizerMade)) and all(event.known for event in facts.of(StepCall))
+    return held(facts) if known else frozenset()
+
+
 def _compared(facts: Facts) -> Iterator[_Said]:
-    own = held(facts)
+    own = _trained(facts)
     following = frozenset(leaf for event in facts.of(FollowerReached) for leaf in event.leaves)
     for event in facts.of(Compared):
         loc = event.node.loc
@@ -249,7 +256,7 @@ def _compared(facts: Facts) -> Iterator[_Said]:
 
 
 def _followers(facts: Facts) -> Iterator[_Said]:
-    own = held(facts)
+    own = _trained(facts)
     if not facts.of(StepCall) and not facts.of(HandStep):
         return
     for event in facts.of(FollowerReached):
