@@ -54,13 +54,15 @@ class _Uses:
     """What is done with one name: it is called, methods of it are, it is annotated.
 
     `made`: a call gives it; `moved`: by way of a method that modules have, and return themselves from. `has_parts`:
-    attributes of it are modules. `part_of`: the name of which it is an attribute or item.
+    attributes of it are modules. `frozen`: gradients are switched off for it. `part_of`: the name of which it is an
+    attribute or item.
     """
 
     called: bool = False
     made: bool = False
     moved: bool = False
     has_parts: bool = False
+    frozen: bool = False
     part_of: str = ""
     methods: set[str] = field(default_factory=set)
     annotation: str = ""
@@ -113,7 +115,9 @@ def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[s
             case n.Call(func=n.Attribute(value=owner, attr=attr), args=args):
                 name = dotted(owner)
                 if name and name not in bound and not (attr == "backward" and args):
-                    uses.setdefault(name, _Uses()).methods.add(attr)
+                    use = uses.setdefault(name, _Uses())
+                    use.methods.add(attr)
+                    use.frozen = use.frozen or (attr == "requires_grad_" and _is_off(args))
                 itself = dotted(node.func)
                 if itself:
                     uses.setdefault(itself, _Uses()).called = True
@@ -133,6 +137,10 @@ def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[s
                 use.part_of = root.id if isinstance(root, n.Name) else ""
             case n.Arg(name=name, annotation=annotation) if annotation is not None and name not in bound:
                 uses.setdefault(name, _Uses()).annotation = _last_name(annotation)
+
+
+def _is_off(args: tuple[n.Expr, ...]) -> bool:
+    return len(args) == 1 and isinstance(args[0], n.Constant) and args[0].value is False
 
 
 def computes(method: str) -> bool:
@@ -192,6 +200,8 @@ def _role(name: str, use: _Uses, trains: bool) -> Role | None:
 def _kept(name: str, use: _Uses, of_module: bool) -> Role | None:
     """Of what is called and was made by a call: it is a network if that call says so, or if a module keeps it."""
     if use.has_parts and (use.made or use.called):
+        return Role.NETWORK
+    if use.frozen and use.made:
         return Role.NETWORK
     is_asked = use.called or any(map(computes, use.methods))
     if not is_asked or not use.made or _NO_MODULE.match(name.rpartition(".")[2]):

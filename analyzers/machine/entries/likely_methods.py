@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.values import Const, Ref, Unknown, Value
-from analyzers.machine.autograd.trainables import is_module
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.entries.likely_data import is_loaded, note_loaded, tensor_for, unfreeze
@@ -30,8 +31,8 @@ class PartsTaken:
 
 def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     """What a method returns that nobody knows, if it computes as the model does: `vae.encode(x)`. So does what a method
-    returns that is asked for a part, `model.get_input_embeddings()`, when it is called. Any other may add parameters
-    that learn: `unet.add_adapter(...)`."""
+    returns that is asked for a part, `model.get_input_embeddings()`, when it is called; and whatever a frozen model
+    does with tensors. Any other may add parameters that learn: `unet.add_adapter(...)`."""
     taken = m.notebook(PartsTaken).of
     match func.symbol:
         case (int(owner), str(name)) if is_module(m, Ref(owner)):
@@ -40,17 +41,27 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
             owner, name = taken[symbol], "forward"
         case _:
             return None
-    if computes(name):
+    if computes(name) or (_is_frozen(m, Ref(owner)) and any(_is_data(m, value) for value in args.pos)):
         likely = [_likely_tensor(m, value) for value in args.pos]
         if any(m.tensor(value) is not None for value in likely):
             return call_method(m, Ref(owner), "forward", Args(likely))
-    elif name.startswith("get_") and all(isinstance(value, Const) for value in args.all()):
+    if computes(name):
+        return None
+    if name.startswith("get_") and all(isinstance(value, Const) for value in args.all()):
         part = Unknown(None, m.fresh(), m.trail("?", m.parents([func])), func.reach)
         taken[part.symbol] = owner
         return part
-    elif not name.startswith(("save", "print", "push", "get_", "num_")):
+    if not name.startswith(("save", "print", "push", "get_", "num_")):
         unfreeze(m, Ref(owner))
     return None
+
+
+def _is_frozen(m: Machine, model: Ref) -> bool:
+    return all(tensor_at(m, ident).requires_grad is False for ident in weights(m, model))
+
+
+def _is_data(m: Machine, value: Value) -> bool:
+    return m.tensor(value) is not None or (isinstance(value, Unknown) and is_loaded(m, value.symbol))
 
 
 def _likely_tensor(m: Machine, value: Value) -> Value:
