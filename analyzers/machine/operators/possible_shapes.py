@@ -22,7 +22,7 @@ from analyzers.ops.infer_core import Shape, TensorType, numel
 from analyzers.ops.table import Row
 
 OF_DATA: frozenset[Shape] = frozenset((None,) * rank for rank in range(6))
-"""What data may be: from a number to a batch of videos."""
+"""What data may be, and anything else of which nobody knows how it was made: from a number to a batch of videos."""
 
 MOST_SHAPES = 16
 MOST_CASES = 100
@@ -56,7 +56,7 @@ def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
     if tensor.shape is not None:
         return frozenset([tensor.shape])
     if ident not in computed.by:
-        return OF_DATA if tensor.presumed else frozenset()
+        return OF_DATA
     if ident not in computed.known:
         computed.known[ident] = frozenset()
         if depth < DEEPEST:
@@ -69,10 +69,12 @@ def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> fr
     types = {name: type_of_argument(m, value) for name, value in bound.items()}
     options: list[Sequence[tuple[str, TensorType]]] = []
     for name, value in bound.items():
-        given = types[name]
+        given, arg = types[name], row.arg(name)
         if isinstance(value, Ref) and isinstance(given, TensorType) and given.shape is None:
             found = _possible(m, value.id, depth)
             options.append([(name, TensorType(shape, given.dtype)) for shape in found])
+        elif given is shapes.UNKNOWN and arg is not None and arg.type == "Tensor":
+            options.append([(name, TensorType(shape, None)) for shape in OF_DATA])
     if prod(len(some) for some in options) > MOST_CASES:
         return frozenset()
     possible: set[Shape] = set()
