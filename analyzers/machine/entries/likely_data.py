@@ -202,4 +202,6 @@ def _presumed_data(m: Machine, args: Args) -> Value:
         m.record.unresolved.data = True
         return Unknown(None, m.fresh())
     m.presume("the data are tensors without a graph", of_data=True)
-    return plain(m)
+    batch = Unknown(None, m.fresh(), m.trail("loaded", ()))
+    note_loaded(m, batch)
+    return batch

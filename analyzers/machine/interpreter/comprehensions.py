@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 from immutables import Map
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Env, Generator, ListObj, SetObj
 from analyzers.domain.values import Func, RangeValue, Unknown, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.interpreter.dispatch import evaluate, evaluates
 from analyzers.machine.interpreter.flow import blurred_element
 from analyzers.machine.interpreter.targets import assign
 from analyzers.machine.objects.counting import counted, is_part, note_supposed, suppose
 from analyzers.machine.objects.iteration import stream_of
-from analyzers.machine.objects.subscripts import is_key
+from analyzers.machine.objects.subscripts import is_exact_key, is_key
 from analyzers.machine.objects.truth import truth_of
 from analyzers.syntax import nodes as n
 from analyzers.syntax.paths import names_in
@@ -192,4 +194,14 @@ def dict_comp(m: Machine, node: n.DictComp) -> Value:
     if loose := _rounds(m, node.generators, made, emit):
         others += items.values()
     rest = _summary(m, others) if others else (Unknown() if loose else None)
+    if m.config.presumes and loose and not any(map(is_exact_key, items)) and all(_is_data(m, one) for one in others):
+        rest = Unknown(None, m.fresh(), m.trail("?", m.parents(others)), reach_of(*others))
+        PORTS.likely.loaded(m, rest)
+        items = {}
     return m.new(DictObj(Map(items), tuple(items), rest))
+
+
+def _is_data(m: Machine, value: Value) -> bool:
+    """Whether this is a tensor without a graph, and of its own memory."""
+    tensor = m.tensor(value)
+    return tensor is not None and not tensor.parameter and tensor.requires_grad is False and tensor.base is None

@@ -24,7 +24,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import concatenated
 from analyzers.machine.objects.ordering import in_order
 from analyzers.machine.objects.strings import tuple_method
-from analyzers.machine.objects.subscripts import dict_item, get_item, is_exact_key, is_key, set_item
+from analyzers.machine.objects.subscripts import dict_item, get_item, is_exact_key, is_key, part_under, set_item
 
 
 def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args) -> Value:
@@ -175,6 +175,9 @@ def _lookup(m: Machine, receiver: Ref, found: DictObj, name: str, key: Value, de
             order = tuple(k for k in found.order if k != key)
             m.st.put(receiver.id, replace(found, items=found.items.delete(key), order=order))
         return value
+    part = part_under(m, found, key)
+    if part is not None and name == "pop":
+        return part
     if found.rest is not None or (not is_exact_key(key) and found.order):
         return _perhaps_kept(m, receiver, found, name, default)
     if name == "setdefault":

@@ -136,7 +136,16 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
         return one_of(*found.values, kept)
     if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):
         raise PyRaise("KeyError")
-    return _element(m, tuple(found.values), found.rest)
+    part = part_under(m, found, index)
+    return _element(m, tuple(found.values), found.rest) if part is None else part
+
+
+def part_under(m: Machine, found: DictObj, key: Value) -> Unknown | None:
+    """What a dict of data under unknown keys holds under a key: data, for each key others."""
+    rest = found.rest
+    if found.order or not isinstance(rest, Unknown) or not isinstance(key, Const):
+        return None
+    return replace(rest, symbol=(rest.symbol, key.value)) if rest.symbol in m.indexes.loaded else None
 
 
 def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:

@@ -35,6 +35,17 @@ loss = (w * w).sum()
 
 loss.backward()
 ```
+## A leaf made of numbers
+```python
+import torch
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for size in (1.0, 2.0):
+    opt.zero_grad()
+    loss = torch.tensor(size, requires_grad=True)  # warning: [loss-rewrapped]
+    loss.backward()
+    opt.step()
+```
 ## Not reported
 A detached input is a leaf on purpose, because its gradient is wanted.
 ```python
@@ -58,7 +69,7 @@ from analyzers.drafting.places.cuts import cuts
 from analyzers.drafting.places.training import held
 from analyzers.drafting.places.tree import at, between, is_bare, node_at, statement_at
 from analyzers.drafting.words import callers, explain_cut, said, told
-from analyzers.machine.core.events import BackwardCall, EndedAtCut, GradRead, GradTaken
+from analyzers.machine.core.events import BackwardCall, EndedAtCut, GradRead, GradTaken, StepCall
 from analyzers.syntax import nodes as n
 
 
@@ -67,7 +78,26 @@ def check(facts: Facts) -> Iterator[Draft]:
         leaf = call.lineage
         if call.root_is_leaf and leaf is not None and leaf.cut == "rewrapped" and leaf.loc is not None:
             yield _draft(facts, call, leaf, leaf.loc)
+    yield from _made_of_numbers(facts)
     yield from _parts(facts)
+
+
+def _made_of_numbers(facts: Facts) -> Iterator[Draft]:
+    """A leaf from which a loop runs backward, though no optimizer has it and nobody asks for its gradient."""
+    own, seen = held(facts), set[Loc]()
+    taken = {event.leaf for event in facts.of(GradTaken)} | {event.ident for event in facts.of(GradRead)}
+    for call in facts.of(BackwardCall) if facts.of(StepCall) else ():
+        leaf = call.lineage
+        if not call.root_is_leaf or not call.site.iterations or leaf is None or leaf.loc is None:
+            continue
+        if leaf.cut == "rewrapped" or leaf.loc in seen or len(call.reached) != 1:
+            continue
+        if own and own.isdisjoint(call.reached) and taken.isdisjoint(call.reached):
+            seen.add(leaf.loc)
+            notes = [(call.site.loc, "backward starts here and ends immediately")]
+            message = f"{said(facts, leaf.loc)} creates a new leaf: backward reaches no parameters"
+            related = told(notes, callers(leaf.via), besides=leaf.loc)
+            yield Draft(leaf.loc, message, effect="no-gradient-flows", related=related)
 
 
 def _parts(facts: Facts) -> Iterator[Draft]:
