@@ -25,7 +25,8 @@ def main() -> None:
     began = time.monotonic()
     measured = Measured()
     for measured in measure(pairs(options.seed, options.count), options.jobs):
-        print(f"{measured.programs} programs, {sum(map(len, measured.false.values()))} false", file=sys.stderr)
+        false = "; ".join(f"{len(items)} {key}" for key, items in measured.false.items())
+        print(f"{measured.programs} programs, false: {false or 'nothing'}", file=sys.stderr)
     print(*measured.table(), sep="\n")
     print(f"{time.monotonic() - began:.0f} s")
     for text, item in worst(measured, options.show, options.each):

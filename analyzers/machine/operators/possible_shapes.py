@@ -48,7 +48,10 @@ def note_computed(m: Machine, row: Row, bound: dict[str, Value], result: Value) 
 def has_several(m: Machine, ident: int) -> bool:
     """Whether a tensor has more than one element in each shape that it may have, if each unknown size is above one."""
     possible = _possible(m, ident, 0)
-    return bool(possible) and all(numel(shape) != 1 for shape in possible)
+    several = bool(possible) and all(numel(shape) != 1 for shape in possible)
+    if several:
+        m.presume("the data have more than one item", of_data=True)
+    return several
 
 
 def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
