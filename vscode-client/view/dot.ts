@@ -8,6 +8,7 @@ const SHAPES: Record<GraphNode["kind"], string> = {
   leaf: "ellipse",
   cut: "octagon",
   unknown: "box",
+  presumed: "ellipse",
 };
 
 const LONGEST = 60;

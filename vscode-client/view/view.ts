@@ -20,6 +20,7 @@ const LEGEND: [classes: string, text: string][] = [
   ["operator freed", "freed by an earlier backward"],
   ["cut", "cut: the gradient stops here"],
   ["unknown", "not known"],
+  ["presumed", "presumed to be data without a graph"],
 ];
 
 const SMALLEST = 0.1;
