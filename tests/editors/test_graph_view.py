@@ -40,7 +40,7 @@ def open_graph(window: Window, file: str, word: str, line: int) -> FrameLocator:
 def test_the_graph_is_drawn_followed_and_left(window: Window) -> None:
     graph = open_graph(window, "train.py", "torch", 1)
     expect(graph.locator("#text")).to_contain_text("No tensor is known at train.py:1")
-    assert graph.locator("#legend li").count() == 7
+    assert graph.locator("#legend li").count() == 8
     window.shoot("nothing-there")
 
     window.put_cursor("train.py", "later", 9)
