@@ -84,8 +84,8 @@ def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> fr
     for case in product(*options):
         try:
             results = shapes.infer(row.base, {**types, **dict(case)}, default_dtype=m.indexes.default_dtype)
-        except shapes.ShapeError:
-            continue
+        except (shapes.ShapeError, IndexError):
+            continue  # a rule may read a dimension that such a rank does not have: torch refuses it before
         if not results or results[0].shape is None:
             return frozenset()
         possible.add(results[0].shape)
