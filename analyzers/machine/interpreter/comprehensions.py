@@ -194,7 +194,8 @@ def dict_comp(m: Machine, node: n.DictComp) -> Value:
     if loose := _rounds(m, node.generators, made, emit):
         others += items.values()
     rest = _summary(m, others) if others else (Unknown() if loose else None)
-    if m.config.presumes and loose and not any(map(is_exact_key, items)) and all(_is_data(m, one) for one in others):
+    of_data = bool(others) and all(_is_data(m, value) for value in others)
+    if m.config.presumes and loose and of_data and not any(map(is_exact_key, items)):
         rest = Unknown(None, m.fresh(), m.trail("?", m.parents(others)), reach_of(*others))
         PORTS.likely.loaded(m, rest)
         items = {}

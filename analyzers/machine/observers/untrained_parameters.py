@@ -136,7 +136,7 @@ def _contained(m: Machine, value: Value) -> Iterator[Ref]:
     if isinstance(value, Tup):
         items = value.items
     elif isinstance(found, ListObj):
-        items = found.items if found.rest is None else (*found.items, found.rest)
+        items = found.items
     elif isinstance(found, DictObj):
         items = tuple(found.values)
     for item in items:
