@@ -26,10 +26,14 @@ def backwards(path: str, runs: Iterable[Run], presumed: Iterable[Run], places: P
     What the text holds below something that surely raises is left out: that is to be mended first.
     """
     runs, presumed = list(runs), list(presumed)
-    stepped = {_function(event.site.loc) for run in (*runs, *presumed) for event in run.events if _is_step(event)}
+    steps = [event for run in (*runs, *presumed) for event in run.events if isinstance(event, StepCall)]
+    stepped = {_function(event.site.loc) for event in steps if event.known}
+    unsure = {_function(event.site.loc) for event in steps} - stepped
     best: dict[Loc, _Grasped] = {}
     for loc, seen in (*_seen(runs, places), *_seen(presumed, places)):
-        if seen.grasp == "followed" and _function(loc) not in stepped and _mentions_step(loc, places):
+        function = _function(loc)
+        steps_unseen = function in unsure or (function not in stepped and _mentions_step(loc, places))
+        if seen.grasp == "followed" and steps_unseen:
             seen = _Grasped("in part", "the optimizer is not known")
         if loc not in best or RANKS[seen.grasp] < RANKS[best[loc].grasp]:
             best[loc] = seen
@@ -69,10 +73,6 @@ def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]
 
 def _is_end(event: Raised) -> bool:
     return event.sure and not event.caught
-
-
-def _is_step(event: object) -> bool:
-    return isinstance(event, StepCall) and event.known
 
 
 def _function(loc: Loc) -> tuple[str, str]:

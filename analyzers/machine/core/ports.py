@@ -60,6 +60,9 @@ class LikelyValues:
     def loaded(self, m: Machine, item: Unknown) -> None:
         """An item comes from something that nobody knows."""
 
+    def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
+        """An item comes from the iteration over a value."""
+
     def unpacked(self, m: Machine, value: Value, items: Sequence[Value]) -> None:
         """A value is unpacked into items."""
 

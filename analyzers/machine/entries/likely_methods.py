@@ -10,6 +10,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.entries.likely_data import is_loaded, note_loaded, tensor_for, unfreeze
 from analyzers.machine.objects.attributes import call_method
+from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import computes
 
 
@@ -23,10 +24,29 @@ def of_batch(m: Machine, func: Unknown, args: Args) -> Value | None:
 
 
 class PartsTaken:
-    """By the symbols of what methods of models returned, these models."""
+    """By the symbols of parts of models, these models: what a method returned, an item of `model.blocks`."""
 
     def __init__(self) -> None:
         self.of: dict[object, int] = {}
+
+
+def note_part(m: Machine, value: Unknown, item: Unknown) -> bool:
+    """Note that an item is a part of a model, if what is iterated over is."""
+    owner = _model_with(m, value.symbol) if m.config.presumes else None
+    if owner is None or item.symbol is None:
+        return False
+    m.notebook(PartsTaken).of[item.symbol] = owner
+    return True
+
+
+def _model_with(m: Machine, symbol: object) -> int | None:
+    """The model that an attribute, or an item of one, is a part of."""
+    taken = m.notebook(PartsTaken).of
+    while isinstance(symbol, tuple) and symbol not in taken:
+        if isinstance(symbol[0], int) and is_module(m, Ref(symbol[0])):
+            return symbol[0]
+        symbol = symbol[0]
+    return taken.get(symbol)
 
 
 def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
@@ -34,13 +54,11 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     returns that is asked for a part, `model.get_input_embeddings()`, when it is called; and whatever a frozen model
     does with tensors. Any other may add parameters that learn: `unet.add_adapter(...)`."""
     taken = m.notebook(PartsTaken).of
-    match func.symbol:
-        case (int(owner), str(name)) if is_module(m, Ref(owner)):
-            pass
-        case symbol if symbol in taken:
-            owner, name = taken[symbol], "forward"
-        case _:
-            return None
+    owner = _model_with(m, func.symbol)
+    if owner is None:
+        return None
+    last = func.symbol[-1] if isinstance(func.symbol, tuple) else None
+    name = last if isinstance(last, str) else "forward"
     if computes(name) or (_is_frozen(m, Ref(owner)) and any(_is_data(m, value) for value in args.pos)):
         likely = [_likely_tensor(m, value) for value in args.pos]
         if any(m.tensor(value) is not None for value in likely):
@@ -51,9 +69,14 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
         part = Unknown(None, m.fresh(), m.trail("?", m.parents([func])), func.reach)
         taken[part.symbol] = owner
         return part
-    if not name.startswith(("save", "print", "push", "get_", "num_")):
+    if not name.startswith(("save", "print", "push", "get_", "num_")) and (_is_for_effect(m) or not args.pos):
         unfreeze(m, Ref(owner))
     return None
+
+
+def _is_for_effect(m: Machine) -> bool:
+    """Whether the current statement uses no result: what computes is called for one."""
+    return isinstance(m.frame.statement, n.ExprStmt)
 
 
 def _is_frozen(m: Machine, model: Ref) -> bool:

@@ -36,7 +36,7 @@ from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
-from analyzers.machine.entries.likely_methods import method_of_model, of_batch
+from analyzers.machine.entries.likely_methods import method_of_model, note_part, of_batch
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import set_attribute
@@ -307,8 +307,10 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     if any(_may_be_parameter(m, value) for value in args.pos):
         return Unknown(None, None, lineage)
     if m.st.grad is True and required is True:
-        for value in operands:
-            check_savable(m, value.id)
+        if not any(refreshed(m, v.id).requires_grad and not tensor_at(m, v.id).parameter for v in operands):
+            # A layer saves its input; a loss that compares two need not save the one that has no graph.
+            for value in operands:
+                check_savable(m, value.id)
         edges = (edge_to(m, v.id) for v in operands)
         # A model of several layers saves its weights, for the gradients of what is before them.
         kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
@@ -431,6 +433,10 @@ class ByRole(LikelyValues):
 
     def loaded(self, m: Machine, item: Unknown) -> None:
         note_loaded(m, item)
+
+    def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
+        if not note_part(m, value, item):
+            note_loaded(m, item)
 
     def unpacked(self, m: Machine, value: Value, items: Sequence[Value]) -> None:
         if isinstance(value, Unknown) and is_loaded(m, value.symbol):

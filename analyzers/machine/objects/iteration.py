@@ -39,7 +39,7 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
             return Stream(tuple(Const(c) for c in text[:LETTERS]), Unknown("str") if len(text) > LETTERS else None)
         case Ref():
             return _object_stream(m, value, unpack)
-        case Unknown(reach=reach, lineage=lineage):
+        case Unknown(reach=reach, lineage=lineage) as source:
             used_unseen(m, value, "__iter__", "__next__", "__getitem__")
             runs = m.st.switches_out and any(isinstance(m.st.find(ident), Generator) for ident in reach)
 
@@ -48,7 +48,7 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
                     lose_modes(m)  # a generator may stop inside `with no_grad()`
                 made = Unknown(None, m.fresh(), lineage, reach)
                 if unpack is None:
-                    PORTS.likely.loaded(m, made)
+                    PORTS.likely.iterated(m, source, made)
                 return made
 
             return Stream((), value, item)

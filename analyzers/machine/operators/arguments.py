@@ -13,7 +13,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ranges import length_of, range_items
 from analyzers.ops import infer as shapes
 from analyzers.ops.infer import ANY, OpenList, Pieces, TensorType
-from analyzers.ops.table import Row
+from analyzers.ops.table import Arg, Row
 
 Bound = dict[str, Value]
 
@@ -196,6 +196,15 @@ def unknown_operand(m: Machine, value: Value) -> bool:
                 )
             return isinstance(found, Instance)
     return False
+
+
+def tensors_taken(row: Row, bound: Mapping[str, Value]) -> list[Value]:
+    """The arguments that may be tensors: a size, a dimension or a flag brings no graph along, whatever it came from."""
+    return [value for name, value in bound.items() if (given := row.arg(name)) is None or _may_be_tensor(given)]
+
+
+def _may_be_tensor(parameter: Arg) -> bool:
+    return parameter.type.startswith(("Tensor", "Scalar"))
 
 
 def types_of(m: Machine, bound: Mapping[str, Value]) -> dict[str, object]:

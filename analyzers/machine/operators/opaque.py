@@ -23,6 +23,7 @@ from analyzers.machine.operators.arguments import (
     pieces,
     surely_floating,
     tensors_in,
+    tensors_taken,
     unknown_operand,
 )
 from analyzers.machine.operators.layouts import note_layouts
@@ -82,10 +83,10 @@ def decomposed(m: Machine, row: Row, bound: dict[str, Value], what: str, count: 
     operands = {name: tensors_in(m, value) for name, value in bound.items()}
     step = Step(row.base, what, operands, (), tuple(operands), "unknown", m.parents(list(bound.values())))
     step.requires = inputs_require_grad(m, step)
-    step.hidden = may_lead_on(m, bound.values())
+    step.hidden = may_lead_on(m, tensors_taken(row, bound))
     if m.config.presumes and step.requires:
         step.kind = "op"
-    if any(unknown_operand(m, v) for v in bound.values()) and not step.requires:
+    if any(unknown_operand(m, v) for v in tensors_taken(row, bound)) and not step.requires:
         step.requires = None
     types = infer(m, row, bound)
     tensor_returns = [r for r in row.returns if r.type == "Tensor"]

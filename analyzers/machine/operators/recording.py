@@ -15,7 +15,7 @@ from analyzers.machine.autograd.results import lost_graph
 from analyzers.machine.autograd.saved_tensors import PRIVATE, check_savable, packed, perhaps_packed, save
 from analyzers.machine.autograd.tensors import can_require_grad
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.operators.arguments import tensors_in, unknown_operand
+from analyzers.machine.operators.arguments import tensors_in, tensors_taken, unknown_operand
 from analyzers.ops.table import Row
 from analyzers.ops.table import Saved as SavedRow
 
@@ -28,7 +28,7 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
     step = Step(row.base, what, inputs, names, differentiable, kind, m.parents(list(bound.values())))
     step.payload = Const(row.base)
     step.scalars = tuple((n, v) for n, v in bound.items() if isinstance(v, Const | Tup) and not inputs.get(n))
-    step.hidden = may_lead_on(m, bound.values())
+    step.hidden = may_lead_on(m, tensors_taken(row, bound))
     return step
 
 

@@ -8,6 +8,7 @@ from analyzers.domain import truth
 from analyzers.domain.lineage import Cut
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, refreshed, requires_grad_of
+from analyzers.machine.autograd.reachability import may_lead_on
 from analyzers.machine.autograd.results import new_result, result_requires_grad
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.views import check_usable
@@ -48,6 +49,7 @@ def run_row(
         step.requires = None
     if doubtful:
         step.kind, step.names = "unknown", ()
+        step.hidden = may_lead_on(m, bound.values())
         given = [i for ids in step.inputs.values() for i in ids]
         if row.kind == "no-grad" and any(requires_grad_of(m, i) is not False for i in given):
             step.requires = None

@@ -5,7 +5,10 @@ from torch.nn import Parameter
 
 
 def _tuple(value, n):
-    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,) * n
+    """`n` sizes, from a number or as many; none of them is known if nobody knows which of the two it is."""
+    if autograd_machine.surely(isinstance(value, tuple)):
+        return value
+    return tuple(value) if autograd_machine.surely(isinstance(value, list)) else (value,) * n
 
 
 class _ConvNd(Module):

@@ -119,10 +119,17 @@ class InstanceNorm3d(_InstanceNorm):
     _batched = 5
 
 
+def _shape(normalized_shape):
+    """The last sizes of an input: a number, or as many as there are."""
+    if autograd_machine.surely(isinstance(normalized_shape, int)):
+        return (normalized_shape,)
+    return tuple(normalized_shape) if autograd_machine.surely(isinstance(normalized_shape, list)) else normalized_shape
+
+
 class LayerNorm(Module):
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
-        self.normalized_shape = _tuple(normalized_shape, 1)
+        self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if elementwise_affine:
@@ -145,7 +152,7 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
-        self.normalized_shape = _tuple(normalized_shape, 1)
+        self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if elementwise_affine:
