@@ -16,7 +16,7 @@ what somebody calls `backward()` on is a loss. Where the uses say little, a comm
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -67,6 +67,13 @@ class _Uses:
     methods: set[str] = field(default_factory=set)
     annotation: str = ""
 
+    def add(self, other: _Uses) -> None:
+        """What is done with another name is done with this one, too."""
+        self.called = self.called or other.called
+        self.has_parts = self.has_parts or other.has_parts
+        self.frozen = self.frozen or other.frozen
+        self.methods |= other.methods
+
 
 def roles_in(
     trees: Iterable[n.Node], *, of_module: bool = False, functions: Iterable[n.FunctionDef] = ()
@@ -83,12 +90,28 @@ def roles_in(
         _collect(uses, [function], function.locals)
     for name in parts_in(trees):
         uses.setdefault(name, _Uses()).has_parts = True
+    for each, names in _taken_in_turn(trees):
+        for name in names:
+            uses.setdefault(name, _Uses()).add(uses.get(each, _Uses()))
     for use in uses.values():
         # What is taken from what a call gave is made by it.
         use.made = use.made or (use.part_of in uses and uses[use.part_of].made)
-    trains = any("backward" in use.methods for use in uses.values())
+    trains = any(map(_is_backward, n.walk(trees)))
     found = ((name, _role(name, uses[name], trains) or _kept(name, uses[name], of_module)) for name in uses)
     return {name: role for name, role in found if role is not None and name in own}
+
+
+def _is_backward(node: n.Node) -> bool:
+    """`loss.backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`."""
+    return isinstance(node, n.Call) and isinstance(node.func, n.Attribute) and node.func.attr == "backward"
+
+
+def _taken_in_turn(trees: Iterable[n.Node]) -> Iterator[tuple[str, list[str]]]:
+    """The name that a loop uses, and those that it stands for: `for net in (body, head):`."""
+    for node in n.walk(trees):
+        match node:
+            case n.For(target=n.Name(id=each), iter=n.TupleExpr(elts=elts) | n.ListExpr(elts=elts)):
+                yield each, [name for name in map(dotted, elts) if name]
 
 
 def parts_in(trees: Iterable[n.Node]) -> dict[str, frozenset[str]]:

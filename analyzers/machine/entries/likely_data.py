@@ -119,7 +119,7 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     return made
 
 
-def _is_weight(symbol: object) -> bool:
+def is_weight(symbol: object) -> bool:
     """Whether this is a parameter of something, by its name: modules have `requires_grad_` too."""
     return isinstance(symbol, tuple) and symbol[-1] in {"weight", "bias"}
 
@@ -166,7 +166,7 @@ class DataGuess(Guess):
             and name == "requires_grad_"
             and not freezes
             and m.config.presumes
-            and _is_weight(owner.symbol)
+            and is_weight(owner.symbol)
         ):
             found = _leaf(m, owner)
         return None if found is None else call_method(m, found, name, args)

@@ -36,7 +36,7 @@ from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
-from analyzers.machine.entries.likely_methods import method_of_model, note_part, of_batch
+from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, note_part, of_batch
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import set_attribute
@@ -433,6 +433,9 @@ class ByRole(LikelyValues):
 
     def loaded(self, m: Machine, item: Unknown) -> None:
         note_loaded(m, item)
+
+    def written(self, m: Machine, value: Unknown, what: str) -> None:
+        check_weight_write(m, value, what)
 
     def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
         if not note_part(m, value, item):
