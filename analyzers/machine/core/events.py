@@ -372,6 +372,13 @@ class GraphUnused:
 
 
 @dataclass(slots=True)
+class GraphUsed:
+    """Beside unused ones: a backward reached, in some iteration, what a call of a module created here."""
+
+    site: Site
+
+
+@dataclass(slots=True)
 class CustomBypassed:
     """A backward went through the operations of custom function `name`, whose `forward` was called directly."""
 
@@ -402,8 +409,8 @@ Event = (
     | ListEmptied | Misspelt | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
-    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | CustomBypassed | KeptOnContext
-    | CutShort
+    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | GraphUsed | CustomBypassed
+    | KeptOnContext | CutShort
 )  # fmt: skip
 
 

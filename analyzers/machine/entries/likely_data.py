@@ -161,13 +161,7 @@ class DataGuess(Guess):
         found = None if freezes else self._found(m, owner, name)
         if name == "requires_grad_" and not freezes and m.config.presumes:
             _unfreeze_parts(m, owner)
-        if (
-            found is None
-            and name == "requires_grad_"
-            and not freezes
-            and m.config.presumes
-            and is_weight(owner.symbol)
-        ):
+        if found is None and name == "requires_grad_" and not freezes and m.config.presumes and is_weight(owner.symbol):
             found = _leaf(m, owner)
         return None if found is None else call_method(m, found, name, args)
 

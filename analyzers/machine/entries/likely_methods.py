@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
@@ -11,6 +11,7 @@ from analyzers.machine.core.causes import LeafWritten
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.entries.likely_data import is_loaded, is_weight, note_loaded, tensor_for, unfreeze
+from analyzers.machine.entries.likely_models import replace_head
 from analyzers.machine.objects.attributes import call_method
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import computes
@@ -67,6 +68,9 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
             return call_method(m, Ref(owner), "forward", Args(likely))
     if computes(name):
         return None
+    if name == "reset_classifier" and func.symbol == (owner, name):  # timm's
+        replace_head(m, Ref(owner))
+        return NONE
     if name.startswith("get_") and all(isinstance(value, Const) for value in args.all()):
         part = Unknown(None, m.fresh(), m.trail("?", m.parents([func])), func.reach)
         taken[part.symbol] = owner
@@ -82,7 +86,9 @@ def check_weight_write(m: Machine, value: Unknown, what: str) -> None:
     held = weights(m, Ref(model)) if model is not None and m.st.grad is True else []
     if held and all(tensor_at(m, ident).requires_grad is True for ident in held):
         cause = LeafWritten(subject_name(m, value), what, False, tensor_at(m, held[0]).lineage)
-        raise m.throw("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause)
+        raise m.throw(
+            "RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause
+        )
 
 
 def _is_for_effect(m: Machine) -> bool:

@@ -20,7 +20,6 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
-from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import PresumedParameters, presumed_loss, with_graph
 from analyzers.machine.autograd.requires_grad import stands_for_many
@@ -28,7 +27,7 @@ from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import call, parts_given, unknown_call
+from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
@@ -37,9 +36,9 @@ from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, note_part, of_batch
+from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
-from analyzers.machine.objects.attributes import set_attribute
 from analyzers.machine.operators.possible_shapes import has_several
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, dotted, same_part
@@ -61,7 +60,7 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     if is_open:
         if role is Role.MODEL:
             m.presume(f"`{name}` is a model that learns")
-            _set_trained(m, value, True)
+            set_trained(m, value, True)
         return value
     if not says_nothing(value) and role not in _MODELS:
         return value
@@ -72,17 +71,10 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
 
 def _is_undecided_model(m: Machine, value: Value) -> bool:
     """Whether this is a module of a library of which nothing says whether it learns: it may be a transform."""
-    if not _stands_in(m, value):
+    if not stands_in(m, value):
         return False
     tensors = [m.st.find(ident) for ident in weights(m, value)]
     return bool(tensors) and all(isinstance(one, Tensor) and one.requires_grad is None for one in tensors)
-
-
-def _stands_in(m: Machine, value: Value) -> bool:
-    """Whether this stands for a model that nobody knows."""
-    found = m.obj(value)
-    cls = m.st.get(found.cls) if isinstance(found, Instance) and isinstance(found.cls, int) else None
-    return isinstance(cls, ClassObj) and cls.module.startswith("<prelude>/presumed/")
 
 
 def _is_of_itself(m: Machine, name: str, value: Value) -> bool:
@@ -140,19 +132,19 @@ def _stand_in(
     held = _passed_on(m, role, value)
     if held is not None:
         return held
-    whole = _whole_of(m, value) if role in _MODELS else ()
+    whole = whole_of(m, value) if role in _MODELS else ()
     if len(whole) > 1:
         return value
     if role in _MODELS:
         m.presume(f"`{name}` is {'a model' if role is Role.NETWORK else 'a model that learns'}", loc)
-        model = _model(m, parts)
+        model = make_model(m, parts)
         if role is Role.NETWORK:
-            _set_trained(m, model, None)
+            set_trained(m, model, None)
         if isinstance(value, Unknown):
-            _take_over(m, model, value)
+            take_over(m, model, value)
         for owner in whole:
-            _set_trained(m, model, None)
-            _add_part(m, owner, model)
+            set_trained(m, model, None)
+            add_part(m, owner, model)
         return model
     if role is Role.OPTIMIZER:
         return _optimizer(m, name, value, loc, env)
@@ -170,49 +162,6 @@ def _passed_on(m: Machine, role: Role, value: Value) -> Ref | None:
 
 
 _MODELS = (Role.MODEL, Role.NETWORK)
-
-
-def _set_trained(m: Machine, model: Value, requires: truth.Truth) -> None:
-    """Whether the parameters of a presumed model require grad, as long as the program itself has not said so."""
-    for ident in weights(m, model):
-        m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=requires) if t.requires_grad is not False else t)
-
-
-def _model(m: Machine, parts: Sequence[str] = ()) -> Value:
-    model = library_call(m, "presumed.Model", Args())
-    for part in parts:
-        set_attribute(m, model, part, _model(m))
-    found = m.obj(model)
-    if isinstance(found, Instance) and isinstance(model, Ref):
-        m.st.put(model.id, Instance(found.cls, found.attrs, True))
-        for ident in weights(m, model):
-            m.notebook(PresumedParameters).made.add(ident)
-            m.st.put(ident, _of_unknown_past(m, ident, tensor_at(m, ident)))
-    return model
-
-
-def _whole_of(m: Machine, value: Value) -> tuple[Ref, ...]:
-    """The models that something unknown is a part of: `block` of `block = model.layers[-1]`."""
-    reach = value.reach if isinstance(value, Unknown) else ()
-    return tuple(Ref(ident) for ident in reach if _stands_in(m, Ref(ident)))
-
-
-def _take_over(m: Machine, model: Value, value: Unknown) -> None:
-    """Modules that were set on something before it was taken for a model are parts of it: a new head."""
-    for ident in parts_given(m, value):
-        if is_module(m, Ref(ident)):
-            _add_part(m, model, Ref(ident))
-
-
-def _add_part(m: Machine, model: Value, part: Value) -> None:
-    """Under a name that nobody uses."""
-    set_attribute(m, model, f"<part {m.fresh()}>", part)
-
-
-def _of_unknown_past(m: Machine, ident: int, tensor: Tensor) -> Tensor:
-    """A parameter of what was there before it was taken for a model: a backward of this run may have reached it."""
-    shapeless = replace(tensor, shape=None)
-    return with_gradient_perhaps(ident, shapeless) if m.record.trains else shapeless
 
 
 def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
@@ -234,8 +183,8 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
             m.presume(f"`{name}` makes a model")
-            model = _model(m)
-            _set_trained(m, model, None)
+            model = make_model(m)
+            set_trained(m, model, None)
             return model
         case "optimizer" if args.pos or "params" in args.kw:
             m.presume(f"`{name}` makes an optimizer over its first argument")
@@ -259,7 +208,7 @@ def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -
         return value
     [(other, model)] = chosen
     m.presume(f"`{name}` trains `{other}`", loc)
-    _set_trained(m, model, True)
+    set_trained(m, model, True)
     return library_call(m, "presumed.make_optimizer", Args([Tup((model,))]))
 
 
@@ -380,11 +329,11 @@ def _layers(m: Machine, args: Args) -> Value:
 
 def _layer(m: Machine, part: Value) -> Value:
     """The model that something unknown is a part of, or one of which nothing says whether it learns."""
-    whole = _whole_of(m, part)
+    whole = whole_of(m, part)
     if len(whole) == 1:
         return whole[0]
-    model = _model(m)
-    _set_trained(m, model, None)
+    model = make_model(m)
+    set_trained(m, model, None)
     return model
 
 
@@ -396,7 +345,7 @@ def _with_adapters(m: Machine, args: Args) -> Value:
         m.record.unresolved.data = True
         return unknown_call(m, Unknown(), Args([model]))
     known = model if is_module(m, model) else module_of(m, model) if isinstance(model, Unknown) else None
-    whole = known if known is not None else _model(m)
+    whole = known if known is not None else make_model(m)
     m.presume("this is a model with adapters")
     for ident in weights(m, whole):
         m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None))
@@ -458,13 +407,13 @@ class ByRole(LikelyValues):
         return passed_on(m, value, count)
 
     def replaced(self, m: Machine, owner: Ref, value: Value) -> None:
-        if m.config.presumes and says_nothing(value) and _stands_in(m, owner):
+        if m.config.presumes and says_nothing(value) and stands_in(m, owner):
             unfreeze(m, owner)
 
     def part_set(self, m: Machine, owner: Value, value: Value) -> None:
-        whole = _whole_of(m, owner) if m.config.presumes and is_module(m, value) else ()
+        whole = whole_of(m, owner) if m.config.presumes and is_module(m, value) else ()
         if len(whole) == 1 and isinstance(value, Ref) and value != whole[0]:
-            _add_part(m, whole[0], value)
+            add_part(m, whole[0], value)
 
     def picked(self, m: Machine, items: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(_one_of_many(m, item) for item in items) if m.config.presumes else items

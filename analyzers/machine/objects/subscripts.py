@@ -134,7 +134,9 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
         kept = made if found.rest is None else one_of(found.rest, made)
         m.st.put(owner.id, replace(found, rest=kept, keys=None))
         return one_of(*found.values, kept)
-    if found.rest is None and is_exact_key(index) and is_key(m, index) and all(is_exact_key(k) for k in found.order):
+    is_stand_in = m.config.presumes and m.tensor(index) is not None  # what stands for something unknown may be any key
+    surely_absent = found.rest is None and not is_stand_in and is_key(m, index)
+    if surely_absent and all(is_exact_key(key) for key in (index, *found.order)):
         raise PyRaise("KeyError")
     part = part_under(m, found, index)
     return _element(m, tuple(found.values), found.rest) if part is None else part

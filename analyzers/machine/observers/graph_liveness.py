@@ -20,7 +20,7 @@ from analyzers.domain.objects import Node, Tensor
 from analyzers.domain.values import Value
 from analyzers.machine.autograd.reachability import MOST_MEMBERS, tensors
 from analyzers.machine.core.causes import Site
-from analyzers.machine.core.events import CustomBypassed, GraphUnused, RetainedInVain
+from analyzers.machine.core.events import CustomBypassed, GraphUnused, GraphUsed, RetainedInVain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import (
     BackwardUnseen,
@@ -184,10 +184,10 @@ def report_dead(m: Machine) -> None:
         if loc not in uses.needed:
             m.note(RetainedInVain(site))
     numbers = sorted(uses.met)
-    used: set[Loc] = set()
+    used: dict[Loc, dict[tuple[Loc, ...], Site]] = {}
     for segment in uses.segments:
         if segment.low < uses.met_below or bisect_right(numbers, segment.high) > bisect_right(numbers, segment.low):
-            used.add(segment.site.loc)
+            used.setdefault(segment.site.loc, {}).setdefault(segment.site.via, segment.site)
             if segment.custom:
                 m.note(CustomBypassed(segment.site, segment.custom, segment.takes_context))
     calls = Counter(segment.module for segment in uses.segments)
@@ -198,9 +198,12 @@ def report_dead(m: Machine) -> None:
         if not s.custom and s.site.iterations and calls[s.module] > 1 and s.site.loc not in used
     ]
     lows = [segment.low for segment in unused]
-    for segment in unused:
-        if not _goes_on(m, segment, unused, lows):
-            m.note(GraphUnused(segment.site))
+    begun = [segment for segment in unused if not _goes_on(m, segment, unused, lows)]
+    for segment in begun:
+        m.note(GraphUnused(segment.site))
+    for sites in used.values() if begun else ():
+        for site in sites.values():
+            m.note(GraphUsed(site))
 
 
 def _goes_on(m: Machine, segment: Segment, others: Sequence[Segment], lows: Sequence[int]) -> bool:

@@ -85,6 +85,24 @@ for size in (2, 3, 4):
     net = torch.nn.Linear(size, 1)
     print(net(torch.ones(1, size)).shape)
 ```
+Of several results of a pass, one that is not needed.
+```python
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.squash = torch.nn.Linear(2, 1), torch.nn.Sigmoid()
+    def forward(self, x):
+        made = self.body(x)
+        return made, self.squash(made)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.ones(3, 1, 2):
+    made, _ = net.forward(x)
+    opt.zero_grad()
+    made.sum().backward()
+    opt.step()
+```
 A single pass, and one whose graph the program drops itself.
 ```python
 import torch
@@ -108,14 +126,15 @@ from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.lines import under_no_grad
 from analyzers.drafting.places.tree import at, outside_forward, statement_at
 from analyzers.drafting.words import callers, said, told
-from analyzers.machine.core.events import EndedAtCut, GraphUnused, Rewrapped, StepWithoutLoss
+from analyzers.machine.core.events import EndedAtCut, GraphUnused, GraphUsed, Rewrapped, StepWithoutLoss
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     cut_off = any(facts.of(kind) for kind in (Rewrapped, EndedAtCut, StepWithoutLoss))
     if cut_off or not facts.saw_the_end:
         return
-    seen: set[Loc] = set()
+    # Of a call whose graph is used in part, nothing is told.
+    seen = {outside_forward(facts, event.site.loc, event.site.via) for event in facts.of(GraphUsed)}
     for event in facts.of(GraphUnused):
         loc = outside_forward(facts, event.site.loc, event.site.via)
         if loc in seen:
