@@ -14,7 +14,8 @@ from analyzers.machine.core.machine import Machine
 class Stream:
     """`items`, then any number of `rest` (None: no more). `fresh` makes a new object for each unknown element.
 
-    From the index `supposed` on, there need not be such an element.
+    From the index `supposed` on, there need not be such an element. `numbers` are the start and the step of a range
+    whose end is not known.
 
     A generator that has not been started is in `generator`, so that a loop can run inside it; `drain` runs it to its
     end.
@@ -27,11 +28,15 @@ class Stream:
     drain: Callable[[Machine], Stream] | None = None
     counted: int | None = None
     supposed: int | None = None
+    numbers: tuple[int, int] | None = None
 
     def at(self, m: Machine, index: int) -> Callable[[], Value]:
         """A function that produces the element at `index`: paired with its number under `enumerate`."""
         if index < len(self.items):
             return lambda: self.items[index]
+        if self.numbers is not None:
+            start, step = self.numbers
+            return lambda: Const(start + index * step)
         if self.counted is None or not isinstance(self.rest, Tup):
             return self.make(m)
         pair = replace(self.rest, items=(Const(self.counted + index), *self.rest.items[1:]))

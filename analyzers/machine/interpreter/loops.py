@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.likeness import same_but_versions
@@ -120,6 +121,8 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     # Objects that are surely in the sequence may not be skipped; one number is as good as another.
     sure = len(items) if exact or reach_of(*items) else 2
     rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), sure, most))
+    if not rounds and stream.numbers is not None and _asks_for_its_number(s):
+        rounds = 1
     previous: list[State] = heads
     before = m.budget.steps
     for index in range(rounds):
@@ -148,7 +151,11 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
             make = _giver(one_of(*skipped, stream.rest))
         else:
             make = _giver(blurred_element(m, skipped)) if skipped else stream.make(m)
-        exits = [_blur(m, s, previous, heads, exits, lambda at: _round(m, s, at, make, BLURRED + rounds), flow, breaks)]
+        # What a loop met again leaves behind is that of a round: no sequence is presumed to be empty.
+        ended = None if rounds > 1 else heads if rounds else []
+        previous = previous if rounds > 1 else heads
+        go = partial(_round, m, s, make=make, index=BLURRED + rounds)
+        exits = [_blur(m, s, previous, heads, exits, go, flow, breaks, ended)]
     else:
         exits += heads if exact or stream.rest is None else []
     _leave(m, s, exits, breaks, flow)
@@ -186,6 +193,13 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     return m.extent.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
 
 
+def _asks_for_its_number(s: n.For) -> bool:
+    """Whether the first round may differ from the others: `if k == 0:`."""
+    name = s.target.id if isinstance(s.target, n.Name) else None
+    tests = [node.test for node in n.walk(s.body) if isinstance(node, n.If | n.IfExp)] if name is not None else []
+    return any(isinstance(node, n.Name) and node.id == name for node in n.walk(tests))
+
+
 def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
     return _later_rounds(m) > 0 and _mark(m, s) in m.indexes.finished
 
@@ -217,20 +231,25 @@ def _blur(
     go: Callable[[list[State]], tuple[Flow, list[State]]],
     flow: Flow,
     breaks: list[State],
+    ended: Sequence[State] | None = None,
 ) -> State:
-    """Run the round that stands for all later ones until it changes nothing more; returns the state after the loop."""
+    """Run the round that stands for all later ones until it changes nothing more; returns the state after the loop:
+    that of any round, or of `ended` and the rounds run here."""
+    ends = [] if ended is None else list(ended)
     blurred = join_all(m, [*previous, *heads])
     for _ in range(1 if _is_met_again(m, s) else 2):
         step, after = go([blurred])
         following = _settle(m, flow, step, after, breaks)
         if not following:
             break
+        ends += following
         merged = join_all(m, [blurred, *following])
         if same_but_versions(blurred, merged):
             blurred = merged
             break
         blurred = merged
-    return join_all(m, [blurred, *exits]) if exits else blurred
+    left = [blurred] if ended is None or not ends else ends
+    return join_all(m, [*left, *exits]) if len(left) + len(exits) > 1 else left[0]
 
 
 def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[State], flow: Flow) -> None:

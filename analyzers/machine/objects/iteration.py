@@ -9,7 +9,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.machine import Machine, lose_modes
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.ranges import SHOWN, range_items
+from analyzers.machine.core.ranges import SHOWN, range_items, whole
 from analyzers.machine.core.registries import model_of
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.objects.attributes import call_method
@@ -31,7 +31,9 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
         case RangeValue():
             numbers = range_items(value, most)
             if numbers is None:
-                return Stream((), Unknown("int"), lambda: Unknown("int", m.fresh()))
+                begun = (whole(value.start), whole(value.step))
+                known = None if begun[0] is None or not begun[1] else (begun[0], begun[1])
+                return Stream((), Unknown("int"), lambda: Unknown("int", m.fresh()), numbers=known)
             if len(numbers) > most:
                 return Stream(numbers[:4], Unknown("int"), lambda: Unknown("int", m.fresh()))
             return Stream(numbers)
