@@ -58,6 +58,8 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
     def begin() -> None:
         source = evaluate(m, s.iter)
         stream = stream_of(m, source)
+        if stream.numbers is not None and not _asks_for_its_number(s):
+            stream = replace(stream, numbers=None)
         if isinstance(source, RangeValue) and is_building(m):
             stream = counted(m, source, stream)
             if stream.supposed is not None:
@@ -121,7 +123,7 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     # Objects that are surely in the sequence may not be skipped; one number is as good as another.
     sure = len(items) if exact or reach_of(*items) else 2
     rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), sure, most))
-    if not rounds and stream.numbers is not None and _asks_for_its_number(s):
+    if not rounds and stream.numbers is not None:
         rounds = 1
     previous: list[State] = heads
     before = m.budget.steps
@@ -194,7 +196,8 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
 
 
 def _asks_for_its_number(s: n.For) -> bool:
-    """Whether the first round may differ from the others: `if k == 0:`."""
+    """Whether the first round may differ from the others: `if k == 0:`. In any other loop no round is told apart, nor
+    are the items that it picks by its number."""
     name = s.target.id if isinstance(s.target, n.Name) else None
     tests = [node.test for node in n.walk(s.body) if isinstance(node, n.If | n.IfExp)] if name is not None else []
     return any(isinstance(node, n.Name) and node.id == name for node in n.walk(tests))
