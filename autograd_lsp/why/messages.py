@@ -280,6 +280,7 @@ SAYINGS: tuple[Saying, ...] = (
     Saying("AG124", ("unsupported operation: some elements of the input tensor and the written-to tensor",)),
     Saying("AG124", ("unsupported operation: more than one element of the written-to tensor",)),
     Saying("AG125", ("Trying to use a saved tensor that has been detached in-place",)),
+    Saying("AG126", ("Expected to have finished reduction in the prior iteration",)),
     Saying("AG201", ("NoneType",), evidence=(".grad",)),
     Saying("AG307", ("LBFGS.step() missing",)),
 )  # fmt: skip

@@ -134,9 +134,9 @@ class BackwardUnseen:
 
 @dataclass(slots=True)
 class LeavesReached:
-    """A backward that reached leaves has finished; `users` are the nodes from which it reached them."""
+    """A backward that reached `leaves`, surely or perhaps, has finished; `users` are the nodes from which it did."""
 
-    leaves: Iterable[int]
+    leaves: Mapping[int, bool]
     users: Mapping[int, int]
 
 
