@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.machine.core.budget import Limits, OutOfFuel
+from analyzers.machine.core.budget import OBJECTS, Limits, OutOfFuel
 from analyzers.machine.core.machine import Machine
 from tests.support.alone import machine
 
@@ -28,6 +28,14 @@ def spent(m: Machine) -> int:
 
 def test_a_run_ends_after_its_steps() -> None:
     assert spent(bounded(10)) == 10
+
+
+def test_what_makes_many_objects_costs_as_many_steps() -> None:
+    m = bounded(100)
+    for _ in range(50 * OBJECTS):
+        m.fresh()
+    assert spent(m) == 50 + 1  # the first of them pays for all
+    assert m.budget.steps == 101
 
 
 def test_what_makes_no_tensor_is_given_up_sooner() -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+OBJECTS = 10
+"""The heap objects that cost as much as a statement: most statements make one or two, and a join many thousands."""
+
+
 class OutOfFuel(Exception):  # noqa: N818
     """The run is out of steps: what it has recorded so far stands, the rest is unknown."""
 

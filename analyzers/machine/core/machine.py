@@ -24,7 +24,7 @@ from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, No
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, identity, lineage_of
-from analyzers.machine.core.budget import Limits, OutOfFuel
+from analyzers.machine.core.budget import OBJECTS, Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
 from analyzers.machine.core.events import CutShort, Event, Presumption
@@ -114,7 +114,8 @@ class Machine:
 
     def spend(self) -> None:
         """Count one statement, or work that costs as much."""
-        self.budget.steps += 1
+        made = (self.ids.next - self.ids.first) // OBJECTS
+        self.budget.steps = max(self.budget.steps + 1, made)
         if self.budget.steps > self.budget.patience and not self._may_go_on():
             raise OutOfFuel
 

@@ -69,7 +69,11 @@ def _autograd_grad(m: Machine, args: Args) -> Value:
     pairs = _paired(m, outputs, args.get(2, "grad_outputs"))
     if "is_grads_batched" in args.kw:
         pairs = [(t, Unknown()) for t, _ in pairs]
-    if args.open or any(isinstance(i, Unknown) for i in inputs):
+    seen = [i for i in inputs if not isinstance(i, Unknown)]
+    if args.open or len(seen) < len(inputs):
+        if m.config.presumes and seen and not args.open:
+            # Whatever else is asked for, what is known has to be in the graph.
+            differentiate(m, pairs, seen, retain, create, allow, materialize, argument_name(m))
         for value in [*outputs, *inputs]:
             havoc_value(m, value)
         return Unknown(None, None, m.trail("grad", m.parents(outputs)), reach_of(*outputs))
