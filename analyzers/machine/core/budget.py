@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 OBJECTS = 10
 """The heap objects that cost as much as a statement: most statements make one or two, and a join many thousands."""
 

@@ -58,6 +58,20 @@ right = 0
 for x in torch.ones(3, 1, 2):
     right += int(net.forward(x).argmax())  # info: [graph-built-for-evaluation]
 ```
+## Reported: a method that computes, where it is called
+```python
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.cell = torch.nn.Embedding(4, 2), torch.nn.Linear(2, 4)
+    def decode(self, token):
+        return self.cell(self.table(token))
+net = Net()
+token = torch.tensor([0])
+for step in range(3):
+    token = net.decode(token).argmax(dim=1)  # info: [graph-built-for-evaluation]
+```
 ## Not reported
 A forward pass that is followed by backward, whatever mode the module is in.
 ```python
@@ -124,9 +138,13 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.lines import under_no_grad
-from analyzers.drafting.places.tree import at, outside_forward, statement_at
+from analyzers.drafting.places.tree import at, path_to, statement_at
 from analyzers.drafting.words import callers, said, told
+from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import EndedAtCut, GraphUnused, GraphUsed, Rewrapped, StepWithoutLoss
+from analyzers.syntax import nodes as n
+
+_LOOPS = n.For | n.While | n.ListComp | n.SetComp | n.DictComp | n.GeneratorExp
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -134,16 +152,30 @@ def check(facts: Facts) -> Iterator[Draft]:
     if cut_off or not facts.saw_the_end:
         return
     # Of a call whose graph is used in part, nothing is told.
-    seen = {outside_forward(facts, event.site.loc, event.site.via) for event in facts.of(GraphUsed)}
+    seen = {_place(facts, event.site) for event in facts.of(GraphUsed)}
     for event in facts.of(GraphUnused):
-        loc = outside_forward(facts, event.site.loc, event.site.via)
-        if loc in seen:
+        loc = _place(facts, event.site)
+        if loc is None or loc in seen:
             continue
         seen.add(loc)
         message = f"{said(facts, loc)} builds a graph that no backward uses"
         notes = told(callers(event.site.via), besides=loc)
         fixes = tuple(_without_grad(facts, loc))
         yield Draft(loc, message, effect="graph-grows", severity="info", related=notes, fixes=fixes)
+
+
+def _place(facts: Facts, site: Site) -> Loc | None:
+    """Where a network is called again and again: in a loop, and from outside. None if nobody is seen to do so."""
+    places = (site.loc, *reversed(site.via))
+    return next((place for place in places if _is_repeated(path_to(facts, place))), None)
+
+
+def _is_repeated(path: list[n.Node]) -> bool:
+    """Whether a place is in a loop of a function that is no network's `forward`."""
+    functions = [index for index, node in enumerate(path) if isinstance(node, n.FunctionDef)]
+    inside = path[functions[-1] :] if functions else path
+    is_forward = bool(functions) and getattr(inside[0], "name", "") in {"forward", "__call__"}
+    return not is_forward and any(isinstance(node, _LOOPS) for node in inside)
 
 
 def _without_grad(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
