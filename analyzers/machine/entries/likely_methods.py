@@ -11,7 +11,7 @@ from analyzers.machine.core.causes import LeafWritten
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.entries.likely_data import is_loaded, is_weight, note_loaded, tensor_for, unfreeze
-from analyzers.machine.entries.likely_models import replace_head
+from analyzers.machine.entries.likely_models import replace_head, stands_in
 from analyzers.machine.objects.attributes import call_method
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import computes
@@ -43,10 +43,10 @@ def note_part(m: Machine, value: Unknown, item: Unknown) -> bool:
 
 
 def _model_with(m: Machine, symbol: object) -> int | None:
-    """The model that an attribute, or an item of one, is a part of."""
+    """The model that nobody knows of which an attribute, or an item of one, is a part."""
     taken = m.notebook(PartsTaken).of
     while isinstance(symbol, tuple) and symbol not in taken:
-        if isinstance(symbol[0], int) and is_module(m, Ref(symbol[0])):
+        if isinstance(symbol[0], int) and stands_in(m, Ref(symbol[0])):
             return symbol[0]
         symbol = symbol[0]
     return taken.get(symbol)
@@ -57,11 +57,14 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     returns that is asked for a part, `model.get_input_embeddings()`, when it is called; and whatever a frozen model
     does with tensors. Any other may add parameters that learn: `unet.add_adapter(...)`."""
     taken = m.notebook(PartsTaken).of
-    owner = _model_with(m, func.symbol)
-    if owner is None:
-        return None
-    last = func.symbol[-1] if isinstance(func.symbol, tuple) else None
-    name = last if isinstance(last, str) else "forward"
+    match func.symbol:
+        case (int(owner), str(name)) if is_module(m, Ref(owner)):
+            pass
+        case symbol if (whole := _model_with(m, symbol)) is not None:
+            owner, last = whole, symbol[-1] if isinstance(symbol, tuple) else None
+            name = last if isinstance(last, str) else "forward"
+        case _:
+            return None
     if computes(name) or (_is_frozen(m, Ref(owner)) and any(_is_data(m, value) for value in args.pos)):
         likely = [_likely_tensor(m, value) for value in args.pos]
         if any(m.tensor(value) is not None for value in likely):
