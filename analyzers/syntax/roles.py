@@ -82,21 +82,23 @@ def roles_in(
 
     `of_module`: these are the methods of a module's class. `functions` use the names that they do not bind themselves.
     """
-    trees = tuple(trees)
+    nodes = tuple(n.walk(trees))
     uses: dict[str, _Uses] = {}
-    _collect(uses, trees, frozenset())
+    _collect(uses, nodes, frozenset())
     own = frozenset(uses)
+    trains = any(map(_is_backward, nodes))
     for function in functions:
-        _collect(uses, [function], function.locals)
-    for name in parts_in(trees):
+        inner = tuple(n.walk([function]))
+        _collect(uses, inner, function.locals)
+        trains = trains or any(map(_is_backward, inner))
+    for name in _parts_among(nodes):
         uses.setdefault(name, _Uses()).has_parts = True
-    for each, names in _taken_in_turn(trees):
+    for each, names in _taken_in_turn(nodes):
         for name in names:
             uses.setdefault(name, _Uses()).add(uses.get(each, _Uses()))
     for use in uses.values():
         # What is taken from what a call gave is made by it.
         use.made = use.made or (use.part_of in uses and uses[use.part_of].made)
-    trains = any(map(_is_backward, n.walk(trees)))
     found = ((name, _role(name, uses[name], trains) or _kept(name, uses[name], of_module)) for name in uses)
     return {name: role for name, role in found if role is not None and name in own}
 
@@ -106,9 +108,9 @@ def _is_backward(node: n.Node) -> bool:
     return isinstance(node, n.Call) and isinstance(node.func, n.Attribute) and node.func.attr == "backward"
 
 
-def _taken_in_turn(trees: Iterable[n.Node]) -> Iterator[tuple[str, list[str]]]:
+def _taken_in_turn(nodes: Iterable[n.Node]) -> Iterator[tuple[str, list[str]]]:
     """The name that a loop uses, and those that it stands for: `for net in (body, head):`."""
-    for node in n.walk(trees):
+    for node in nodes:
         match node:
             case n.For(target=n.Name(id=each), iter=n.TupleExpr(elts=elts) | n.ListExpr(elts=elts)):
                 yield each, [name for name in map(dotted, elts) if name]
@@ -117,8 +119,12 @@ def _taken_in_turn(trees: Iterable[n.Node]) -> Iterator[tuple[str, list[str]]]:
 def parts_in(trees: Iterable[n.Node]) -> dict[str, frozenset[str]]:
     """The attributes of names that are used as modules, or are set to new ones: `model.head.parameters()` and
     `model.head = nn.Linear(...)` say that `model` has a part `head`."""
+    return _parts_among(n.walk(trees))
+
+
+def _parts_among(nodes: Iterable[n.Node]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for node in n.walk(trees):
+    for node in nodes:
         match node:
             case n.Call(func=n.Attribute(value=owner, attr=attr)) if attr in _OF_PARTS:
                 whole = _part(owner)
@@ -131,9 +137,9 @@ def parts_in(trees: Iterable[n.Node]) -> dict[str, frozenset[str]]:
     return found
 
 
-def _collect(uses: dict[str, _Uses], trees: Iterable[n.Node], bound: frozenset[str]) -> None:
+def _collect(uses: dict[str, _Uses], nodes: Iterable[n.Node], bound: frozenset[str]) -> None:
     """Add what is done with names, but for those that are `bound`, which are others."""
-    for node in n.walk(trees):
+    for node in nodes:
         match node:
             case n.Call(func=n.Attribute(value=owner, attr=attr), args=args):
                 name = dotted(owner)
