@@ -21,8 +21,23 @@ for x in torch.ones(3, 1, 2):
     loss = net(x).sum()  # error: [gradients-not-reduced]  # raises: RuntimeError "Expected to have finished reduction"
     loss.backward()
 ```
-## Fixed: what is not needed is frozen
 ```python fixed
+import torch
+from torch.nn.parallel import DistributedDataParallel
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.spare = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+    def forward(self, x):
+        return self.body(x)
+torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+net = DistributedDataParallel(Net(), find_unused_parameters=True)
+for x in torch.ones(3, 1, 2):
+    loss = net(x).sum()
+    loss.backward()
+```
+## Not reported: what is not needed is frozen
+```python
 import torch
 from torch.nn.parallel import DistributedDataParallel
 class Net(torch.nn.Module):
@@ -78,8 +93,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.edits.pieces import add_argument
+from analyzers.drafting.places.blocks import module_block
+from analyzers.drafting.places.tree import at, walk
 from analyzers.drafting.words import callers, origin, said, told
+from analyzers.machine.core.causes import Site
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -87,7 +108,31 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         message = f"{said(facts, loc)} begins, and the last backward brought no gradient of some parameter"
         notes = told(origin(made, "the parameter is created here"), callers(event.site.via), besides=loc)
-        yield Draft(loc, message, event, related=notes)
+        yield Draft(loc, message, event, related=notes, fixes=tuple(_look_for_unused(facts, event.site)))
+
+
+def _look_for_unused(facts: Facts, site: Site) -> Iterator[FixDraft]:
+    """`DistributedDataParallel(net)` becomes `DistributedDataParallel(net, find_unused_parameters=True)`, if only
+    one such call is around the places that lead to the pass."""
+    wraps = dict(_wrapping(facts, site))
+    if len(wraps) == 1:
+        [(loc, call)] = wraps.items()
+        change = add_argument(facts, loc, call, "find_unused_parameters=True")
+        yield FixDraft("Look for unused parameters in each pass", False, (change,))
+
+
+def _wrapping(facts: Facts, site: Site) -> Iterator[tuple[Loc, n.Call]]:
+    name = facts.places.imported_as(site.loc.module, "torch.nn.parallel.DistributedDataParallel")
+    around = [(place, node) for place in (site.loc, *site.via) for node in facts.places.chunk(place).body]
+    for place, statement in (*around, *module_block(facts, site.loc.module)):
+        for node in walk(statement):
+            match node:
+                case n.Call(func=n.Name(id=called) | n.Attribute(attr=called)) if called in {
+                    name,
+                    "DistributedDataParallel",
+                }:
+                    if all(keyword.arg != "find_unused_parameters" for keyword in node.keywords):
+                        yield at(place, node), node
 
 
 RULE = Rule(
