@@ -16,7 +16,7 @@ what somebody calls `backward()` on is a loss. Where the uses say little, a comm
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -43,6 +43,7 @@ _RETURN_ITSELF = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "t
 _OF_PARTS = frozenset(
     {"parameters", "named_parameters", "modules", "named_modules", "children", "named_children", "requires_grad_"}
 )
+_CONTAINERS = frozenset({"Sequential", "ModuleList"})
 _OF_MODULES = re.compile(r"(?:forward|encode|decode|embed|extract)(?:_\w+)?|\w+_features")
 """Methods that compute as a module does when it is called."""
 _NO_MODULE = re.compile(r"(?i).*(?:token|process|transform|augment|collat|log|metric|schedul|sampl|noise|rng|timer)")
@@ -117,24 +118,30 @@ def _taken_in_turn(nodes: Iterable[n.Node]) -> Iterator[tuple[str, list[str]]]:
 
 
 def parts_in(trees: Iterable[n.Node]) -> dict[str, frozenset[str]]:
-    """The attributes of names that are used as modules, or are set to new ones: `model.head.parameters()` and
-    `model.head = nn.Linear(...)` say that `model` has a part `head`."""
+    """The attributes of names that are used as modules, or are set to new ones: `model.head.parameters()`,
+    `model.head = nn.Linear(...)` and `nn.Sequential(model.head, ...)` say that `model` has a part `head`."""
     return _parts_among(n.walk(trees))
 
 
 def _parts_among(nodes: Iterable[n.Node]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for node in nodes:
-        match node:
-            case n.Call(func=n.Attribute(value=owner, attr=attr)) if attr in _OF_PARTS:
-                whole = _part(owner)
-            case n.Assign(targets=(n.Attribute() | n.Subscript() as target,), value=n.Call(func=made)) if _is_new(made):
-                whole = _part(target)
-            case _:
-                continue
-        if whole is not None:
-            found[whole[0]] = found.get(whole[0], frozenset()) | {whole[1]}
+        for part in _used_as_modules(node):
+            whole = _part(part)
+            if whole is not None:
+                found[whole[0]] = found.get(whole[0], frozenset()) | {whole[1]}
     return found
+
+
+def _used_as_modules(node: n.Node) -> Sequence[n.Expr]:
+    match node:
+        case n.Call(func=n.Attribute(value=owner, attr=attr)) if attr in _OF_PARTS:
+            return (owner,)
+        case n.Call(func=made, args=(n.ListExpr(elts=layers),) | layers) if _last_name(made) in _CONTAINERS:
+            return layers
+        case n.Assign(targets=(n.Attribute() | n.Subscript() as target,), value=n.Call(func=made)) if _is_new(made):
+            return (target,)
+    return ()
 
 
 def _collect(uses: dict[str, _Uses], nodes: Iterable[n.Node], bound: frozenset[str]) -> None:
