@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import torch
 from accelerate import Accelerator
@@ -30,3 +33,15 @@ class Trainer:
             self.training_step(self.model, inputs)
             optimizer.step()
             self.model.zero_grad()
+
+
+class ModelOutput(OrderedDict[Any, Any]):
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key) if isinstance(key, str) else tuple(self.values())[key]
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
+
+
+# A name of the package's own submodule.
+sys.modules["transformers.modeling_outputs"] = cast("Any", SimpleNamespace(CausalLMOutput=ModelOutput))
