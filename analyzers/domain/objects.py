@@ -53,8 +53,8 @@ class Tensor:
     to the gradient. `hooks` is the table of those that a leaf's gradient passes, `after_hooks` of those that are called
     once it was added. `strides` are None where they follow from the sizes, as the elements lie row by row
     (`contiguous`), or are not known. `presumed` is what a model returned of which
-    only its role is known: perhaps something that holds tensors. `moved`: it came from `.to(device)` or the like, so
-    that a second one is presumed to leave it where it is.
+    only its role is known: perhaps something that holds tensors. `moved`: it came from `.to(device)` or the like, was
+    made on a device, or of what was, so that a move is presumed to leave it where it is.
     """
 
     storage: int

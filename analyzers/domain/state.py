@@ -19,10 +19,11 @@ T = TypeVar("T")
 
 Taken: TypeAlias = "Map[Loc, object]"
 """By place, which of several ways was taken there: of a condition whether it came out true, of `if` and
-its `elif`s `UNLISTED` where none of the cases that they list was met, else a number."""
+its `elif`s `UNLIKELY` where nobody means it to come out so, else a number."""
 
-UNLISTED = "unlisted"
-"""Two or more conditions on one name, none of which holds, and no `else`: whoever wrote them met no such case."""
+UNLIKELY = "unlikely"
+"""Two or more conditions on one name, none of which holds, and no `else`: whoever wrote them met no such case. Or what
+nobody knows is found to be empty: `index >= len(files)` in the first round."""
 
 BLOCK_BITS = 32
 """Ids carry the number of the run that made them in their upper bits, so runs of different modules never collide."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypeVar
 
 from analyzers.domain.lineage import Lineage, Loc
-from analyzers.domain.state import UNLISTED, Taken
+from analyzers.domain.state import UNLIKELY, Taken
 from analyzers.machine.core.causes import Plain, Raised
 from analyzers.machine.core.events import Binding, CutShort, Event, Presumption
 from analyzers.report import Effect, Place, Severity
@@ -184,11 +184,11 @@ class Facts:
                 if isinstance(way, bool) and others.get(loc) is not way:
                     yield loc, way
 
-    def is_unlisted(self, event: Raised) -> bool:
-        """Whether it takes a case that is none of those listed on the way to `event`; others pass its statement."""
+    def is_unlikely(self, event: Raised) -> bool:
+        """Whether a condition came out as nobody means it to on the way to `event`; others pass its statement."""
         others = self.run.passed.get((event.site.statement, event.site.visit))
         return others is not None and any(
-            way == UNLISTED and others.get(loc) != UNLISTED for loc, way in event.taken.items()
+            way == UNLIKELY and others.get(loc) != UNLIKELY for loc, way in event.taken.items()
         )
 
     @property

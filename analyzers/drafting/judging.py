@@ -39,7 +39,7 @@ def _is_far_fetched(event: Raised, facts: Facts) -> bool:
     case that `if` and `elif` do not list."""
     if facts.is_certain(event):
         return False
-    return len(list(facts.conditions_of(event))) > MOST_CONDITIONS or facts.is_unlisted(event)
+    return len(list(facts.conditions_of(event))) > MOST_CONDITIONS or facts.is_unlikely(event)
 
 
 def together(runs: Iterable[Sequence[Judgement]], presumed: Iterable[Sequence[Judgement]]) -> tuple[Judgement, ...]:

@@ -145,6 +145,7 @@ class Step:
     requires: truth.Truth = field(default=False)
     scalars: tuple[tuple[str, Value], ...] = ()
     hidden: bool = False
+    moved: bool = False
 
     def operands(self) -> list[int]:
         return [i for name in self.differentiable for i in self.inputs.get(name, ())]

@@ -70,6 +70,7 @@ def new_result(
             dtype=dtype,
             inference=m.st.inference,
             contiguous=contiguous,
+            moved=step.moved,
             lineage=lineage,
         )
     )

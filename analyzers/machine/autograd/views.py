@@ -137,6 +137,7 @@ def new_view(
             wrapper=source.wrapper,
             overlapping=source.overlapping,
             offset=None,
+            moved=source.moved,
             lineage=lineage,
         )
     )
@@ -225,6 +226,6 @@ def _without_history(m: Machine, owner: Ref, what: Literal["data", "detach"], co
             tensor.storage, counter, shape=tensor.shape, dtype=tensor.dtype, contiguous=tensor.contiguous,
             inference=tensor.inference, creation="detached" if m.st.inference is False else "default",
             overlapping=tensor.overlapping, strides=tensor.strides, offset=tensor.offset, wrapper=tensor.wrapper,
-            lineage=lineage,
+            moved=tensor.moved, lineage=lineage,
         )
     )  # fmt: skip

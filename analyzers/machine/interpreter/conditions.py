@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Instance
-from analyzers.domain.state import UNLISTED, State
+from analyzers.domain.state import UNLIKELY, State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import TYPE_GUARDS, model_of
@@ -13,6 +13,7 @@ from analyzers.machine.interpreter.declared import declared
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, reduce_states, run_choices
 from analyzers.machine.interpreter.names import lookup_env
+from analyzers.machine.objects.comparisons import where_filled
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
 from analyzers.syntax import nodes as n
@@ -31,6 +32,8 @@ def condition(m: Machine, test: n.Expr, state: State) -> tuple[list[State], list
         result.append(m.decide(known, symbol))
         if known is None:
             m.guard(test, result[-1])
+            if where_filled(symbol) not in {None, result[-1]} and not m.frame.library:
+                m.st.taken = m.st.taken.set(m.loc_of(m.frame, test), UNLIKELY)
         refine(m, test, result[-1])
 
     def finish() -> None:
@@ -145,7 +148,7 @@ def _if(m: Machine, s: n.If, state: State) -> Flow:
     yes, no, flow = condition(m, s.test, state)
     if is_last and not m.frame.library:
         for left in no:
-            left.taken = left.taken.set(m.loc_of(m.frame, s), UNLISTED)
+            left.taken = left.taken.set(m.loc_of(m.frame, s), UNLIKELY)
     # Statements in a branch are visits of their own; the `if` itself has already completed by then.
     for branch, states in ((s.body, yes), (s.orelse, no)):
         if states:

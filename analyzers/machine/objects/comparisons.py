@@ -74,6 +74,19 @@ def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Un
     return Unknown(kind, ("not", symbol) if negated else symbol)
 
 
+def where_filled(symbol: object) -> bool | None:
+    """How a comparison of a length with a number, by its symbol, comes out for all that is not empty; None if that
+    depends on the length, or nothing is counted."""
+    match symbol:
+        case ("not", of):
+            known = where_filled(of)
+            return None if known is None else not known
+        case (str(op), ("len", _), Const(value=int(bound))) if op in COMPARE_DUNDER:
+            outcomes = {bool(fold(op, length, bound)) for length in (1, max(bound, 1), max(bound, 1) + 1)}
+            return outcomes.pop() if len(outcomes) == 1 else None
+    return None
+
+
 def _may_be_array(value: Value, other: Value) -> bool:
     """Whether a value is perhaps an array or a tensor, which is compared element by element."""
     return isinstance(value, Unknown) and value.type is None and not _is_plain(other)

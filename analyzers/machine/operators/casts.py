@@ -98,7 +98,7 @@ def cast(
     result = new_result(m, step, tensor.shape, now, node, requires=requires, contiguous=None)
     note_computed(m, row, {"self": value}, result)
     copied = tensor_at(m, result.id)
-    copied.moved = to_device
+    copied.moved = to_device or source.moved
     if requires is not False:
         # Of what is no leaf both lead on to the same graph.
         copied.edge = Edge(node) if source.is_leaf is False and requires else Edge()

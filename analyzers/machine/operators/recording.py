@@ -13,9 +13,10 @@ from analyzers.machine.autograd.graph import Step, make_node, may_be_converted, 
 from analyzers.machine.autograd.reachability import may_lead_on, was_given_graph
 from analyzers.machine.autograd.results import lost_graph
 from analyzers.machine.autograd.saved_tensors import PRIVATE, check_savable, packed, perhaps_packed, save
-from analyzers.machine.autograd.tensors import can_require_grad
+from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import tensors_in, tensors_taken, unknown_operand
+from analyzers.machine.operators.devices import may_be_elsewhere
 from analyzers.ops.table import Row
 from analyzers.ops.table import Saved as SavedRow
 
@@ -29,6 +30,9 @@ def step_of(m: Machine, row: Row, bound: Mapping[str, Value], what: str) -> Step
     step.payload = Const(row.base)
     step.scalars = tuple((n, v) for n, v in bound.items() if isinstance(v, Const | Tup) and not inputs.get(n))
     step.hidden = may_lead_on(m, tensors_taken(row, bound))
+    step.moved = may_be_elsewhere(m, bound.get("device", NONE)) or any(
+        tensor_at(m, ident).moved for operand in inputs.values() for ident in operand
+    )
     return step
 
 

@@ -16,6 +16,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import data_type, dtype_of, kind_of, tensors_in
 from analyzers.machine.operators.casts import cast
+from analyzers.machine.operators.devices import may_be_elsewhere
 from analyzers.machine.operators.dispatch import call_torch
 from analyzers.machine.operators.opaque import opaque_result
 
@@ -37,6 +38,8 @@ def tensor_from_data(m: Machine, args: Args, default: str | None = None) -> Valu
         flag_new(m, ref, truth_of(m, wants)[0])
     elif args.open:
         m.st.put(ref.id, replace(tensor_at(m, ref.id), requires_grad=None))
+    if may_be_elsewhere(m, args.kw.get("device", NONE)):
+        m.st.put(ref.id, replace(tensor_at(m, ref.id), moved=True))
     return ref
 
 
@@ -125,6 +128,6 @@ def parameter(m: Machine, args: Args) -> Value:
         Tensor(
             source.storage, counter, requires_grad=on, shape=source.shape, dtype=source.dtype,
             contiguous=source.contiguous, strides=source.strides, offset=source.offset, wrapper=source.wrapper,
-            parameter=True, lineage=trail,
+            parameter=True, moved=source.moved, lineage=trail,
         )
     )  # fmt: skip

@@ -28,8 +28,8 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import library_caller, subject_name
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import answers
-from analyzers.machine.libraries.torch.devices import is_device
 from analyzers.machine.objects.iteration import stream_of
+from analyzers.machine.operators.devices import is_device
 from analyzers.machine.operators.opaque import opaque_result
 
 

@@ -18,12 +18,12 @@ from analyzers.machine.core.causes import NumpyOnGraph, Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import subject_name
 from analyzers.machine.core.tables import enter
-from analyzers.machine.libraries.torch.devices import is_device, may_be_elsewhere
 from analyzers.machine.libraries.torch.factories import legacy_tensor, tensor_from_data
 from analyzers.machine.libraries.torch.tensor_attributes import METHODS, method, shape_value
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import dtype_of
 from analyzers.machine.operators.casts import cast, number_from
+from analyzers.machine.operators.devices import is_device, may_be_elsewhere
 from analyzers.machine.operators.dispatch import call_torch
 from analyzers.ops.infer import numel
 
