@@ -248,12 +248,15 @@ def _is_model(m: Machine, value: Value) -> bool:
 def _presumed_output(m: Machine, args: Args) -> Value:
     """The result of a presumed model: a tensor, or anything that contains some."""
     PORTS.python.run_callbacks(m)
-    operands = [part for value in args.pos for part in _tensors_in(m, value)]
+    model, *given = args.pos
+    operands = [part for value in given for part in _tensors_in(m, value)]
+    hooked = [edge for value in _hooked(m, model, operands) if (edge := edge_to(m, value.id)) is not None]
     m.notebook(PresumedParameters).computed.update(part.id for part in operands)
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
+    required = None if hooked and not required else required
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None
-    lineage = Lineage("model", m.here(), m.parents(args.pos), cut, m.via())
-    if any(_may_be_parameter(m, value) for value in args.pos):
+    lineage = Lineage("model", m.here(), m.parents(given), cut, m.via())
+    if any(_may_be_parameter(m, value) for value in given):
         return Unknown(None, None, lineage)
     if m.st.grad is True and required is True:
         if not any(refreshed(m, v.id).requires_grad and not tensor_at(m, v.id).parameter for v in operands):
@@ -263,11 +266,19 @@ def _presumed_output(m: Machine, args: Args) -> Value:
         edges = (edge_to(m, v.id) for v in operands)
         # A model of several layers saves its weights, for the gradients of what is before them.
         kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
-        return with_graph(m, tuple(e for e in edges if e is not None), lineage, tuple(kept))
+        known = [edge for edge in edges if edge is not None]
+        return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in hooked)), lineage, tuple(kept))
     made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
+
+
+def _hooked(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
+    """The weights that a part of a presumed model computes with if it was given a hook: `net.blocks[0].add_hook(f)`."""
+    given = m.st.given.get(model.id, ()) if isinstance(model, Ref) else ()
+    held = dict.fromkeys(weight for ident in given for weight in weights(m, Ref(ident)))
+    return [Ref(ident) for ident in held if Ref(ident) not in operands]
 
 
 def _may_be_parameter(m: Machine, value: Value) -> bool:

@@ -24,7 +24,7 @@ class Model(torch.nn.Module):
         return iter(autograd_machine.unknown(self))
 
     def forward(self, *args, **kwargs):
-        return autograd_machine.presumed_output(*autograd_machine.parameters(self), *args, *kwargs.values())
+        return autograd_machine.presumed_output(self, *autograd_machine.parameters(self), *args, *kwargs.values())
 
 
 def make_optimizer(models):
