@@ -26,6 +26,14 @@ def of_batch(m: Machine, func: Unknown, args: Args) -> Value | None:
     return part
 
 
+def moved_to(m: Machine, func: Unknown, args: Args) -> Value | None:
+    """What `weights.to(other)` returns where `other` is a tensor: modules are moved to a device, tensors to another's."""
+    if not isinstance(func.symbol, tuple) or func.symbol[-1] != "to" or not any(m.tensor(v) is not None for v in args.pos):
+        return None
+    likely = tensor_for(m, Unknown(None, func.symbol[0], func.lineage, func.reach), keeps=False)
+    return None if likely is None else call_method(m, likely, "to", args)
+
+
 class PartsTaken:
     """By the symbols of parts of models, these models: what a method returned, an item of `model.blocks`."""
 

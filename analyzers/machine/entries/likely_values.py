@@ -25,7 +25,7 @@ from analyzers.machine.autograd.likely_tensors import PresumedParameters, presum
 from analyzers.machine.autograd.requires_grad import stands_for_many
 from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.trainables import is_module, weights
+from analyzers.machine.autograd.trainables import is_module, members, unseen, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.library_names import outside_name
@@ -35,7 +35,7 @@ from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
-from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, note_part, of_batch
+from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
@@ -171,7 +171,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
         return call(m, itself, args)
     name = outside_name(func) if isinstance(func, Unknown) else None
     if m.config.presumes and isinstance(func, Unknown):
-        computed = method_of_model(m, func, args) or of_batch(m, func, args)
+        computed = method_of_model(m, func, args) or of_batch(m, func, args) or moved_to(m, func, args)
         if computed is not None:
             return computed
     if name is not None and name.split(".", 1)[0] in sys.stdlib_module_names:
@@ -250,10 +250,10 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     PORTS.python.run_callbacks(m)
     model, *given = args.pos
     operands = [part for value in given for part in _tensors_in(m, value)]
-    hooked = [edge for value in _hooked(m, model, operands) if (edge := edge_to(m, value.id)) is not None]
+    perhaps = [edge for value in _perhaps_used(m, model, operands) if (edge := edge_to(m, value.id)) is not None]
     m.notebook(PresumedParameters).computed.update(part.id for part in operands)
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
-    required = None if hooked and not required else required
+    required = None if perhaps and not required else required
     cut: Cut | None = "no-grad" if m.st.grad is False and required else None
     lineage = Lineage("model", m.here(), m.parents(given), cut, m.via())
     if any(_may_be_parameter(m, value) for value in given):
@@ -267,18 +267,20 @@ def _presumed_output(m: Machine, args: Args) -> Value:
         # A model of several layers saves its weights, for the gradients of what is before them.
         kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
         known = [edge for edge in edges if edge is not None]
-        return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in hooked)), lineage, tuple(kept))
+        return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in perhaps)), lineage, tuple(kept))
     made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
     edge = None if m.st.grad is False or required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
 
 
-def _hooked(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
-    """The weights that a part of a presumed model computes with if it was given a hook: `net.blocks[0].add_hook(f)`."""
+def _perhaps_used(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
+    """The weights with which a presumed model perhaps computes, too: of what a part of it was given as a hook
+    (`net.blocks[0].register_forward_hook(self.add)`), and of parts that it need not have."""
     given = m.st.given.get(model.id, ()) if isinstance(model, Ref) else ()
-    held = dict.fromkeys(weight for ident in given for weight in weights(m, Ref(ident)))
-    return [Ref(ident) for ident in held if Ref(ident) not in operands]
+    more = reach_of(unseen(m, model) or NONE)
+    held = dict.fromkeys(value for ident in (*given, *more) for _, value in members(m, Ref(ident), "_parameters"))
+    return [value for value in held if isinstance(value, Ref) and value not in operands and m.tensor(value) is not None]
 
 
 def _may_be_parameter(m: Machine, value: Value) -> bool:

@@ -53,6 +53,7 @@ def look(m: Machine, optimizer: Ref) -> None:
     if not all(all_known(m, other) for other in others):
         return
     held = {ident for other in others for ident in parameters_of(m, other)}
+    held.update(alias for ident in tuple(held) for alias in tensor_at(m, ident).aliases)
     registered = {child for found in modules.values() for child in _members(m, found, "_modules")}
     _note_nowhere(m, optimizer, held)
     for ident, found in modules.items():
@@ -73,6 +74,7 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
             tensor.grad == NONE
             and tensor.requires_grad is True
             and not tensor.shared_grad
+            and not tensor.aliases  # one of these was perhaps reached
             and not supposed.holds(ident)
         ):
             m.note(LeftOut(m.site(), optimizer.id, "unreached", "", "", ident, tensor.lineage))

@@ -20,8 +20,20 @@ class Model(torch.nn.Module):
     def __iter__(self):
         return iter(autograd_machine.unknown(self))
 
+    def get_submodule(self, target):
+        return autograd_machine.unknown(self)
+
     def children(self):
         return iter(autograd_machine.unknown(self))
+
+    def modules(self):
+        return iter(autograd_machine.unknown(self))
+
+    def named_children(self):
+        return zip(autograd_machine.unknown(), self.children())
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        return zip(autograd_machine.unknown(), self.modules())
 
     def forward(self, *args, **kwargs):
         return autograd_machine.presumed_output(self, *autograd_machine.parameters(self), *args, *kwargs.values())

@@ -24,6 +24,7 @@ from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.comparisons import IDENTITY
 from analyzers.machine.objects.containers import update
 from analyzers.machine.objects.enums import is_complete, members
 from analyzers.machine.objects.folding import TooExpensiveError, fold
@@ -358,9 +359,15 @@ def _quantifier(m: Machine, args: Args) -> Value:
     return Unknown("bool") if verdict is None else Const(verdict)
 
 
-@builtin("exec", "eval", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "id", "ord")
+@builtin("exec", "eval", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "ord")
 def _opaque(m: Machine, args: Args) -> Value:
-    return Unknown("int") if _called(args) in {"hash", "id", "ord"} else Unknown()
+    return Unknown("int") if _called(args) in {"hash", "ord"} else Unknown()
+
+
+@builtin("id")
+def _id(m: Machine, args: Args) -> Value:
+    value = args.get(0, "obj")
+    return Unknown("int", (IDENTITY, value.id) if isinstance(value, Ref) else None)
 
 
 @builtin("exit", "quit")

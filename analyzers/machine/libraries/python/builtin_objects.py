@@ -37,6 +37,7 @@ from analyzers.domain.values import (
     Value,
 )
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import note_part
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.interpreter.decorators import decorate
@@ -203,6 +204,8 @@ def _setattr(m: Machine, args: Args) -> Value:
     else:
         havoc_value(m, value)
         store_perhaps(m, value, None, args.get(2, "value"))
+        if isinstance(value, Unknown):
+            note_part(m, value, args.get(2, "value"))
     return NONE
 
 
