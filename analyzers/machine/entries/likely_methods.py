@@ -27,8 +27,10 @@ def of_batch(m: Machine, func: Unknown, args: Args) -> Value | None:
 
 
 def moved_to(m: Machine, func: Unknown, args: Args) -> Value | None:
-    """What `weights.to(other)` returns where `other` is a tensor: modules are moved to a device, tensors to another's."""
-    if not isinstance(func.symbol, tuple) or func.symbol[-1] != "to" or not any(m.tensor(v) is not None for v in args.pos):
+    """What `weights.to(other)` returns where `other` is a tensor: modules are moved to devices only."""
+    if not isinstance(func.symbol, tuple) or func.symbol[-1] != "to":
+        return None
+    if not any(m.tensor(value) is not None for value in args.pos):
         return None
     likely = tensor_for(m, Unknown(None, func.symbol[0], func.lineage, func.reach), keeps=False)
     return None if likely is None else call_method(m, likely, "to", args)

@@ -32,9 +32,9 @@ def set_trained(m: Machine, model: Value, requires: truth.Truth) -> None:
         m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=requires) if t.requires_grad is not False else t)
 
 
-def make_model(m: Machine, parts: Sequence[str] = ()) -> Value:
-    """A model that nobody knows, with such parts."""
-    model = library_call(m, "presumed.Model", Args())
+def make_model(m: Machine, parts: Sequence[str] = (), made_as: str = "Model") -> Value:
+    """A model that nobody knows, with such parts; `made_as` is the class that stands for it."""
+    model = library_call(m, f"presumed.{made_as}", Args())
     for part in parts:
         set_attribute(m, model, part, make_model(m))
     found = m.obj(model)

@@ -33,6 +33,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
+from analyzers.machine.entries.known_makers import made_by
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, moved_to, note_part, of_batch
@@ -169,7 +170,10 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     itself = module_of(m, func) if isinstance(func, Unknown) else None
     if itself is not None:
         return call(m, itself, args)
-    name = outside_name(func) if isinstance(func, Unknown) else None
+    name = outside_name(func)
+    made_as = made_by(name) if name is not None else None
+    if made_as is None and not isinstance(func, Unknown):
+        name = None
     if m.config.presumes and isinstance(func, Unknown):
         computed = method_of_model(m, func, args) or of_batch(m, func, args) or moved_to(m, func, args)
         if computed is not None:
@@ -180,6 +184,8 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
         if name is not None:
             m.record.unresolved.calls.add(name)
         return made_of_data(m, func, args)
+    if name is not None and made_as is not None:
+        return _of_library(m, name, made_as, args)
     match m.config.program.outside_kind(name) if name is not None else "unknown":
         case "module":
             m.presume(f"`{name}` makes a model")
@@ -197,6 +203,19 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
     return made_of_data(m, func, args)
+
+
+def _of_library(m: Machine, name: str, made_as: str, args: Args) -> Value:
+    """A model as a well-known library makes it, which learns; nobody knows of one of numbers with few bits."""
+    m.presume(f"`{name}` makes a model that learns")
+    statement = m.frame.statement
+    target = statement.targets[0] if isinstance(statement, n.Assign) and not m.frame.library else None
+    known_as = dotted(target) if target is not None else ""
+    parts = parts_of(m, m.frame.module, m.frame.func, known_as) if known_as else ()
+    model = make_model(m, parts, made_as)
+    is_plain = not args.open and not any("quant" in key or key.startswith("load_in") for key in args.kw)
+    set_trained(m, model, True if is_plain else None)
+    return model
 
 
 def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:

@@ -12,6 +12,7 @@ from analyzers.machine.core.events import BackwardCall, Event, StepCall
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program, Unresolved
+from analyzers.machine.entries.known_makers import made_by
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, aliases_in, parts_in, roles_in
 
@@ -27,7 +28,7 @@ def may_be_filled(program: Program, unresolved: Unresolved, find: Find, outside_
     return (
         unresolved.data
         or any(not names.isdisjoint(_roles(program, *place, find)) for place, names in unresolved.names.items())
-        or any(outside_kind(name) in KINDS for name in unresolved.calls)
+        or any(made_by(name) or outside_kind(name) in KINDS for name in unresolved.calls)
     )
 
 

@@ -39,6 +39,32 @@ class Model(torch.nn.Module):
         return autograd_machine.presumed_output(self, *autograd_machine.parameters(self), *args, *kwargs.values())
 
 
+class Generator(Model):
+    """A model of a library whose `generate` picks one token after the other, without gradients."""
+
+    def generate(self, *args, **kwargs):
+        return autograd_machine.presumed_data()
+
+
+class Embedder(Model):
+    """A model whose methods for users run without gradients; it learns through `forward`."""
+
+    @torch.no_grad()
+    def encode(self, *args, **kwargs):
+        return self.forward(*args, **kwargs)
+
+    def predict(self, *args, **kwargs):
+        return self.encode(*args, **kwargs)
+
+
+class Pipeline(Model):
+    """Several models that are run without gradients when the pipeline is called."""
+
+    @torch.no_grad()
+    def forward(self, *args, **kwargs):
+        return super().forward(*args, **kwargs)
+
+
 def make_optimizer(models):
     """An optimizer over the parameters of some models."""
     return torch.optim.SGD([p for model in models for p in model.parameters()], lr=0.1)
