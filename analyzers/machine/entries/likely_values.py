@@ -27,7 +27,7 @@ from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, members, unseen, weights
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import call, unknown_call
+from analyzers.machine.core.calling import call
 from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
@@ -367,21 +367,6 @@ def _layer(m: Machine, part: Value) -> Value:
     model = make_model(m)
     set_trained(m, model, None)
     return model
-
-
-@answers("autograd_machine.with_adapters")
-def _with_adapters(m: Machine, args: Args) -> Value:
-    """A model with adapters that learn."""
-    model = args.get(0, "model")
-    if not m.config.presumes:
-        m.record.unresolved.data = True
-        return unknown_call(m, Unknown(), Args([model]))
-    known = model if is_module(m, model) else module_of(m, model) if isinstance(model, Unknown) else None
-    whole = known if known is not None else make_model(m)
-    m.presume("this is a model with adapters")
-    for ident in weights(m, whole):
-        m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None))
-    return whole
 
 
 @answers("autograd_machine.presume_trained")

@@ -121,7 +121,7 @@ def identical(m: Machine, a: Value, b: Value) -> bool | None:
 
 def equal(m: Machine, a: Value, b: Value) -> bool | None:
     match a, b:
-        case Unknown(symbol=(str(x), int(one))), Unknown(symbol=(str(y), int(other))) if x == y == IDENTITY:
+        case Unknown(symbol=(str(of), int(one))), Unknown(symbol=(str(to), int(other))) if of == to == IDENTITY:
             return identical(m, Ref(one), Ref(other))
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return None

@@ -1,6 +1,10 @@
 import autograd_machine
 
 
+def get_peft_model(model, peft_config, *args, **kwargs):
+    return autograd_machine.add_adapters(model)
+
+
 class PeftModel:
     """A model with adapters. Those that are loaded are frozen, as the model is, unless they are to be trained."""
 

@@ -50,6 +50,7 @@ class Trainer:
         return loss.detach()
 
     def train(self, *args, **kwargs):
+        autograd_machine.note_training()
         # A model of which nothing is known is presumed where the methods of a subclass are run by themselves.
         if autograd_machine.says_nothing(self.model) or autograd_machine.unknown():
             return

@@ -8,7 +8,7 @@ from immutables import Map
 
 from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj
-from analyzers.domain.values import Const, Unknown, Value
+from analyzers.domain.values import NONE, Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import answers
@@ -34,6 +34,14 @@ def _says_nothing(m: Machine, args: Args) -> Value:
     """Whether a value is entirely unknown."""
     value = args.get(0, "value")
     return Const(isinstance(value, Unknown) and value.type is None)
+
+
+@answers("autograd_machine.note_training")
+def _note_training(m: Machine, args: Args) -> Value:
+    """The program trains, if out of sight."""
+    del args
+    m.record.trains = True
+    return NONE
 
 
 @answers("autograd_machine.unknown")
