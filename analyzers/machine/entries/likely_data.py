@@ -20,6 +20,7 @@ from analyzers.machine.autograd.trainables import is_module, members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess, answers
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
@@ -182,7 +183,7 @@ class DataGuess(Guess):
         if name == "backward" or not m.config.presumes:
             return None
         named = is_of_tensors(name) or (is_loaded(m, owner.symbol) and tensors_have(name))
-        return tensor_for(m, owner, keeps=False) if named else stand_in(m, owner)
+        return PORTS.likely.tensor(m, owner, keeps=False) if named else PORTS.likely.stand_in(m, owner)
 
 
 GUESSES.insert(0, DataGuess())

@@ -45,14 +45,14 @@ class PartsTaken:
 
 def note_part(m: Machine, value: Unknown, item: Unknown) -> bool:
     """Note that an item is a part of a model, if what is iterated over is."""
-    owner = _model_with(m, value.symbol) if m.config.presumes else None
+    owner = model_with(m, value.symbol) if m.config.presumes else None
     if owner is None or item.symbol is None:
         return False
     m.notebook(PartsTaken).of[item.symbol] = owner
     return True
 
 
-def _model_with(m: Machine, symbol: object) -> int | None:
+def model_with(m: Machine, symbol: object) -> int | None:
     """The model that nobody knows of which an attribute, or an item of one, is a part."""
     taken = m.notebook(PartsTaken).of
     while isinstance(symbol, tuple) and symbol not in taken:
@@ -70,7 +70,7 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     match func.symbol:
         case (int(owner), str(name)) if is_module(m, Ref(owner)):
             pass
-        case symbol if (whole := _model_with(m, symbol)) is not None:
+        case symbol if (whole := model_with(m, symbol)) is not None:
             owner, last = whole, symbol[-1] if isinstance(symbol, tuple) else None
             name = last if isinstance(last, str) else "forward"
         case _:
@@ -95,7 +95,7 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
 
 def check_weight_write(m: Machine, value: Unknown, what: str) -> None:
     """A weight of a model that learns refuses to be written to where gradients are recorded."""
-    model = _model_with(m, value.symbol) if m.config.presumes and is_weight(value.symbol) else None
+    model = model_with(m, value.symbol) if m.config.presumes and is_weight(value.symbol) else None
     held = weights(m, Ref(model)) if model is not None and m.st.grad is True else []
     if held and all(tensor_at(m, ident).requires_grad is True for ident in held):
         cause = LeafWritten(subject_name(m, value), what, False, tensor_at(m, held[0]).lineage)

@@ -38,6 +38,7 @@ from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
+from analyzers.machine.entries.likely_weights import weight_for
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.operators.possible_shapes import has_several
@@ -144,7 +145,8 @@ def _stand_in(
         if isinstance(value, Unknown):
             take_over(m, model, value)
         for owner in whole:
-            set_trained(m, model, None)
+            learns = all(tensor_at(m, ident).requires_grad is True for ident in weights(m, owner))
+            set_trained(m, model, True if learns else None)
             add_part(m, owner, model)
         return model
     if role is Role.OPTIMIZER:
@@ -388,7 +390,7 @@ class ByRole(LikelyValues):
         _presume_arguments(m, func, env)
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
-        return tensor_for(m, value, keeps=keeps)
+        return weight_for(m, value) or tensor_for(m, value, keeps=keeps)
 
     def has_several(self, m: Machine, ident: int) -> bool:
         return has_several(m, ident)
@@ -418,7 +420,7 @@ class ByRole(LikelyValues):
                 m.indexes.passed.setdefault(item.symbol, given)
 
     def stand_in(self, m: Machine, value: Value) -> Value | None:
-        return stand_in(m, value)
+        return (weight_for(m, value) if isinstance(value, Unknown) else None) or stand_in(m, value)
 
     def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
         return passed_on(m, value, count)

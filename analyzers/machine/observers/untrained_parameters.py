@@ -88,6 +88,7 @@ def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
         if (
             ident in held | m.notebook(UntrainedParameters).read
             or not isinstance(tensor, Tensor)
+            or not held.isdisjoint(tensor.aliases)
             or tensor.storage in m.notebook(TargetNetworks).storages
         ):
             continue
