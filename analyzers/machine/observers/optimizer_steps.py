@@ -82,8 +82,9 @@ def _stands_still(m: Machine, optimizer: Ref) -> bool:
 def _note_clip(m: Machine, subject: Value) -> None:
     clip = ClipCall(m.site())
     stream = stream_of(m, subject)
-    clip.unknown = stream.rest is not None
-    for item in stream.items:
+    more = (stream.rest,) if m.config.presumes and m.tensor(stream.rest or NONE) is not None else ()
+    clip.unknown = stream.rest is not None and not more
+    for item in (*stream.items, *more):
         tensor = m.tensor(item)
         if tensor is None or not isinstance(item, Ref):
             clip.unknown = True

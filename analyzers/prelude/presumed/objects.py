@@ -20,6 +20,9 @@ class Model(torch.nn.Module):
     def __iter__(self):
         return iter(autograd_machine.unknown(self))
 
+    def add_adapter(self, *args, **kwargs):
+        autograd_machine.add_adapters(self)
+
     def get_submodule(self, target):
         return autograd_machine.unknown(self)
 
