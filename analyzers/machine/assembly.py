@@ -65,6 +65,7 @@ from analyzers.machine.observers import (
     misdirected_gradients,
     optimizer_steps,
     retained_graphs,
+    self_copies,
     suspicious_statements,
     untrained_parameters,
 )
@@ -78,7 +79,7 @@ TABLES_OF: Final = (
     standard, autograd_entries, custom_functions, fast_paths, function_context, torch_functions, grad_modes,
     torch_intrinsics, modules, reductions, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors,
     attributes, containers, instances, strings, unknown_values, bindings, gradient_accumulation, graph_liveness,
-    loss_targets, misdirected_gradients, optimizer_steps, retained_graphs, suspicious_statements,
+    loss_targets, misdirected_gradients, optimizer_steps, retained_graphs, self_copies, suspicious_statements,
     untrained_parameters, casts, composite_shapes, composites, derivatives, operators_dispatch, unknown_ranks,
 )  # fmt: skip
 """The modules whose import fills a table."""

@@ -195,6 +195,15 @@ class EndedAtCut:
 
 
 @dataclass(slots=True)
+class CopiedOntoItself:
+    """A tensor is copied to, or averaged with, memory that is its own; `made` is how what is written came by that."""
+
+    site: Site
+    what: str
+    made: Lineage | None
+
+
+@dataclass(slots=True)
 class StaleBackward:
     """A backward went through `node`, as the one at `first` had, although `write` had changed a leaf in between."""
 
@@ -409,7 +418,7 @@ Event = (
     | ListEmptied | Misspelt | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
-    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | GraphUnused | GraphUsed | CustomBypassed
+    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | CopiedOntoItself | GraphUnused | GraphUsed | CustomBypassed
     | KeptOnContext | CutShort
 )  # fmt: skip
 

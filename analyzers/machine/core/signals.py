@@ -34,6 +34,15 @@ class WriteBegins:
 
 
 @dataclass(slots=True)
+class WrittenFrom:
+    """The operator `what` writes values of the tensor `source`, None if of a number, into the tensor `target`."""
+
+    target: int
+    source: int | None
+    what: str
+
+
+@dataclass(slots=True)
 class Written:
     """A storage was written that had been written `count` times before."""
 

@@ -15,11 +15,14 @@ from analyzers.machine.autograd.views import check_usable
 from analyzers.machine.autograd.writes import RESHAPING, check_write, contested, rebase
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import MultipliedByZero, WriteBegins, tell
+from analyzers.machine.core.signals import MultipliedByZero, WriteBegins, WrittenFrom, tell
 from analyzers.machine.operators.arguments import infer, types_of
 from analyzers.machine.operators.layouts import change_layout, check_memory
 from analyzers.machine.operators.recording import record_call, saved_tensors
 from analyzers.ops.table import Row
+
+SOURCES = {"copy_": "src", "lerp_": "end", "add_": "other", "mul_": "other"}
+"""Operators that write, and the operand from which they take what they write."""
 
 
 def run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> Value:
@@ -31,6 +34,9 @@ def run_in_place(m: Machine, row: Row, bound: dict[str, Value], step: Step) -> V
         return target_value
     ident = target_value.id
     tell(m, WriteBegins(ident, step.parents))
+    if row.base in SOURCES:
+        taken = step.inputs.get(SOURCES[row.base])
+        tell(m, WrittenFrom(ident, taken[0] if taken else None, row.base))
     if row.base == "mul_" and bound.get("other") in {Const(0), Const(0.0)}:
         tell(m, MultipliedByZero(ident))
     if row.kind == "composite":

@@ -1,0 +1,62 @@
+"""Copies that copy a tensor onto itself: weights that were to be kept, and share memory with those that are trained.
+
+best = net.state_dict()              # no copy
+...
+net.load_state_dict(best)            # and what is loaded is what is there
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import Tensor
+from analyzers.domain.values import Ref
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.events import CopiedOntoItself
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.signals import Loaded, WrittenFrom, hears
+
+
+@dataclass(slots=True)
+class Scaled:
+    """The last tensor that was multiplied in place, and the statement and its visit."""
+
+    ident: int = -1
+    statement: tuple[Loc, int] | None = None
+
+
+@hears(WrittenFrom)
+def _written(m: Machine, signal: WrittenFrom) -> None:
+    """`a.copy_(b)` and `a.lerp_(b, w)` do nothing where both are one memory; `a.mul_(d).add_(b)` averages."""
+    scaled = m.notebook(Scaled)
+    site = m.site()
+    here = (site.statement, site.visit)
+    if signal.what == "mul_":
+        scaled.ident, scaled.statement = signal.target, here
+        return
+    if signal.what == "add_" and (scaled.ident, scaled.statement) != (signal.target, here):
+        return
+    if signal.source is not None and _are_one(tensor_at(m, signal.target), tensor_at(m, signal.source)):
+        m.note(CopiedOntoItself(site, signal.what, _made(m, signal.target, signal.source)))
+
+
+@hears(Loaded)
+def _loaded(m: Machine, signal: Loaded) -> None:
+    target, source = m.tensor(signal.target), m.tensor(signal.source)
+    if target is None or source is None or not _are_one(target, source):
+        return
+    assert isinstance(signal.target, Ref)
+    assert isinstance(signal.source, Ref)
+    m.note(CopiedOntoItself(m.site(), "load_state_dict", _made(m, signal.target.id, signal.source.id)))
+
+
+def _are_one(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are the same elements of the same memory."""
+    return a.storage == b.storage and (a.shape, a.offset, a.strides) == (b.shape, b.offset, b.strides)
+
+
+def _made(m: Machine, target: int, source: int) -> Lineage | None:
+    """The trail of the one that was kept: the first that is no parameter."""
+    kept = [ident for ident in (target, source) if not tensor_at(m, ident).parameter] or [target]
+    return tensor_at(m, min(kept)).lineage

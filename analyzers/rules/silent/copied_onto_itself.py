@@ -1,0 +1,116 @@
+"""A tensor is copied onto itself, since what was meant to be a copy shares its memory.
+
+`state_dict()`, `detach()` and `.data` return the memory of the parameters, not a copy of it. Weights that are kept that
+way follow each step of the optimizer: loading them back does nothing, and an average with them is no average.
+
+## Reported: weights that are loaded back
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+kept = net.state_dict()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step()
+net.load_state_dict(kept)  # warning: [copied-onto-itself]
+```
+## Fixed
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+kept = {name: value.clone() for name, value in net.state_dict().items()}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step()
+net.load_state_dict(kept)
+```
+## Reported: an average of the weights with themselves
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+average = {name: value for name, value in net.state_dict().items()}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step()
+    for name, value in net.state_dict().items():
+        average[name].lerp_(value, 0.1)  # warning: [copied-onto-itself]
+net.load_state_dict(average)  # warning: [copied-onto-itself]
+```
+```python right
+import torch
+net = torch.nn.Linear(3, 1)
+average = {name: value.clone() for name, value in net.state_dict().items()}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step()
+    for name, value in net.state_dict().items():
+        average[name].lerp_(value, 0.1)
+net.load_state_dict(average)
+```
+## Reported: an average in two steps
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+average = [p.detach() for p in net.parameters()]
+for kept, p in zip(average, net.parameters()):
+    kept.mul_(0.9).add_(p.detach(), alpha=0.1)  # warning: [copied-onto-itself]
+```
+## Not reported
+Another module's weights, and weight decay as it is written by hand.
+```python
+import copy
+import torch
+net = torch.nn.Linear(3, 1)
+average = copy.deepcopy(net)
+with torch.no_grad():
+    for kept, p in zip(average.parameters(), net.parameters()):
+        kept.lerp_(p, 0.1)
+        p.add_(p, alpha=-0.01)
+average.load_state_dict(net.state_dict())
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.domain.lineage import Loc
+from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
+from analyzers.drafting.places.tree import at, statement_at
+from analyzers.drafting.words import callers, said, told
+from analyzers.machine.core.events import CopiedOntoItself
+from analyzers.syntax import nodes as n
+
+
+def check(facts: Facts) -> Iterator[Draft]:
+    seen: set[Loc] = set()
+    for event in facts.of(CopiedOntoItself):
+        loc = event.site.loc
+        if loc in seen:
+            continue
+        seen.add(loc)
+        loads = event.what == "load_state_dict"
+        message = f"{said(facts, loc)} {'loads' if loads else 'writes'} what is there already: both are the same memory"
+        made = event.made
+        notes = [] if made is None or made.loc is None else [(made.loc, "this is no copy, and shares the memory")]
+        fixes = tuple(_clone(facts, made.loc)) if made is not None and made.loc is not None else ()
+        related = told(notes, callers(event.site.via), besides=loc)
+        yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes)
+
+
+def _clone(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
+    """`kept = net.state_dict()` becomes a dictionary of clones."""
+    match statement_at(facts, loc):
+        case n.Assign(value=n.Call(func=n.Attribute(attr="state_dict")) as call) if at(loc, call) == loc:
+            text = f"{{name: value.clone() for name, value in {facts.text(loc)}.items()}}"
+            yield FixDraft("Keep a copy", False, ((loc, text),))
+
+
+RULE = Rule("AG214", "copied-onto-itself", "A tensor is copied onto itself", check, __doc__ or "")
