@@ -195,6 +195,16 @@ class EndedAtCut:
 
 
 @dataclass(slots=True)
+class TermsLeftOut:
+    """A backward began at a term of `name`, which has the trail `total`; none went through it, nor through `terms`."""
+
+    site: Site
+    name: str
+    total: Lineage
+    terms: tuple[Loc | None, ...]
+
+
+@dataclass(slots=True)
 class CopiedOntoItself:
     """A tensor is copied to, or averaged with, memory that is its own; `made` is how what is written came by that."""
 
@@ -418,8 +428,8 @@ Event = (
     | ListEmptied | Misspelt | HiddenWrite | LeftOut | ParameterLost | Cleared | ClearedUse | HandStep
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
-    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | CopiedOntoItself | GraphUnused | GraphUsed | CustomBypassed
-    | KeptOnContext | CutShort
+    | Compared | FlagSet | StepWithoutLoss | RetainedInVain | CopiedOntoItself | GraphUnused | GraphUsed
+    | CustomBypassed | TermsLeftOut | KeptOnContext | CutShort
 )  # fmt: skip
 
 

@@ -28,11 +28,16 @@ _MAKERS = (
     (r"timm\.(?:models\.)?create_model", "Model"),
     (r"torch\.hub\.load", "Model"),
     (r"open_clip\.create_model", "Model"),
+    (r"open_clip\.create_model_and_transforms", "Model, and two"),
+    (r"open_clip\.create_model_from_pretrained|clip\.load", "Model, and one"),
     (rf"segmentation_models_pytorch\.(?:create_model|(?:\w+\.)*(?:{_OF_SEGMENTATION}))", "Model"),
     (r"efficientnet_pytorch\.EfficientNet\.from_(?:pretrained|name)", "Model"),
     (r"monai\.networks\.nets\.(?:\w+\.)*[A-Z]\w*", "Model"),
 )
-"""Patterns of dotted names, and the class of `analyzers/prelude/presumed/objects.py` that stands for the result."""
+"""Patterns of dotted names, and the class of `analyzers/prelude/presumed/objects.py` that stands for the result, or for
+its first part where that many others come with it."""
+
+OTHERS = {"": 0, "and one": 1, "and two": 2}
 
 _KNOWN = tuple((re.compile(pattern), made) for pattern, made in _MAKERS)
 

@@ -33,12 +33,12 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
-from analyzers.machine.entries.known_makers import made_by
+from analyzers.machine.entries.known_makers import OTHERS, made_by
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
-from analyzers.machine.entries.likely_weights import weight_for
+from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
 from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.operators.possible_shapes import has_several
@@ -177,7 +177,12 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
     if made_as is None and not isinstance(func, Unknown):
         name = None
     if m.config.presumes and isinstance(func, Unknown):
-        computed = method_of_model(m, func, args) or of_batch(m, func, args) or moved_to(m, func, args)
+        computed = (
+            method_of_held(m, func, args)
+            or method_of_model(m, func, args)
+            or of_batch(m, func, args)
+            or moved_to(m, func, args)
+        )
         if computed is not None:
             return computed
     if name is not None and name.split(".", 1)[0] in sys.stdlib_module_names:
@@ -212,12 +217,15 @@ def _of_library(m: Machine, name: str, made_as: str, args: Args) -> Value:
     m.presume(f"`{name}` makes a model that learns")
     statement = m.frame.statement
     target = statement.targets[0] if isinstance(statement, n.Assign) and not m.frame.library else None
+    made_as, _, others = made_as.partition(", ")
+    if others and isinstance(target, n.TupleExpr):
+        target = target.elts[0]
     known_as = dotted(target) if target is not None else ""
     parts = parts_of(m, m.frame.module, m.frame.func, known_as) if known_as else ()
     model = make_model(m, parts, made_as)
     is_plain = not args.open and not any("quant" in key or key.startswith("load_in") for key in args.kw)
     set_trained(m, model, True if is_plain else None)
-    return model
+    return Tup((model, *(Unknown(None, m.fresh()) for _ in range(OTHERS[others])))) if others else model
 
 
 def _optimizer(m: Machine, name: str, value: Value, loc: Loc, env: int | None) -> Value:
@@ -390,7 +398,7 @@ class ByRole(LikelyValues):
         _presume_arguments(m, func, env)
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
-        return weight_for(m, value) or tensor_for(m, value, keeps=keeps)
+        return weight_for(m, value) or held_for(m, value) or tensor_for(m, value, keeps=keeps)
 
     def has_several(self, m: Machine, ident: int) -> bool:
         return has_several(m, ident)

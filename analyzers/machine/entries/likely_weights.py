@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Tensor
-from analyzers.domain.values import Ref, Unknown
+from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import weights
+from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.entries.likely_data import is_weight, stand_in
 from analyzers.machine.entries.likely_methods import model_with
+from analyzers.machine.libraries.torch.unknown_tensors import tensors_have
+from analyzers.machine.objects.attributes import call_method
 
 
 def weight_for(m: Machine, value: Unknown) -> Ref | None:
@@ -32,3 +35,32 @@ def weight_for(m: Machine, value: Unknown) -> Ref | None:
     m.notebook(PresumedParameters).made.add(made.id)
     m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
     return made
+
+
+def held_for(m: Machine, value: Unknown) -> Ref | None:
+    """What stands for an attribute of a presumed model that is used as a tensor: a parameter, or a buffer."""
+    match value.symbol:
+        case (_, str(name)) if m.config.presumes and not name.startswith("["):
+            known = stand_in(m, value)
+            if known is not None or model_with(m, value.symbol) is None:
+                return known
+            made = m.new_tensor(None, "float32", requires_grad=None, lineage=m.trail(name, ()))
+            m.st.update(made.id, Tensor, lambda t: replace(t, grad=Unknown(), presumed=True))
+            m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
+            return made
+    return None
+
+
+_OF_MODULES = frozenset(
+    {"bfloat16", "cpu", "cuda", "double", "float", "half", "requires_grad_", "share_memory_", "to", "type"}
+)
+
+
+def method_of_held(m: Machine, func: Unknown, args: Args) -> Value | None:
+    """What `model.scale.exp()` returns: only tensors have such a method, and it is passed nothing that computes."""
+    match func.symbol:
+        case ((_, str()) as owner, str(name)) if tensors_have(name) and name not in _OF_MODULES:
+            if all(isinstance(value, Const) for value in args.all()):
+                held = held_for(m, Unknown(None, owner, func.lineage, func.reach))
+                return None if held is None else call_method(m, held, name, args)
+    return None

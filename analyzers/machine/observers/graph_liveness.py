@@ -32,6 +32,7 @@ from analyzers.machine.core.signals import (
     NodeReached,
     hears,
 )
+from analyzers.machine.observers.partial_losses import PartialLosses, report_left_out
 
 NEAR = 60
 """The most nodes marked behind a detached tensor."""
@@ -143,7 +144,7 @@ def _escaped(m: Machine, signal: Escaped) -> None:
 def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
     """Code that the machine cannot see has these tensors, and may call backward on them."""
     uses = m.notebook(GraphUses)
-    if not (uses.segments or uses.kept or uses.inside):
+    if not (uses.segments or uses.kept or uses.inside or m.notebook(PartialLosses).found):
         return
     stack = [t.edge.node for t in tensors if t.edge is not None and t.edge.node is not None]
     seen: set[int] = set()
@@ -183,6 +184,7 @@ def report_dead(m: Machine) -> None:
     for loc, site in uses.keepers.items():
         if loc not in uses.needed:
             m.note(RetainedInVain(site))
+    report_left_out(m, lambda number: number in uses.met or number <= uses.met_below)
     numbers = sorted(uses.met)
     used: dict[Loc, dict[tuple[Loc, ...], Site]] = {}
     for segment in uses.segments:

@@ -16,6 +16,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.events import CopiedOntoItself
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Loaded, WrittenFrom, hears
+from analyzers.syntax import nodes as n
 
 
 @dataclass(slots=True)
@@ -37,7 +38,9 @@ def _written(m: Machine, signal: WrittenFrom) -> None:
         return
     if signal.what == "add_" and (scaled.ident, scaled.statement) != (signal.target, here):
         return
-    if signal.source is not None and _are_one(tensor_at(m, signal.target), tensor_at(m, signal.source)):
+    if signal.source is None or not isinstance(m.user_frame().node, n.Call):
+        return  # `states[i] = states[i].detach()`, of which nobody knows whether it is a list
+    if _are_one(tensor_at(m, signal.target), tensor_at(m, signal.source)):
         m.note(CopiedOntoItself(site, signal.what, _made(m, signal.target, signal.source)))
 
 
