@@ -3,7 +3,7 @@
 `state_dict()`, `detach()` and `.data` return the memory of the parameters, not a copy of it. Weights that are kept that
 way follow each step of the optimizer: loading them back does nothing, and an average with them is no average.
 
-## Reported: weights that are loaded back
+## Reported
 ```python
 import torch
 net = torch.nn.Linear(3, 1)
