@@ -5,6 +5,11 @@ from __future__ import annotations
 import torch
 
 
+def get_peft_model(model: torch.nn.Module, config: object) -> PeftModel:
+    del config
+    return PeftModel(model.requires_grad_(False))
+
+
 class PeftModel(torch.nn.Module):
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
