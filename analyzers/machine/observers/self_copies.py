@@ -30,6 +30,8 @@ class Scaled:
 @hears(WrittenFrom)
 def _written(m: Machine, signal: WrittenFrom) -> None:
     """`a.copy_(b)` and `a.lerp_(b, w)` do nothing where both are one memory; `a.mul_(d).add_(b)` averages."""
+    if m.frame.library:
+        return
     scaled = m.notebook(Scaled)
     site = m.site()
     here = (site.statement, site.visit)
