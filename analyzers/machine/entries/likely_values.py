@@ -39,7 +39,7 @@ from analyzers.machine.entries.likely_identity import module_of, optimizer_of, p
 from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
 from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
-from analyzers.machine.entries.roles import parts_of, roles_of, roles_of_function
+from analyzers.machine.entries.roles import of_self, parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.operators.possible_shapes import has_several
 from analyzers.syntax import nodes as n
@@ -56,7 +56,7 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
         return value
     if not m.config.presumes:
         if name:
-            m.record.unresolved.note(m.frame.module, m.frame.func, name)
+            m.record.unresolved.note(m.frame.module, of_self(m, m.frame.func, m.frame.env), name)
         return value
     role = roles_of(m, m.frame).get(name) if name else None
     if is_open:
@@ -68,7 +68,7 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
         return value
     if role is None:
         return value
-    return _stand_in(m, name, role, value, m.here(), parts_of(m, m.frame.module, m.frame.func, name))
+    return _stand_in(m, name, role, value, m.here(), parts_of(m, m.frame.module, m.frame.func, name, m.frame.env))
 
 
 def _is_undecided_model(m: Machine, value: Value) -> bool:
@@ -99,9 +99,9 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
     silent = [name for name, value in by_name(m.env(env).vars) if says_nothing(value) and not _is_nothing(m, value)]
     if not m.config.presumes:
         for name in silent:
-            m.record.unresolved.note(func.module, func, name)
+            m.record.unresolved.note(func.module, of_self(m, func, env), name)
         return
-    roles = roles_of_function(m, func)
+    roles = roles_of_function(m, func, env)
     places = {
         arg.name: Loc(func.module, func.chunk, arg.start, arg.start + len(arg.name.encode()))
         for arg in (*func.node.args.posonly, *func.node.args.args, *func.node.args.kwonly)
@@ -112,7 +112,7 @@ def _presume_arguments(m: Machine, func: Func, env: int) -> None:
         m.bind(env, name, default)
     waiting = [(name, roles[name]) for name in silent if name in roles and name not in made_by]
     for name, role in sorted(waiting, key=lambda entry: entry[1] not in _MODELS):
-        parts = parts_of(m, func.module, func, name)
+        parts = parts_of(m, func.module, func, name, env)
         m.bind(env, name, _stand_in(m, name, role, m.env(env).vars[name], places.get(name, m.here()), parts, env))
 
 
@@ -221,7 +221,7 @@ def _of_library(m: Machine, name: str, made_as: str, args: Args) -> Value:
     if others and isinstance(target, n.TupleExpr):
         target = target.elts[0]
     known_as = dotted(target) if target is not None else ""
-    parts = parts_of(m, m.frame.module, m.frame.func, known_as) if known_as else ()
+    parts = parts_of(m, m.frame.module, m.frame.func, known_as, m.frame.env) if known_as else ()
     model = make_model(m, parts, made_as)
     is_plain = not args.open and not any("quant" in key or key.startswith("load_in") for key in args.kw)
     set_trained(m, model, True if is_plain else None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from analyzers.domain.lineage import Loc
-from analyzers.domain.objects import ClassObj, HeapObject, by_name
-from analyzers.domain.values import Func
+from analyzers.domain.objects import ClassObj, HeapObject, Instance, by_name
+from analyzers.domain.values import NONE, Func
 from analyzers.machine.core.events import BackwardCall, Event, StepCall
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
@@ -69,9 +70,9 @@ def _written(program: Program, module: str) -> tuple[list[n.Stmt], list[n.Functi
     return statements, [s for body in bodies for s in body if isinstance(s, n.FunctionDef)]
 
 
-def parts_of(m: Machine, module: str, func: Func | None, name: str) -> tuple[str, ...]:
-    """The attributes of a name that are modules, as far as the function around it tells, or its class."""
-    owner = func.owner if func is not None and name.startswith("self.") else None
+def parts_of(m: Machine, module: str, func: Func | None, name: str, env: int) -> tuple[str, ...]:
+    """The attributes of a name that are modules, as far as the function around it tells, or the class of its `self`."""
+    owner = _class_of_self(m, func, env) if func is not None and name.startswith("self.") else None
     key = (module, owner, None if func is None else (func.chunk, func.qualname))
     if key not in m.indexes.parts:
         program = m.config.program
@@ -80,11 +81,13 @@ def parts_of(m: Machine, module: str, func: Func | None, name: str) -> tuple[str
     return tuple(sorted(m.indexes.parts[key].get(name, ())))
 
 
-def roles_in_function(program: Program, func: Func, find: Find) -> dict[str, Role]:
-    """The roles of names in a function, including its class's attributes; `find` looks up an id."""
+def roles_in_function(program: Program, func: Func, find: Find, owner: int | None = None) -> dict[str, Role]:
+    """The roles of names in a function, including the attributes of `owner`, or of its own class; `find` looks up an
+    id."""
     node = whole(program, func)
     own = roles_in([node])
-    of_class = _roles_in_class(program, func.owner, find) if func.owner is not None else {}
+    owner = func.owner if owner is None else owner
+    of_class = _roles_in_class(program, owner, find) if owner is not None else {}
     if isinstance(node, n.FunctionDef):
         for name, attribute in aliases_in(node).items():
             if attribute in of_class:
@@ -117,13 +120,30 @@ Roles = dict[str, Role]
 def roles_of(m: Machine, frame: Frame) -> Roles:
     """The roles of names used by the code in this frame."""
     if frame.func is not None:
-        return roles_of_function(m, frame.func)
+        return roles_of_function(m, frame.func, frame.env)
     return _remembered(m, frame.module, lambda: roles_in_module(m.config.program, frame.module))
 
 
-def roles_of_function(m: Machine, func: Func) -> Roles:
-    key = (func.module, func.chunk, func.qualname)
-    return _remembered(m, key, lambda: roles_in_function(m.config.program, func, m.st.find))
+def roles_of_function(m: Machine, func: Func, env: int) -> Roles:
+    """The roles of names in a function that runs in `env`: a method of a base class knows what the subclass does."""
+    owner = _class_of_self(m, func, env)
+    key = (func.module, func.chunk, func.qualname, owner)
+    return _remembered(m, key, lambda: roles_in_function(m.config.program, func, m.st.find, owner))
+
+
+def of_self(m: Machine, func: Func | None, env: int) -> Func | None:
+    """A method as one of the class of its `self`."""
+    return None if func is None else replace(func, owner=_class_of_self(m, func, env))
+
+
+def _class_of_self(m: Machine, func: Func, env: int) -> int | None:
+    """The class of the object whose method a function is, or that in which it is written."""
+    found = m.obj(m.env(env).vars.get("self", NONE)) if func.owner is not None else None
+    if isinstance(found, Instance) and isinstance(found.cls, int) and func.owner != found.cls:
+        cls = m.st.find(found.cls)
+        if isinstance(cls, ClassObj) and func.owner in cls.ancestry:
+            return found.cls
+    return func.owner
 
 
 def _remembered(m: Machine, key: object, find: Callable[[], Roles]) -> Roles:
