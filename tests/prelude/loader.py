@@ -287,9 +287,12 @@ def stub(world):
     machine.is_device = lambda value: isinstance(value, torch.device)
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
-    machine.with_adapters = lambda model: model
+    machine.with_adapters = machine.add_adapters = lambda model: model
+    machine.note_training = lambda: None
     machine.presume_trained = lambda parameters: None
     machine.layers = lambda modules: modules
+    machine.are_layers = lambda modules: False
+    machine.presumes = lambda message: False
     machine.stands_for_many = lambda parameter: False
     for in_bulk in (
         "take_step", "none_surely_sparse", "clear_gradients", "write_gradients", "set_training", "set_requires_grad",

@@ -352,18 +352,27 @@ def _one_of_many(m: Machine, item: Value) -> Value:
     return item
 
 
+@answers("autograd_machine.are_layers")
+def _are_layers(m: Machine, args: Args) -> Value:
+    """Whether what a container of layers is given are layers, and no dictionary of such, where nobody knows."""
+    unknown = any(map(says_nothing, _given(m, args.get(0, "modules"))))
+    m.record.unresolved.data = m.record.unresolved.data or (unknown and not m.config.presumes)
+    return Const(unknown and m.config.presumes)
+
+
+def _given(m: Machine, modules: Value) -> list[Value]:
+    """The arguments of a container of layers, first what stands for any number of them."""
+    found = m.obj(modules)
+    known = modules.items if isinstance(modules, Tup) else found.items if isinstance(found, ListObj) else ()
+    return [*([found.rest] if isinstance(found, ListObj) and found.rest is not None else []), *known]
+
+
 @answers("autograd_machine.layers")
 def _layers(m: Machine, args: Args) -> Value:
     """What a container of layers is given, where nobody knows all of it: a network for what is not known."""
     given = args.get(0, "modules")
-    found = m.obj(given)
-    known = given.items if isinstance(given, Tup) else found.items if isinstance(found, ListObj) else ()
-    more = [found.rest] if isinstance(found, ListObj) and found.rest is not None else []
-    items = [*more, *known]
-    if not any(map(says_nothing, items)):
-        return given
-    if not m.config.presumes:
-        m.record.unresolved.data = True
+    items = _given(m, given)
+    if not m.config.presumes or not any(map(says_nothing, items)):
         return given
     m.presume("its layers that are not known are a model")
     return Tup(tuple(_layer(m, item) if says_nothing(item) else item for item in items))

@@ -5,12 +5,12 @@ import torch
 class Sequential(Module):
     def __init__(self, *args):
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], dict):
-            for name, module in args[0].items():
-                self.add_module(name, module)
-        else:
+        if autograd_machine.are_layers(args) or not (len(args) == 1 and isinstance(args[0], dict)):
             for i, module in enumerate(autograd_machine.layers(args)):
                 self.add_module(str(i), module)
+        else:
+            for name, module in args[0].items():
+                self.add_module(name, module)
 
     def forward(self, input):
         for module in self._modules.values():

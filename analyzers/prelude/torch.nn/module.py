@@ -16,6 +16,8 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         if autograd_machine.says_nothing(self._hooked):
+            if autograd_machine.presumes("unknown code leaves the results of modules alone"):
+                return self.forward(*args, **kwargs)
             return _call_perhaps_hooked(self, args, kwargs)
         if self._hooked:
             return _call_hooked(self, args, kwargs)

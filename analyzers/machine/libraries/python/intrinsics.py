@@ -8,7 +8,7 @@ from immutables import Map
 
 from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj
-from analyzers.domain.values import NONE, Const, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import answers
@@ -34,6 +34,17 @@ def _says_nothing(m: Machine, args: Args) -> Value:
     """Whether a value is entirely unknown."""
     value = args.get(0, "value")
     return Const(isinstance(value, Unknown) and value.type is None)
+
+
+@answers("autograd_machine.presumes")
+def _presumes(m: Machine, args: Args) -> Value:
+    """Whether the run goes on as if this were so."""
+    if not m.config.presumes:
+        m.record.unresolved.data = True
+        return FALSE
+    message = args.get(0, "message")
+    m.presume(str(message.value) if isinstance(message, Const) else "")
+    return TRUE
 
 
 @answers("autograd_machine.note_training")
