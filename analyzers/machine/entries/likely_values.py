@@ -354,17 +354,21 @@ def _one_of_many(m: Machine, item: Value) -> Value:
 
 @answers("autograd_machine.are_layers")
 def _are_layers(m: Machine, args: Args) -> Value:
-    """Whether what a container of layers is given are layers, and no dictionary of such, where nobody knows."""
+    """Whether what a container of layers is given is run as layers, and not as a dictionary of such: some of it nobody
+    knows."""
     unknown = any(map(says_nothing, _given(m, args.get(0, "modules"))))
     m.record.unresolved.data = m.record.unresolved.data or (unknown and not m.config.presumes)
     return Const(unknown and m.config.presumes)
 
 
 def _given(m: Machine, modules: Value) -> list[Value]:
-    """The arguments of a container of layers, first what stands for any number of them."""
+    """The layers that a container is given, in a dictionary or not, first what stands for any number of them."""
     found = m.obj(modules)
     known = modules.items if isinstance(modules, Tup) else found.items if isinstance(found, ListObj) else ()
-    return [*([found.rest] if isinstance(found, ListObj) and found.rest is not None else []), *known]
+    named = m.obj(known[0]) if len(known) == 1 else None
+    if isinstance(named, DictObj):
+        found, known = named, tuple(value for _, value in named.entries)
+    return [*([found.rest] if isinstance(found, ListObj | DictObj) and found.rest is not None else []), *known]
 
 
 @answers("autograd_machine.layers")
