@@ -109,7 +109,9 @@ class LeftOut:
     `container`: a parameter with a gradient, of a module in the plain container `owner.attr`;
     `late`: a parameter with a gradient, created after the optimizer, in a module that the optimizer trains;
     `unreached`: a parameter of the optimizer that backward never reached, though it reached others;
-    `nowhere`: a leaf with a gradient that no optimizer holds.
+    `nowhere`: a leaf with a gradient that no optimizer holds;
+    `beside`: the same of a parameter that is new, where an optimizer holds those of a model that the program did not
+    make.
     """
 
     site: Site

@@ -72,7 +72,6 @@ class _Rounds:
             self.loose = True
         if stream.rest is not None:
             items.append(stream.rest)
-            self.loose = True
         most = _PLAIN if single else _ELEMENTS
         made = len(m.extent.path.allocated)
         for at, item in enumerate(items):
@@ -89,6 +88,7 @@ class _Rounds:
             try:
                 assign(m, generator.target, item, None)
                 if self._keeps(m, generator):
+                    self.loose = self.loose or (stream.rest is not None and at == len(items) - 1)
                     self.run(m, index + 1)
             finally:
                 m.extent.visit = before

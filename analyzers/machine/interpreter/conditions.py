@@ -13,6 +13,7 @@ from analyzers.machine.interpreter.declared import declared
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
 from analyzers.machine.interpreter.flow import Flow, reduce_states, run_choices
 from analyzers.machine.interpreter.names import lookup_env
+from analyzers.machine.objects.beginnings import known_start
 from analyzers.machine.objects.comparisons import where_filled
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
@@ -138,14 +139,21 @@ def _plain_flag(value: Unknown) -> bool:
     return value.type == "bool" and value.symbol is None
 
 
+def _is_of_a_name(m: Machine, s: n.If) -> bool:
+    """Whether a condition asks how a name begins, which holds for all that have a name of the kind."""
+    names = (node.id for node in n.walk([s.test]) if isinstance(node, n.Name))
+    held = ((name, lookup_env(m, name)) for name in names)
+    return any(known_start(m.env(env).vars[name]) for name, env in held if env is not None and name in m.env(env).vars)
+
+
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
-    if m.config.presumes and m.extent.iterations and not m.frame.library:
-        m.extent.picking.add(tuple(m.extent.iterations))
     before = m.extent.told_apart
     subject = asked_about(s.test) if before is not None or is_elif(s.orelse) else None
     is_last = not s.orelse and before is not None and before[0] is s and before[1] == subject
     yes, no, flow = condition(m, s.test, state)
+    if m.config.presumes and m.extent.iterations and not m.frame.library and ((yes and no) or not _is_of_a_name(m, s)):
+        m.extent.picking.add(tuple(m.extent.iterations))
     if is_last and not m.frame.library:
         for left in no:
             left.taken = left.taken.set(m.loc_of(m.frame, s), UNLIKELY)

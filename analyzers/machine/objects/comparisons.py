@@ -7,6 +7,7 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Tup,
 from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import OF_INSTANCES, model_of, stronger
+from analyzers.machine.objects.beginnings import known_start
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.construction import PLAIN_BASES
 from analyzers.machine.objects.enums import MIXED, as_compared
@@ -177,6 +178,8 @@ def contains(m: Machine, container: Value, item: Value) -> bool | None:
             return item.value in container.value  # type: ignore[operator]
         except TypeError:
             return None
+    if isinstance(item, Const) and isinstance(item.value, str) and item.value in known_start(container):
+        return True
     if isinstance(found, DictObj):
         if item in found.items:
             return True

@@ -8,6 +8,7 @@ from analyzers.machine.core.calling import unknown_call, used_unseen
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import GUESSES, VALUES, ValueModel
 from analyzers.machine.core.tables import enter
+from analyzers.machine.objects.beginnings import method_of_beginning
 from analyzers.machine.objects.strings import lost, text_method
 
 
@@ -34,7 +35,7 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
 def unknown_method(m: Machine, receiver: Unknown, name: str, args: Args) -> Value:
     """A method of an unknown value; one that only tensors have reveals what the value is."""
     if receiver.type == "str":
-        return text_method(m, name)
+        return method_of_beginning(m, receiver, name, args) or text_method(m, name)
     if receiver.type in {"int", "float", "bool", "complex", "bytes"}:
         return Unknown()
     for guess in GUESSES:

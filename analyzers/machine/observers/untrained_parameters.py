@@ -83,6 +83,7 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
 def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
     """Leaves filled by the last backward that no optimizer holds, except those created in this iteration."""
     last = next((event for event in reversed(m.record.events) if isinstance(event, BackwardCall)), None)
+    presumed = m.notebook(PresumedParameters).made
     for ident in last.reached if last is not None and not last.unknown else ():
         tensor = m.st.find(ident)
         if (
@@ -96,7 +97,8 @@ def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
             continue
         made = tensor.lineage
         if made is not None and made.cut is None and made.what != "deepcopy" and isinstance(tensor.grad, Ref):
-            m.note(LeftOut(m.site(), optimizer.id, "nowhere", "", "", ident, made))
+            beside = tensor.parameter and ident not in presumed and not presumed.isdisjoint(held)
+            m.note(LeftOut(m.site(), optimizer.id, "beside" if beside else "nowhere", "", "", ident, made))
 
 
 def _note_contained(m: Machine, optimizer: Ref, owner: Instance, registered: set[int], held: set[int]) -> None:

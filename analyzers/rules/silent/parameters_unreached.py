@@ -116,7 +116,11 @@ from analyzers.machine.core.events import (
     OptimizerMade,
     OutputReplaced,
 )
+from analyzers.report import Severity
 from analyzers.syntax import nodes as n
+
+NOWHERE = frozenset({"nowhere", "beside"})
+"""How a parameter is left out that no optimizer holds."""
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -196,13 +200,13 @@ def _only_look(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
 
 
 def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Draft]:
-    """Leaves that no optimizer holds: a waste, if that is intentional."""
+    """Leaves that no optimizer holds: a waste, if that is intentional, as it hardly is of what starts at random."""
     left: dict[int, LeftOut] = {}
-    known = {event.parameter for event in facts.of(LeftOut) if event.how != "nowhere"}
+    known = {event.parameter for event in facts.of(LeftOut) if event.how not in NOWHERE}
     known |= {leaf for event in facts.of(Compared) if event.how == "target" for leaf in event.leaves}
     by_hand = bool(facts.of(HandStep))
     for event in facts.of(LeftOut):
-        repeated = event.how == "nowhere" and event.site.iterations and not by_hand
+        repeated = event.how in NOWHERE and event.site.iterations and not by_hand
         if repeated and event.parameter not in known | {taken.leaf for taken in facts.of(GradTaken)}:
             left.setdefault(event.parameter, event)
     made = facts.of(OptimizerMade)
@@ -214,7 +218,8 @@ def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Dra
     message = f"backward fills gradients of {some} held by neither {said(facts, loc)} nor any other optimizer"
     origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "created here")]
     notes = told(origins, [(step.loc, "this step leaves them out")], besides=loc)
-    yield Draft(loc, message, effect="param-not-updated", severity="info", related=notes)
+    severity: Severity = "warning" if any(event.how == "beside" for event in left.values()) else "info"
+    yield Draft(loc, message, effect="param-not-updated", severity=severity, related=notes)
 
 
 def _idle(facts: Facts) -> Iterator[Draft]:

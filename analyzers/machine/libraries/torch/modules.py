@@ -29,6 +29,7 @@ from analyzers.machine.core.signals import (
 )
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.beginnings import beginning
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.havoc import replaceable, set_by_methods
 
@@ -155,7 +156,7 @@ def is_layer(m: Machine, found: Instance) -> bool:
 def _named(m: Machine, args: Args, table: str) -> Value:
     module = args.get(0, "module")
     found = members(m, module, table)
-    many = [Tup((Unknown("str"), value)) for name, value in found if name.endswith(ANY_NAME)]
+    many = [Tup((beginning(m, name.removesuffix(ANY_NAME)), value)) for name, value in found if name.endswith(ANY_NAME)]
     pairs = [Tup((Const(name), value)) for name, value in found if not name.endswith(ANY_NAME)]
     if many:
         return m.new(ListObj((*pairs, *many), many[0]))
