@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzers.machine.entries import frameworks, likely_adapters, likely_values
+from analyzers.machine.entries import frameworks, likely_adapters, likely_layers, likely_outputs, likely_values
 from analyzers.machine.entries.functions import Made, make_instance, run_unknown
 from analyzers.machine.entries.modules import run_module
 from analyzers.machine.interpreter import (
@@ -73,8 +73,9 @@ from analyzers.machine.operators import casts, composite_shapes, composites, der
 from analyzers.machine.operators import dispatch as operators_dispatch
 
 TABLES_OF: Final = (
-    frameworks, likely_adapters, likely_values, calls, classes, comprehensions, conditions, decorators, dispatch,
-    expressions, generators, handlers, imports, linking, loops, names, patterns, port, statements, targets, with_blocks,
+    frameworks, likely_adapters, likely_layers, likely_outputs, likely_values, calls, classes, comprehensions,
+    conditions, decorators, dispatch, expressions, generators, handlers, imports, linking, loops, names, patterns, port,
+    statements, targets, with_blocks,
     known_names, matplotlib, arrays, functions, builtin_functions, builtin_objects, copying, intrinsics, namespaces,
     standard, autograd_entries, custom_functions, fast_paths, function_context, torch_functions, grad_modes,
     torch_intrinsics, modules, reductions, tensor_attributes, tensor_hooks, tensor_methods, tensors, unknown_tensors,

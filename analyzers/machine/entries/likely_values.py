@@ -15,17 +15,14 @@ from dataclasses import replace
 
 from immutables import Map
 
-from analyzers.domain import truth
 from analyzers.domain.join import reach_of
-from analyzers.domain.lineage import Cut, Lineage, Loc
-from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Tensor, by_name
+from analyzers.domain.lineage import Loc
+from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
-from analyzers.machine.autograd.graph import edge_to, refreshed
-from analyzers.machine.autograd.likely_tensors import PresumedParameters, presumed_loss, with_graph
+from analyzers.machine.autograd.likely_tensors import presumed_loss
 from analyzers.machine.autograd.requires_grad import stands_for_many
-from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.trainables import is_module, members, unseen, weights
+from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.library_names import outside_name
@@ -273,69 +270,6 @@ def _is_model(m: Machine, value: Value) -> bool:
     return is_module(m, value) is True
 
 
-@answers("autograd_machine.presumed_output")
-def _presumed_output(m: Machine, args: Args) -> Value:
-    """The result of a presumed model: a tensor, or anything that contains some."""
-    PORTS.python.run_callbacks(m)
-    model, *given = args.pos
-    operands = [part for value in given for part in _tensors_in(m, value)]
-    perhaps = [edge for value in _perhaps_used(m, model, operands) if (edge := edge_to(m, value.id)) is not None]
-    m.notebook(PresumedParameters).computed.update(part.id for part in operands)
-    required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
-    required = None if perhaps and not required else required
-    cut: Cut | None = "no-grad" if m.st.grad is False and required else None
-    lineage = Lineage("model", m.here(), m.parents(given), cut, m.via())
-    if any(_may_be_parameter(m, value) for value in given):
-        return Unknown(None, None, lineage)
-    if m.st.grad is True and required is True:
-        if not any(refreshed(m, v.id).requires_grad and not tensor_at(m, v.id).parameter for v in operands):
-            # A layer saves its input; a loss that compares two need not save the one that has no graph.
-            for value in operands:
-                check_savable(m, value.id)
-        edges = (edge_to(m, v.id) for v in operands)
-        # A model of several layers saves its weights, for the gradients of what is before them.
-        kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
-        known = [edge for edge in edges if edge is not None]
-        return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in perhaps)), lineage, tuple(kept))
-    made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
-    edge = None if m.st.grad is False or required is False else Edge()
-    m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
-    return made
-
-
-def _perhaps_used(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
-    """The weights with which a presumed model perhaps computes, too: of what a part of it was given as a hook
-    (`net.blocks[0].register_forward_hook(self.add)`), and of parts that it need not have."""
-    given = m.st.given.get(model.id, ()) if isinstance(model, Ref) else ()
-    more = reach_of(unseen(m, model) or NONE)
-    held = dict.fromkeys(value for ident in (*given, *more) for _, value in members(m, Ref(ident), "_parameters"))
-    return [value for value in held if isinstance(value, Ref) and value not in operands and m.tensor(value) is not None]
-
-
-def _may_be_parameter(m: Machine, value: Value) -> bool:
-    """Whether something was put in place of parameters, nobody knows of which."""
-    held = [m.st.find(ident) for ident in value.reach] if isinstance(value, Unknown) else []
-    return any(isinstance(found, Tensor) and found.parameter for found in held)
-
-
-def _tensors_in(m: Machine, value: Value) -> list[Ref]:
-    """A tensor, or those in a list, a tuple or a dict, or that something unknown was made of."""
-    found = m.obj(value)
-    parts: tuple[Value, ...]
-    match value, found:
-        case Unknown(reach=reach), _:
-            parts = tuple(Ref(ident) for ident in reach if isinstance(m.st.find(ident), Tensor))
-        case Tup(items=items), _:
-            parts = items
-        case _, ListObj(items=items):
-            parts = items
-        case _, DictObj():
-            parts = tuple(found.values)
-        case _:
-            return [value] if isinstance(value, Ref) and m.tensor(value) is not None else []
-    return [tensor for part in parts for tensor in _tensors_in(m, part)]
-
-
 @answers("autograd_machine.stands_for_many")
 def _stands_for_many(m: Machine, args: Args) -> Value:
     tensor = m.tensor(args.get(0, "parameter"))
@@ -350,46 +284,6 @@ def _one_of_many(m: Machine, item: Value) -> Value:
     if isinstance(item, Ref) and tensor is not None and stands_for_many(m, tensor):
         return Unknown(None, m.fresh(), tensor.lineage, (item.id,))
     return item
-
-
-@answers("autograd_machine.are_layers")
-def _are_layers(m: Machine, args: Args) -> Value:
-    """Whether what a container of layers is given is run as layers, and not as a dictionary of such: some of it nobody
-    knows."""
-    unknown = any(map(says_nothing, _given(m, args.get(0, "modules"))))
-    m.record.unresolved.data = m.record.unresolved.data or (unknown and not m.config.presumes)
-    return Const(unknown and m.config.presumes)
-
-
-def _given(m: Machine, modules: Value) -> list[Value]:
-    """The layers that a container is given, in a dictionary or not, first what stands for any number of them."""
-    found = m.obj(modules)
-    known = modules.items if isinstance(modules, Tup) else found.items if isinstance(found, ListObj) else ()
-    named = m.obj(known[0]) if len(known) == 1 else None
-    if isinstance(named, DictObj):
-        found, known = named, tuple(value for _, value in named.entries)
-    return [*([found.rest] if isinstance(found, ListObj | DictObj) and found.rest is not None else []), *known]
-
-
-@answers("autograd_machine.layers")
-def _layers(m: Machine, args: Args) -> Value:
-    """What a container of layers is given, where nobody knows all of it: a network for what is not known."""
-    given = args.get(0, "modules")
-    items = _given(m, given)
-    if not m.config.presumes or not any(map(says_nothing, items)):
-        return given
-    m.presume("its layers that are not known are a model")
-    return Tup(tuple(_layer(m, item) if says_nothing(item) else item for item in items))
-
-
-def _layer(m: Machine, part: Value) -> Value:
-    """The model that something unknown is a part of, or one of which nothing says whether it learns."""
-    whole = whole_of(m, part)
-    if len(whole) == 1:
-        return whole[0]
-    model = make_model(m)
-    set_trained(m, model, None)
-    return model
 
 
 @answers("autograd_machine.presume_trained")

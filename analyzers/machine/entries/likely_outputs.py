@@ -1,0 +1,84 @@
+"""What a model returns that nobody knows: a tensor with the graph of its weights, or anything that holds some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzers.domain import truth
+from analyzers.domain.join import reach_of
+from analyzers.domain.lineage import Cut, Lineage
+from analyzers.domain.objects import DictObj, Edge, ListObj, Tensor
+from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.graph import edge_to, refreshed
+from analyzers.machine.autograd.likely_tensors import PresumedParameters, with_graph
+from analyzers.machine.autograd.saved_tensors import check_savable, save
+from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.trainables import members, unseen
+from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
+from analyzers.machine.core.registries import answers
+
+
+@answers("autograd_machine.presumed_output")
+def _presumed_output(m: Machine, args: Args) -> Value:
+    """The result of a presumed model: a tensor, or anything that contains some."""
+    PORTS.python.run_callbacks(m)
+    model, *given = args.pos
+    operands = [part for value in given for part in _tensors_in(m, value)]
+    perhaps = [edge for value in _perhaps_used(m, model, operands) if (edge := edge_to(m, value.id)) is not None]
+    m.notebook(PresumedParameters).computed.update(part.id for part in operands)
+    required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
+    required = None if perhaps and not required else required
+    cut: Cut | None = "no-grad" if m.st.grad is False and required else None
+    lineage = Lineage("model", m.here(), m.parents(given), cut, m.via())
+    if any(_may_be_parameter(m, value) for value in given):
+        return Unknown(None, None, lineage)
+    if m.st.grad is True and required is True:
+        if not any(refreshed(m, v.id).requires_grad and not tensor_at(m, v.id).parameter for v in operands):
+            # A layer saves its input; a loss that compares two need not save the one that has no graph.
+            for value in operands:
+                check_savable(m, value.id)
+        edges = (edge_to(m, v.id) for v in operands)
+        # A model of several layers saves its weights, for the gradients of what is before them.
+        kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
+        known = [edge for edge in edges if edge is not None]
+        return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in perhaps)), lineage, tuple(kept))
+    made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
+    edge = None if m.st.grad is False or required is False else Edge()
+    m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
+    return made
+
+
+def _perhaps_used(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
+    """The weights with which a presumed model perhaps computes, too: of what a part of it was given as a hook
+    (`net.blocks[0].register_forward_hook(self.add)`), and of parts that it need not have."""
+    given = m.st.given.get(model.id, ()) if isinstance(model, Ref) else ()
+    more = reach_of(unseen(m, model) or NONE)
+    held = dict.fromkeys(value for ident in (*given, *more) for _, value in members(m, Ref(ident), "_parameters"))
+    return [value for value in held if isinstance(value, Ref) and value not in operands and m.tensor(value) is not None]
+
+
+def _may_be_parameter(m: Machine, value: Value) -> bool:
+    """Whether something was put in place of parameters, nobody knows of which."""
+    held = [m.st.find(ident) for ident in value.reach] if isinstance(value, Unknown) else []
+    return any(isinstance(found, Tensor) and found.parameter for found in held)
+
+
+def _tensors_in(m: Machine, value: Value) -> list[Ref]:
+    """A tensor, or those in a list, a tuple or a dict, or that something unknown was made of."""
+    found = m.obj(value)
+    parts: tuple[Value, ...]
+    match value, found:
+        case Unknown(reach=reach), _:
+            parts = tuple(Ref(ident) for ident in reach if isinstance(m.st.find(ident), Tensor))
+        case Tup(items=items), _:
+            parts = items
+        case _, ListObj(items=items):
+            parts = items
+        case _, DictObj():
+            parts = tuple(found.values)
+        case _:
+            return [value] if isinstance(value, Ref) and m.tensor(value) is not None else []
+    return [tensor for part in parts for tensor in _tensors_in(m, part)]
