@@ -19,6 +19,8 @@ class Args:
     called: str = ""
     """The dotted name of the library function being called."""
     rest: Value | None = None
+    starred: bool = False
+    """If `open`: only positional ones may be missing, `f(4, *sizes)`."""
 
     def get(self, index: int, name: str, default: Value | None = None) -> Value:
         """A builtin's parameter, by position or name."""
@@ -35,7 +37,7 @@ class Args:
         return [*self.pos, *rest, *self.kw.values()]
 
     def prepend(self, value: Value) -> Args:
-        return Args([value, *self.pos], self.kw, self.open, self.more, rest=self.rest)
+        return Args([value, *self.pos], self.kw, self.open, self.more, rest=self.rest, starred=self.starred)
 
     def may_name(self, name: str) -> bool:
         """Whether a parameter with no visible argument may still have been passed one."""

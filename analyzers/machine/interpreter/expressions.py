@@ -267,11 +267,12 @@ def _call(m: Machine, node: n.Call) -> Value:
     kw: dict[str, Value] = {}
     more: frozenset[Value] | None = frozenset()
     rest: Value | None = None
+    starred = False
     for arg in node.args:
         if isinstance(arg, n.Starred):
             stream = stream_of(m, evaluate(m, arg.value)).drained(m)
             pos += stream.items
-            more = more if stream.rest is None else None
+            starred = starred or stream.rest is not None
             rest = rest or stream.rest
         else:
             pos.append(evaluate(m, arg))
@@ -291,7 +292,9 @@ def _call(m: Machine, node: n.Call) -> Value:
         else:
             more = None
     m.frame.node = node
-    args = Args(pos, kw, more is None or bool(more), more, rest=rest)
+    all_named = more is not None and not more
+    more = None if starred else more
+    args = Args(pos, kw, more is None or bool(more), more, rest=rest, starred=starred and all_named)
     if m.config.probe is None:
         return call(m, func, args)
     m.config.probe.calls(m, node, func)

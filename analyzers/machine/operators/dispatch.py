@@ -13,6 +13,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import flag_new
+from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumberWanted
 from analyzers.machine.core.havoc import havoc_target
 from analyzers.machine.core.machine import Machine
@@ -27,7 +28,7 @@ from analyzers.machine.operators.possible_shapes import note_computed
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
 from analyzers.ops.infer import ShapeError
-from analyzers.ops.resolve import resolve
+from analyzers.ops.resolve import resolve, signatures
 from analyzers.ops.table import Row
 
 _FUNCTIONAL = ("<prelude>/torch.nn.functional/", "<prelude>/torch.nn.init/")
@@ -82,6 +83,18 @@ def call_torch(
         m.record.trains = m.record.trains or (required is True and not m.frame.library)
         flag_new(m, result, required)
     return result
+
+
+def sizes_of(m: Machine, name: str, args: Args) -> list[Value] | None:
+    """The positional arguments of `torch.zeros(4, *sizes)`, if what is passed can only be one list of sizes."""
+    method = name.startswith("Tensor.")
+    kinds = {kind_of(m, value) for value in args.pos[method:]}
+    fitting = [each.max_positional == 1 and each.parameters[0].type.startswith("int[") for each in signatures(name)]
+    if not args.starred or not any(fitting) or not (all(fitting) or "int" in kinds):
+        return None
+    if not kinds <= {"int", "unknown"}:
+        return None
+    return [*args.pos[:method], Unknown("torch.Size")]
 
 
 def doubt_saved(m: Machine, result: Value, names: Collection[str], kind: str = "op") -> None:

@@ -30,7 +30,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.objects.type_tests import is_instance
 from analyzers.machine.operators.arguments import DTYPE_NAMES, dtype_of
-from analyzers.machine.operators.dispatch import call_torch
+from analyzers.machine.operators.dispatch import call_torch, sizes_of
 from analyzers.machine.operators.opaque import opaque_result
 from analyzers.ops.resolve import python_names
 
@@ -197,8 +197,10 @@ def _call_torch_name(m: Machine, rest: str, args: Args) -> Value:
     owner = args.get(0, "input")
     if rest in METHODS and full in python_names() and isinstance(owner, Ref) and m.tensor(owner) is not None:
         others = {key: value for key, value in args.kw.items() if key != "input"}
-        return call_tensor_method(m, owner, rest, Args(args.pos[1:], others, args.open))
+        return call_tensor_method(m, owner, rest, Args(args.pos[1:], others, args.open, starred=args.starred))
     if args.open and full in python_names():
+        if (sizes := sizes_of(m, full, args)) is not None:
+            return call_torch(m, full, sizes, args.kw)
         return opaque_result(m, rest, args.all())
     if full in python_names():
         return call_torch(m, full, args.pos, args.kw)

@@ -26,7 +26,7 @@ from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import library_value
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.truth import truth_of
-from analyzers.machine.operators.dispatch import call_torch
+from analyzers.machine.operators.dispatch import call_torch, sizes_of
 from analyzers.machine.operators.opaque import unresolved
 from analyzers.ops.resolve import python_names
 
@@ -226,6 +226,8 @@ def call_tensor_method(m: Machine, owner: Ref, name: str, args: Args) -> Value:
         return call(m, library_value(m, in_python), args.prepend(owner))
     if f"Tensor.{name}" in python_names():
         if args.open:
+            if (sizes := sizes_of(m, f"Tensor.{name}", args.prepend(owner))) is not None:
+                return call_torch(m, f"Tensor.{name}", sizes, args.kw)
             return unresolved(m, f"Tensor.{name}", [owner, *args.pos], args.kw)
         return call_torch(m, f"Tensor.{name}", [owner, *args.pos], args.kw)
     if name.startswith("__"):
