@@ -90,6 +90,8 @@ def kind_of(m: Machine, value: Value) -> str:
                 return "none"
             kind = type(v).__name__
             return kind if kind in {"int", "float", "bool", "complex", "str"} else "object"
+        case Unknown(type="torch.Size"):
+            return "list:int"
         case Unknown(type=t):
             return t if t in {"int", "float", "bool", "complex", "str"} else "unknown"
         case Tup(items=items):
