@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from analyzers.domain.objects import Tensor
@@ -11,6 +12,8 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import GUESSES, Guess
+from analyzers.machine.core.signals import OwnAttributeSet, tell
 from analyzers.machine.entries.likely_data import is_weight, stand_in
 from analyzers.machine.entries.likely_methods import model_with
 from analyzers.machine.libraries.torch.unknown_tensors import tensors_have
@@ -50,6 +53,29 @@ def held_for(m: Machine, value: Unknown) -> Ref | None:
             return made
     return None
 
+
+_PARTS = re.compile(
+    r"(?:\w+_)?(?:backbone|bert|blocks?|body|classifier|decoder|embeddings|encoder|extractor|fc|features|heads?|layers?|"
+    r"model|neck|pooler|resnet|roberta|stem|transformer|trunk|unet|vae|vit)\d*"
+)
+"""Attributes of models that are modules, by the names that people give them."""
+
+
+class PartGuess(Guess):
+    """`model.encoder.requires_grad = False` sets an attribute of a module, and freezes nothing."""
+
+    def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
+        match owner.symbol:
+            case (_, str(part)) if name == "requires_grad" and m.config.presumes and _PARTS.fullmatch(part):
+                if model_with(m, owner.symbol) is None:
+                    return False
+                m.presume(f"`{part}` is a module")
+                tell(m, OwnAttributeSet(name, module=True))
+                return True
+        return False
+
+
+GUESSES.insert(0, PartGuess())
 
 _OF_MODULES = frozenset(
     {"bfloat16", "cpu", "cuda", "double", "float", "half", "requires_grad_", "share_memory_", "to", "type"}
