@@ -138,6 +138,14 @@ def _unfreeze_parts(m: Machine, part: Unknown) -> None:
             unfreeze(m, Ref(ident))
 
 
+def _freeze_parts(m: Machine, part: Unknown) -> None:
+    """An unknown part of a model no longer learns: of the whole, some does not."""
+    for ident in part.reach:
+        for _, value in members(m, Ref(ident), "_parameters"):
+            if isinstance(value, Ref):
+                m.st.update(value.id, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad else t)
+
+
 def _leaf(m: Machine, value: Unknown) -> Ref:
     """What the program makes require grad is most likely a leaf, such as a weight of a model that nobody knows."""
     m.presume("what is made to require grad is a leaf", of_data=True)
@@ -159,6 +167,8 @@ class DataGuess(Guess):
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
         # It is models that are frozen.
         freezes = name == "requires_grad_" and args.get(0, "requires_grad", TRUE) != TRUE
+        if freezes and m.config.presumes:
+            _freeze_parts(m, owner)
         found = None if freezes else self._found(m, owner, name)
         if name == "requires_grad_" and not freezes and m.config.presumes:
             _unfreeze_parts(m, owner)
