@@ -87,8 +87,13 @@ class _Rounds:
             before, made_before = m.enter((m.loc_of(m.frame, generator), at)), m.ids.last
             try:
                 assign(m, generator.target, item, None)
-                if self._keeps(m, generator):
-                    self.loose = self.loose or (stream.rest is not None and at == len(items) - 1)
+                was_open, self.open = self.open, False
+                keeps = self._keeps(m, generator)
+                # None of the rest passes if what stands for it surely does not.
+                is_rest = stream.rest is not None and at == len(items) - 1
+                self.loose = self.loose or (is_rest and (keeps or self.open))
+                self.open = self.open or was_open
+                if keeps:
                     self.run(m, index + 1)
             finally:
                 m.extent.visit = before
