@@ -23,7 +23,7 @@ IMPORTED = Limits(steps=20_000, states=1)
 """The limits of an imported module's run; other runs continue from it, so it keeps a single state."""
 
 
-PRESUMED = Limits()
+PRESUMED = Limits(steps=8_000)
 """The limits of a module's run on presumed values, which is in addition to the normal run."""
 
 
