@@ -57,8 +57,10 @@ def _loaded(m: Machine, signal: Loaded) -> None:
 
 
 def _are_one(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors are the same elements of the same memory."""
-    return a.storage == b.storage and (a.shape, a.offset, a.strides) == (b.shape, b.offset, b.strides)
+    """Whether two tensors are surely the same elements of the same memory; of a view nobody may know which it has."""
+    if a.storage != b.storage or a.offset is None:
+        return False
+    return (a.shape, a.offset, a.strides) == (b.shape, b.offset, b.strides)
 
 
 def _made(m: Machine, target: int, source: int) -> Lineage | None:

@@ -165,6 +165,7 @@ def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[Tens
     tensor.storage = of.storage
     tensor.inference = None if of.inference is not False else False
     tensor.perhaps_of = of.base if of.base is not None else source.id
+    tensor.offset = None
     if tensor.counter == of.counter and row.base not in {"T", "mT", "H", "mH"}:
         tensor.counter = m.fresh()
         m.st.put(tensor.counter, m.st.get(of.counter))

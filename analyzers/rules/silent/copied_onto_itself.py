@@ -75,6 +75,18 @@ with torch.no_grad():
         p.add_(p, alpha=-0.01)
 average.load_state_dict(net.state_dict())
 ```
+Other elements of the same memory: a queue that moves on.
+```python
+import torch
+from hidden import same
+queue = torch.zeros(4, 3)
+first, second = same(0), same(1)
+queue[first].copy_(queue[second])
+queue[:second].lerp_(queue[second:2 * second], 0.5)
+rows = torch.as_tensor(same(torch.ones(4, 3)))
+rows[0].copy_(rows[1])
+rows[:-1].detach().copy_(rows[1:].detach().clone())
+```
 """
 
 from __future__ import annotations
