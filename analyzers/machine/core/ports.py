@@ -60,9 +60,6 @@ class LikelyValues:
     def loaded(self, m: Machine, item: Unknown) -> None:
         """An item comes from something that nobody knows."""
 
-    def written(self, m: Machine, value: Unknown, what: str) -> None:
-        """A value is modified in place by `what`, and may refuse."""
-
     def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
         """An item comes from the iteration over a value."""
 

@@ -7,10 +7,8 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.causes import LeafWritten
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.naming import subject_name
-from analyzers.machine.entries.likely_data import is_loaded, is_weight, note_loaded, tensor_for, unfreeze
+from analyzers.machine.entries.likely_data import is_loaded, note_loaded, tensor_for, unfreeze
 from analyzers.machine.entries.likely_models import replace_head, stands_in
 from analyzers.machine.objects.attributes import call_method
 from analyzers.syntax import nodes as n
@@ -91,17 +89,6 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     if not name.startswith(("save", "print", "push", "get_", "num_")) and (_is_for_effect(m) or not args.pos):
         unfreeze(m, Ref(owner))
     return None
-
-
-def check_weight_write(m: Machine, value: Unknown, what: str) -> None:
-    """A weight of a model that learns refuses to be written to where gradients are recorded."""
-    model = model_with(m, value.symbol) if m.config.presumes and is_weight(value.symbol) else None
-    held = weights(m, Ref(model)) if model is not None and m.st.grad is True else []
-    if held and all(tensor_at(m, ident).requires_grad is True for ident in held):
-        cause = LeafWritten(subject_name(m, value), what, False, tensor_at(m, held[0]).lineage)
-        raise m.throw(
-            "RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation", cause
-        )
 
 
 def _is_for_effect(m: Machine) -> bool:

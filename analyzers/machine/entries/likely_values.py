@@ -33,7 +33,7 @@ from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.known_makers import OTHERS, made_by
 from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
-from analyzers.machine.entries.likely_methods import check_weight_write, method_of_model, moved_to, note_part, of_batch
+from analyzers.machine.entries.likely_methods import method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
 from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
 from analyzers.machine.entries.roles import of_self, parts_of, roles_of, roles_of_function
@@ -316,9 +316,6 @@ class ByRole(LikelyValues):
 
     def loaded(self, m: Machine, item: Unknown) -> None:
         note_loaded(m, item)
-
-    def written(self, m: Machine, value: Unknown, what: str) -> None:
-        check_weight_write(m, value, what)
 
     def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
         if not note_part(m, value, item):

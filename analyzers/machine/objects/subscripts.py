@@ -171,7 +171,6 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
     if not isinstance(owner, Ref):
         if isinstance(owner, Unknown) and owner.type is None:
             m.record.unresolved.data = True
-            PORTS.likely.written(m, owner, "[...] =")
             havoc_written(m, owner)
             note_part(m, owner, value)
             for ident in owner.reach:

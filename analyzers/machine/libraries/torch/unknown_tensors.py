@@ -59,8 +59,6 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         if name == "retain_grad":
             havoc_value(m, receiver)
             return NONE
-        if name != "requires_grad_":
-            PORTS.likely.written(m, receiver, name)
         havoc_written(m, receiver)
         if name in RESHAPING or name in {"resize_", "resize_as_", "set_"}:
             lose_sizes(m, receiver)
