@@ -53,11 +53,14 @@ def backwards(path: str, runs: Iterable[Run], presumed: Iterable[Run], places: P
 def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]:
     for run in runs:
         for event in run.events:
-            if not isinstance(event, BackwardCall) or event.site.loc.module.startswith("<"):
+            if not isinstance(event, BackwardCall | Raised) or event.site.loc.module.startswith("<"):
                 continue
             loc = event.site.loc
-            since = lost_at(event.lineage)
-            if not event.reached or (event.unknown and since is not None):
+            if isinstance(event, Raised):
+                if not _is_backward(event, places):
+                    continue
+            elif not event.reached or (event.unknown and lost_at(event.lineage) is not None):
+                since = lost_at(event.lineage)
                 what = places.text(since) if since is not None else event.root
                 yield loc, _Grasped("in part" if event.reached else "lost", f"`{_short(what)}` is not known", since)
                 continue
@@ -69,6 +72,11 @@ def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]
                 yield loc, _Grasped("in part", "the program is too long to be run to its end")
             else:
                 yield loc, _Grasped("followed")
+
+
+def _is_backward(event: Raised, places: Places) -> bool:
+    """Whether a call of `backward()` raised: the run knew what it was called on."""
+    return not event.caught and ".backward(" in places.text(event.site.loc)
 
 
 def _is_end(event: Raised) -> bool:

@@ -15,7 +15,7 @@ from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.frameworks import DRIVEN
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
 from analyzers.machine.entries.modules import IMPORTED, PRESUMED
-from analyzers.machine.entries.roles import hangs_on_data, loses_a_backward, may_be_filled
+from analyzers.machine.entries.roles import fills_names, hangs_on_data, loses_a_backward, may_be_filled
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
@@ -125,7 +125,7 @@ def instance(db: Database, path: str, cls: int) -> Made:
 @query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)
 def presumed_instance(db: Database, path: str, cls: int) -> Made:
     """The same, with what the roles of names say."""
-    return make_instance(Program(db), module_run(db, path), cls, presume=True)
+    return make_instance(Program(db), presumed_before(db, path), cls, presume=True)
 
 
 def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> Made | None:
@@ -134,10 +134,33 @@ def made_for(db: Database, path: str, func: Func, *, presume: bool = False) -> M
     return presumed_instance(db, path, func.owner) if presume else instance(db, path, func.owner)
 
 
+@query
+def presumed_before(db: Database, path: str) -> ModuleRun:
+    """The run that left what functions find that run on presumed values: of the module on such values, where these
+    stand in for something at its top level."""
+    run = module_run(db, path)
+    if not fills_names(Program(db), run.unresolved, run.state.find, partial(outside_kind, db), path):
+        return run
+    presumed = presumed_module_run(db, path)
+    return run if presumed.out_of_fuel else presumed
+
+
+def presumed_function(db: Database, path: str, index: int) -> tuple[ModuleRun, Func]:
+    """A function of a file as it is run on presumed values, and the run before it."""
+    func = module_run(db, path).functions[index]
+    before = presumed_before(db, path)
+    same = (each for each in before.functions if (each.module, each.chunk, each.qualname) == place_of(func))
+    found = next(same, None)
+    return (module_run(db, path), func) if found is None else (before, found)
+
+
+def place_of(func: Func) -> tuple[str, str, str]:
+    return func.module, func.chunk, func.qualname
+
+
 @query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)
 def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
-    run = module_run(db, path)
-    func = run.functions[index]
+    run, func = presumed_function(db, path, index)
     made = made_for(db, path, func, presume=True)
     return run_unknown(Program(db), run, func, made, presumed_limits(presumed_runs(db, path)), presume=True)
 
@@ -223,8 +246,11 @@ def recorded_module(db: Database, path: str, presume: bool) -> Recording:
 
 @query(capacity=KEPT_FUNCTION_RECORDINGS)
 def recorded_function(db: Database, path: str, index: int, presume: bool) -> Recording:
-    run = module_run(db, path) if presume else later_run(db, path)
-    func = run.functions[index]
+    if presume:
+        run, func = presumed_function(db, path, index)
+    else:
+        run = later_run(db, path)
+        func = run.functions[index]
     return record_function(Program(db), run, func, made_for(db, path, func, presume=presume), presume=presume)
 
 

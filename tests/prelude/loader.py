@@ -239,6 +239,10 @@ def stub(world):
     def write_hidden(t):
         t.data.copy_(t.detach() * 0.5)
 
+    def begin(module):
+        module.__dict__.update(training=True, _hooked=False, _non_persistent_buffers_set=set())
+        module.__dict__.update(_buffers={}, _parameters={}, _modules={})
+
     def raise_if(changed):
         if changed:
             raise RuntimeError("one of the variables needed for gradient computation has been modified")
@@ -266,6 +270,9 @@ def stub(world):
     machine.parameters = lambda module: [p for _, p in members(module, "_parameters")]
     machine.named_buffers = lambda module: members(module, "_buffers")
     machine.write = write
+    machine.initialise = lambda module, table: [write(t) for t in getattr(module, table).values() if t is not None]
+    machine.begin = begin
+    machine.sizes = lambda value, n: tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
     machine.keep = lambda *tensors: [(t, t._version) for t in tensors]
     machine.kept = lambda kept: [raise_if(t._version != version) for t, version in kept]
     machine.walk = torch._C._current_graph_task_id

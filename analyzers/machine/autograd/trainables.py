@@ -92,7 +92,7 @@ def _settings_of(m: Machine, found: Instance) -> set[str]:
     """The attributes that constructors of the library set to constants: they hold no module of the program's."""
     own = m.st.find(found.cls) if isinstance(found.cls, int) else None
     ancestors = [m.st.find(cls) for cls in own.ancestry if isinstance(cls, int)] if isinstance(own, ClassObj) else []
-    names: set[str] = set()
+    names = {"_hooked", "training"}  # of `nn.Module` itself
     for cls in ancestors:
         made = cls.attrs.get("__init__") if isinstance(cls, ClassObj) and cls.module.startswith("<") else None
         if isinstance(made, Func):

@@ -125,8 +125,10 @@ def run_unknown(
     machine = _machine(program, module, func.chunk, limits)
     machine.config.probe = probe
     machine.config.presumes = presume
+    if presume:
+        machine.record.presumptions = dict.fromkeys(module.presumptions)
     if made is not None:
-        machine.record.presumptions = dict.fromkeys(made.presumptions)
+        machine.record.presumptions.update(dict.fromkeys(made.presumptions))
         machine.config.receiver = made.value.id if isinstance(made.value, Ref) else None
         machine.st = made.state.fork()
         machine.ids.first = machine.ids.next = made.next_id

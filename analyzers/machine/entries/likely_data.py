@@ -7,6 +7,7 @@ may have one, as the call may be a model.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzers.domain import truth
@@ -63,6 +64,22 @@ def note_loaded(m: Machine, item: Value) -> None:
             m.indexes.loaded.add(item.symbol)
 
 
+class Batches:
+    """What a loader gives has a dimension for its items, even where an item is a number: its parts, by their symbols,
+    and the tensors that stand for some."""
+
+    def __init__(self) -> None:
+        self.symbols: set[object] = set()
+        self.tensors: set[int] = set()
+
+
+def note_batch(m: Machine, whole: Unknown | None, parts: Iterable[Value]) -> None:
+    """Note parts of a batch, `whole`; or batches, for None."""
+    symbols = m.notebook(Batches).symbols
+    if whole is None or _is_of(whole.symbol, symbols):
+        symbols.update(part.symbol for part in parts if isinstance(part, Unknown) and part.symbol is not None)
+
+
 def is_loaded(m: Machine, symbol: object) -> bool:
     """Whether an unknown value is an item of a loop, or an attribute or item of one."""
     return _is_of(symbol, m.indexes.loaded)
@@ -87,6 +104,8 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
         m.st.update(made.id, Tensor, lambda t: replace(t, inference=True))
     if value.symbol is not None:
         m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
+        if _is_of(value.symbol, m.notebook(Batches).symbols):
+            m.notebook(Batches).tensors.add(made.id)
     return made
 
 
@@ -209,4 +228,5 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     m.presume("the data are tensors without a graph", of_data=True)
     batch = Unknown(None, m.fresh(), m.trail("loaded", ()))
     note_loaded(m, batch)
+    note_batch(m, None, [batch])
     return batch

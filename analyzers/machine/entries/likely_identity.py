@@ -19,9 +19,14 @@ from analyzers.machine.objects.classes import find_in_class
 
 
 def module_of(m: Machine, value: Unknown) -> Ref | None:
-    """The only module with weights that the call which gave an unknown value was passed: the value is presumed to be
-    that. One without is a setting, such as an activation."""
-    return _only(m, value, _has_weights, "model")
+    """The module that an unknown value was taken for before, or the only one with weights that the call which gave the
+    value was passed: it is presumed to be that. One without is a setting, such as an activation."""
+    return _taken_for(m, value) or _only(m, value, _has_weights, "model")
+
+
+def _taken_for(m: Machine, value: Unknown) -> Ref | None:
+    known = m.st.stand_ins.get(value.symbol) if value.symbol is not None and m.config.presumes else None
+    return Ref(known) if known is not None and is_module(m, Ref(known)) else None
 
 
 def _has_weights(m: Machine, value: Value) -> bool:
@@ -87,12 +92,16 @@ def _has(m: Machine, value: Ref, name: str) -> bool:
 
 class ModuleGuess(Guess):
     def get_attribute(self, m: Machine, owner: Unknown, name: str) -> Value | None:
-        found = module_of(m, owner)
-        return get_attribute(m, found, name) if found is not None and _has(m, found, name) else None
+        found = self._found(m, owner, name)
+        return None if found is None else get_attribute(m, found, name)
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
+        found = self._found(m, owner, name)
+        return None if found is None else call_method(m, found, name, args)
+
+    def _found(self, m: Machine, owner: Unknown, name: str) -> Ref | None:
         found = module_of(m, owner)
-        return call_method(m, found, name, args) if found is not None and _has(m, found, name) else None
+        return found if found is not None and (found == _taken_for(m, owner) or _has(m, found, name)) else None
 
     def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
         found = module_of(m, owner)

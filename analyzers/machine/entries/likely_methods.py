@@ -83,8 +83,9 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
         replace_head(m, Ref(owner))
         return NONE
     if name.startswith("get_") and all(isinstance(value, Const) for value in args.all()):
-        part = Unknown(None, m.fresh(), m.trail("?", m.parents([func])), func.reach)
-        taken[part.symbol] = owner
+        asked = (func.symbol, tuple(args.all()))  # the same part each time
+        part = Unknown(None, asked, m.trail("?", m.parents([func])), func.reach)
+        taken[asked] = owner
         return part
     if not name.startswith(("save", "print", "push", "get_", "num_")) and (_is_for_effect(m) or not args.pos):
         unfreeze(m, Ref(owner))

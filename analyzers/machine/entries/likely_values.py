@@ -31,7 +31,16 @@ from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.known_makers import OTHERS, made_by
-from analyzers.machine.entries.likely_data import is_loaded, made_of_data, note_loaded, stand_in, tensor_for, unfreeze
+from analyzers.machine.entries.likely_data import (
+    Batches,
+    is_loaded,
+    made_of_data,
+    note_batch,
+    note_loaded,
+    stand_in,
+    tensor_for,
+    unfreeze,
+)
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.likely_methods import method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
@@ -141,6 +150,8 @@ def _stand_in(
             set_trained(m, model, None)
         if isinstance(value, Unknown):
             take_over(m, model, value)
+            if value.symbol is not None and isinstance(model, Ref):
+                m.st.stand_ins = m.st.stand_ins.set(value.symbol, model.id)
         for owner in whole:
             learns = all(tensor_at(m, ident).requires_grad is True for ident in weights(m, owner))
             set_trained(m, model, True if learns else None)
@@ -297,6 +308,13 @@ def _presume_trained(m: Machine, args: Args) -> Value:
     return NONE
 
 
+def _is_loader(m: Machine) -> bool:
+    """Whether the loop at hand is one over batches, by the name of what it goes over."""
+    statement = m.frame.statement
+    text = m.source(statement.iter).lower() if isinstance(statement, n.For) else ""
+    return "loader" in text or "batches" in text
+
+
 class ByRole(LikelyValues):
     def bound(self, m: Machine, target: n.Expr, value: Value) -> Value:
         return _presumed(m, target, value)
@@ -308,7 +326,7 @@ class ByRole(LikelyValues):
         return weight_for(m, value) or held_for(m, value) or tensor_for(m, value, keeps=keeps)
 
     def has_several(self, m: Machine, ident: int) -> bool:
-        return has_several(m, ident)
+        return has_several(m, ident, m.notebook(Batches).tensors)
 
     def learns(self, m: Machine, value: Value) -> bool:
         tensor = m.tensor(value)
@@ -320,11 +338,14 @@ class ByRole(LikelyValues):
     def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
         if not note_part(m, value, item):
             note_loaded(m, item)
+            if _is_loader(m):
+                note_batch(m, None, [item])
 
     def unpacked(self, m: Machine, value: Value, items: Sequence[Value]) -> None:
         if isinstance(value, Unknown) and is_loaded(m, value.symbol):
             for item in items:
                 note_loaded(m, item)
+            note_batch(m, value, items)
         # Any of them may be any of what the call was passed.
         given = m.indexes.passed.get(value.symbol, ()) if isinstance(value, Unknown) else ()
         for item in items:

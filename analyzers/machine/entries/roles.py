@@ -33,6 +33,14 @@ def may_be_filled(program: Program, unresolved: Unresolved, find: Find, outside_
     )
 
 
+def fills_names(
+    program: Program, unresolved: Unresolved, find: Find, outside_kind: Callable[[str], str], module: str
+) -> bool:
+    """The same for what a module's top level did not know, apart from data."""
+    at_top = Unresolved({k: v for k, v in unresolved.names.items() if k == (module, None)}, unresolved.calls)
+    return may_be_filled(program, at_top, find, outside_kind)
+
+
 def loses_a_backward(events: Iterable[Event]) -> bool:
     """Whether some `backward()` has never met a graph that is known whole."""
     calls: dict[Loc, list[BackwardCall]] = {}

@@ -9,7 +9,7 @@ Only presumed runs note how their tensors are made, and nothing is asked before 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -24,6 +24,9 @@ from analyzers.ops.table import Row
 OF_DATA: frozenset[Shape] = frozenset((None,) * rank for rank in range(6))
 """What data may be, and anything else of which nobody knows how it was made: from a number to a batch of videos."""
 
+OF_BATCH = OF_DATA - {()}
+"""What a loader gives has a dimension for its items, even where an item is a number."""
+
 MOST_SHAPES = 16
 MOST_CASES = 100
 DEEPEST = 40
@@ -35,6 +38,8 @@ class Computed:
         """The operators that made the tensors of unknown rank."""
         self.known: dict[int, frozenset[Shape]] = {}
         """What was found out about them; an empty set if nothing was."""
+        self.batches: Container[int] = ()
+        """Tensors that are parts of a batch."""
 
 
 def note_computed(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> None:
@@ -45,8 +50,9 @@ def note_computed(m: Machine, row: Row, bound: dict[str, Value], result: Value) 
         m.notebook(Computed).by.setdefault(result.id, (row, bound))
 
 
-def has_several(m: Machine, ident: int) -> bool:
+def has_several(m: Machine, ident: int, batches: Container[int]) -> bool:
     """Whether a tensor has more than one element in each shape that it may have, if each unknown size is above one."""
+    m.notebook(Computed).batches = batches
     possible = _possible(m, ident, 0)
     several = bool(possible) and all(numel(shape) != 1 for shape in possible)
     if several:
@@ -59,7 +65,7 @@ def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
     if tensor.shape is not None:
         return frozenset([tensor.shape])
     if ident not in computed.by:
-        return OF_DATA
+        return OF_BATCH if ident in computed.batches else OF_DATA
     if ident not in computed.known:
         computed.known[ident] = frozenset()
         if depth < DEEPEST:

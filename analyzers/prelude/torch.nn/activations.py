@@ -188,7 +188,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def forward(self, input):
         return F.prelu(input, self.weight)

@@ -4,27 +4,16 @@ import torch.nn.functional as F
 from torch.nn import Parameter
 
 
-def _tuple(value, n):
-    """`n` sizes, from a number or as many; none of them is known if nobody knows which of the two it is."""
-    if autograd_machine.surely(isinstance(value, tuple)):
-        return value
-    return tuple(value) if autograd_machine.surely(isinstance(value, list)) else (value,) * n
-
-
 class _ConvNd(Module):
     def __init__(self, nd, transposed, in_channels, out_channels, kernel_size, stride, padding, dilation,
                  output_padding, groups, bias, padding_mode, dtype):
         super().__init__()
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = _tuple(kernel_size, nd)
-        self.stride = _tuple(stride, nd)
-        self.padding = padding if isinstance(padding, str) else _tuple(padding, nd)
-        self.dilation = _tuple(dilation, nd)
-        self.transposed = transposed
-        self.output_padding = _tuple(output_padding, nd)
-        self.groups = groups
-        self.padding_mode = padding_mode
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride = autograd_machine.sizes(kernel_size, nd), autograd_machine.sizes(stride, nd)
+        self.padding = padding if isinstance(padding, str) else autograd_machine.sizes(padding, nd)
+        self.dilation = autograd_machine.sizes(dilation, nd)
+        self.output_padding = autograd_machine.sizes(output_padding, nd)
+        self.transposed, self.padding_mode = transposed, padding_mode
         if transposed:
             shape = (in_channels, out_channels // groups, *self.kernel_size)
         else:
@@ -37,7 +26,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def _padded(self, input):
         """The input, extended with a padding mode that the convolution itself does not support."""

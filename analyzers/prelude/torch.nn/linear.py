@@ -25,16 +25,10 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
-
-
-def _reset(module):
-    for p in module._parameters.values():
-        if p is not None:
-            autograd_machine.write(p)
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -55,7 +49,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)

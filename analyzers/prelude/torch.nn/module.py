@@ -4,15 +4,8 @@ from torch.utils.hooks import RemovableHandle
 
 
 class Module:
-    """The tables come first: once they exist, the machine registers parameters, buffers and modules in them."""
-
     def __init__(self, *args, **kwargs):
-        self.training = True
-        self._buffers = {}
-        self._non_persistent_buffers_set = set()
-        self._hooked = False
-        self._parameters = {}
-        self._modules = {}
+        autograd_machine.begin(self)
 
     def __call__(self, *args, **kwargs):
         if autograd_machine.says_nothing(self._hooked):

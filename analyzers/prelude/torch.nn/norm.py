@@ -31,13 +31,11 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self):
-        for b in self._buffers.values():
-            if b is not None:
-                autograd_machine.write(b)
+        autograd_machine.initialise(self, "_buffers")
 
     def reset_parameters(self):
         self.reset_running_stats()
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
 
 class _BatchNorm(_NormBase):
@@ -143,7 +141,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -162,7 +160,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def forward(self, x):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -186,7 +184,7 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

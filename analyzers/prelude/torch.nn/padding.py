@@ -1,3 +1,4 @@
+import autograd_machine
 import torch
 import torch.nn.functional as F
 
@@ -5,7 +6,7 @@ import torch.nn.functional as F
 class _ConstantPadNd(Module):
     def __init__(self, padding, value, n):
         super().__init__()
-        self.padding = _tuple(padding, 2 * n)
+        self.padding = autograd_machine.sizes(padding, 2 * n)
         self.value = value
 
     def forward(self, input):
@@ -15,7 +16,7 @@ class _ConstantPadNd(Module):
 class _PadNd(Module):
     def __init__(self, padding, mode, n):
         super().__init__()
-        self.padding = _tuple(padding, 2 * n)
+        self.padding = autograd_machine.sizes(padding, 2 * n)
         self.mode = mode
 
     def forward(self, input):

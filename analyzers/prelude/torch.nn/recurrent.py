@@ -1,3 +1,4 @@
+import autograd_machine
 import torch
 from torch.nn import Parameter
 from torch.nn.utils.rnn import PackedSequence
@@ -50,7 +51,7 @@ class RNNBase(Module):
         pass
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
     def _start(self, input, batch, size):
         layers = self.num_layers * (2 if self.bidirectional else 1)
@@ -167,7 +168,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _reset(self)
+        autograd_machine.initialise(self, "_parameters")
 
 
 def _cell(module, operator, input, hx):

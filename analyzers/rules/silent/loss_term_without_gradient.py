@@ -146,13 +146,13 @@ def _cut_behind(term: Lineage) -> Lineage | None:
         if id(step) in seen or len(seen) > _NEAR:
             continue
         seen.add(id(step))
-        if step.attached or step.doubted or step.what == "?":
+        if step.attached or step.doubted:
             return None
         if step.cut is not None:
             cut = cut or (step if step.cut in _CUTS else None)
             continue
-        # Whatever a term is compared with, the result has no graph.
-        queue.extend(parent for parent in step.parents if parent.what != "?" or step.what not in _COMPARISONS)
+        # Whatever unknown data a term is compared with or made of, the result has no graph.
+        queue.extend(parent for parent in step.parents if parent.what != "?")
     return cut
 
 

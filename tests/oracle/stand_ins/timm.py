@@ -19,6 +19,9 @@ class Model(torch.nn.Module):
         out: torch.Tensor = self.head(self.norm(x)) * self.scale.exp()
         return out
 
+    def get_classifier(self) -> torch.nn.Module:
+        return self.head
+
 
 def create_model(name: str, pretrained: bool = False) -> Model:
     del name, pretrained
