@@ -111,28 +111,38 @@ def _may_be_module(m: Machine, value: Value) -> bool:
     return found.open or (isinstance(cls, ClassObj) and not cls.known)
 
 
-def parameters_of(m: Machine, optimizer: Value) -> list[int]:
-    """The tensors in an optimizer's parameter groups."""
-    items = [item for params in _groups(m, optimizer) for item in (*params.items, *_presumed_more(m, params))]
+def parameters_of(m: Machine, optimizer: Value, *, perhaps: bool = False) -> list[int]:
+    """The tensors in an optimizer's parameter groups; with `perhaps`, also those that may be in one."""
+    items = [item for params in _groups(m, optimizer) for item in _held(m, params, perhaps=perhaps)]
     tensors = (PORTS.likely.stand_in(m, item) or item for item in items)
     return [p.id for p in tensors if isinstance(p, Ref) and isinstance(m.obj(p), Tensor)]
 
 
-def _presumed_more(m: Machine, params: ListObj) -> tuple[Value, ...]:
-    """What stands for any number of tensors in a list: that there are some is presumed where values are."""
-    return (params.rest,) if m.config.presumes and params.rest is not None else ()
+def _held(m: Machine, params: ListObj, *, perhaps: bool) -> list[Value]:
+    """What a group holds. Where values are presumed there are some of what stands for any number of tensors."""
+    if not m.config.presumes:
+        return list(params.items)
+    items = params.items if params.rest is None else (*params.items, params.rest)
+    return [one for item in items for one in (_perhaps(m, item) if perhaps else (item,))]
 
 
-def all_known(m: Machine, optimizer: Value) -> bool:
-    """Whether an optimizer's parameter groups contain only known tensors."""
+def _perhaps(m: Machine, item: Value) -> list[Value]:
+    """The parameters of which something unknown may be any."""
+    found = [m.st.find(ident) for ident in item.reach] if isinstance(item, Unknown) and item.type is None else []
+    if found and isinstance(item, Unknown) and all(isinstance(one, Tensor) and one.parameter for one in found):
+        return [Ref(ident) for ident in item.reach]
+    return [item]
+
+
+def all_known(m: Machine, optimizer: Value, *, perhaps: bool = False) -> bool:
+    """Whether an optimizer's parameter groups contain only known tensors; with `perhaps`, or any of some."""
     found = m.obj(optimizer)
     groups = m.obj(found.attrs.get("param_groups", NONE)) if isinstance(found, Instance) else None
     if not isinstance(groups, ListObj) or groups.rest is not None:
         return False
     lists = _groups(m, optimizer)
     return len(lists) == len(groups.items) and all(
-        (params.rest is None or bool(_presumed_more(m, params)))
-        and all(isinstance(m.obj(p), Tensor) for p in (*params.items, *_presumed_more(m, params)))
+        (params.rest is None or m.config.presumes) and all(isinstance(m.obj(p), Tensor) for p in _held(m, params, perhaps=perhaps))
         for params in lists
     )
 

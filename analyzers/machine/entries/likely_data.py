@@ -20,6 +20,7 @@ from analyzers.machine.autograd.reachability import holds_graph, tensors_held
 from analyzers.machine.autograd.trainables import is_module, members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
+from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess, answers
@@ -39,11 +40,12 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     known = stand_in(m, value)
     if known is not None:
         return known
-    made = presumed_loss(m, value) if keeps and origin_of(value.symbol) in m.indexes.passed else value
+    is_open = keeps and origin_of(value.symbol) in m.indexes.passed and not _is_plain(value.symbol)
+    made = presumed_loss(m, value) if is_open else value
     if isinstance(made, Ref):
         m.presume("the input keeps the graph of what it is made of", of_data=True)
         return made
-    if holds_graph(m, value.reach):
+    if holds_graph(m, value.reach) and not _is_plain(value.symbol):
         return None
     m.presume("the input is data without a graph", of_data=True)
     return _stand(m, value, sure=keeps)
@@ -92,6 +94,13 @@ def _is_of(symbol: object, symbols: set[object]) -> bool:
     return symbol in symbols
 
 
+def _is_plain(symbol: object) -> bool:
+    """Whether this is `loss.data`, or an item of it."""
+    while isinstance(symbol, tuple) and symbol[-1] != "data":
+        symbol = symbol[0]
+    return isinstance(symbol, tuple)
+
+
 def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     flag = asked(m.st, value.symbol)
     if flag is not None:
@@ -122,7 +131,7 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     found = [m.st.find(ident) for ident in reach]
     if not found or not all(isinstance(one, Tensor | Array) for one in found):
         return None
-    if holds_graph(m, reach) or any(getattr(one, "parameter", False) for one in found):
+    if holds_graph(m, reach) or any(getattr(one, "parameter", False) for one in found) or _is_class(func):
         return None
     if not m.config.presumes:
         m.record.unresolved.data = True
@@ -137,6 +146,12 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     if len(memories) == 1:
         m.st.update(made.id, Tensor, lambda t: replace(t, perhaps_of=min(memories)))
     return made
+
+
+def _is_class(func: Value) -> bool:
+    """Whether what is called is a class of a library, by its name: nobody knows what its objects do with data."""
+    name = outside_name(func)
+    return name is not None and name.rpartition(".")[2][:1].isupper()
 
 
 def is_weight(symbol: object) -> bool:

@@ -58,7 +58,8 @@ def _look_at_call(m: Machine, node: n.Call, value: Ref) -> None:
         return
     here = m.loc_of(m.frame, node)
     trail = found.lineage
-    if trail.loc != here or not trail.parents:
+    # A function or a module of the program may be called for what else it does.
+    if trail.loc != here or not trail.parents or not (name == "detach" or f"Tensor.{name}_" in python_names()):
         return
     source = _source(trail, here)
     if source is None:

@@ -43,16 +43,17 @@ def look(m: Machine, optimizer: Ref) -> None:
     """Report what a step leaves out."""
     notebook = m.notebook(UntrainedParameters)
     notebook.looks += 1
-    if notebook.looks > MOST or not all_known(m, optimizer):
+    if notebook.looks > MOST or not all_known(m, optimizer, perhaps=True):
         return
-    trained = set(parameters_of(m, optimizer))
-    _note_unreached(m, optimizer, trained)
+    trained = set(parameters_of(m, optimizer, perhaps=True))
+    if all_known(m, optimizer):
+        _note_unreached(m, optimizer, trained)
     instances = m.st.made(Instance)
     modules = {ident: found for ident, found in instances if _is_module(found)}
     others = [Ref(ident) for ident, found in instances if "param_groups" in found.attrs]
-    if not all(all_known(m, other) for other in others):
+    if not all(all_known(m, other, perhaps=True) for other in others):
         return
-    held = {ident for other in others for ident in parameters_of(m, other)}
+    held = {ident for other in others for ident in parameters_of(m, other, perhaps=True)}
     held.update(alias for ident in tuple(held) for alias in tensor_at(m, ident).aliases)
     registered = {child for found in modules.values() for child in _members(m, found, "_modules")}
     _note_nowhere(m, optimizer, held)
