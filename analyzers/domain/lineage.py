@@ -98,7 +98,7 @@ def graph_trail(lineage: Lineage) -> list[Lineage]:
     seen: dict[Lineage, None] = {}
     queue = [lineage]
     for step in queue:
-        if step in seen or step.cut is not None or step.what in {"detach", "item", "tolist", "numpy"}:
+        if step in seen or step.cut is not None or step.what in {"data", "detach", "item", "tolist", "numpy"}:
             continue
         seen[step] = None
         if len(seen) >= NEAREST:

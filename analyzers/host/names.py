@@ -30,6 +30,21 @@ def habits(db: Database, path: str) -> tuple[frozenset[str], bool]:
     return frozenset(name for names, _ in found for name in names), any(freezes for _, freezes in found)
 
 
+_OTHER_FRAMEWORKS = frozenset(
+    {"jax", "jittor", "keras", "megengine", "mindspore", "mxnet", "oneflow", "paddle", "tensorflow", "tinygrad"}
+)
+
+
+@query(eager=2)
+def is_of_another_framework(db: Database, path: str) -> bool:
+    """Whether a file imports a framework that is not torch, and not torch: it may have a `backward()` of its own."""
+    nodes = [node for key in outline(db, path).importing for node in n.walk(chunk(db, path, key).body)]
+    names = [alias.name for node in nodes if isinstance(node, n.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, n.ImportFrom) and not node.level]
+    imported = {name.partition(".")[0] for name in names}
+    return "torch" not in imported and not imported.isdisjoint(_OTHER_FRAMEWORKS)
+
+
 @query(eager=2)
 def mentioned(db: Database, path: str, key: str) -> frozenset[str] | None:
     """The names in a statement of a module, among them all that it binds; None where it may bind any."""

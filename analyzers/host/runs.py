@@ -8,7 +8,7 @@ from functools import partial
 from analyzers.domain.values import Func
 from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
-from analyzers.host.names import captured, habits, worth_running
+from analyzers.host.names import captured, habits, is_of_another_framework, worth_running
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
 from analyzers.machine.core.program import Captured, ModuleRun, Release
@@ -174,6 +174,8 @@ def presumed_module_run(db: Database, path: str) -> ModuleRun:
 def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""
+    if is_of_another_framework(db, path):
+        return ()
     runs = [WHOLE] if _may_presume(db, module_run(db, path)) else []
     return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumptions)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from analyzers.domain import truth
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Edge, Node, Operand
 from analyzers.domain.values import NONE, TRUE, Const, Ref, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
@@ -106,7 +106,7 @@ def opaque_gradient(m: Machine, node: Node, grads: Sequence[Value], operand: Ope
         if saved.tensor is not None and m.st.find(saved.tensor) is not None:
             sources.append(saved.tensor)
     requires = truth.any_of(refreshed(m, i).requires_grad for i in sources)
-    cut = "no-grad" if m.st.grad is False else None
+    cut: Cut | None = "no-grad" if m.st.grad is False else None
     behind = tuple(one for i in sources if (one := tensor_at(m, i).lineage) is not None)
     grad = m.new_tensor(operand.shape, operand.dtype, lineage=Lineage("grad", m.here(), behind, cut, m.via()))
     made = tensor_at(m, grad.id)

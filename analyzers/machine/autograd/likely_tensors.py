@@ -12,7 +12,7 @@ from analyzers.machine.autograd.graph import edge_to
 from analyzers.machine.autograd.trainables import weights
 from analyzers.machine.core.machine import Machine
 
-GUESS = "data"
+GUESS = "guess"
 """The first step in the trail of a tensor of which nothing says that it has no graph."""
 
 

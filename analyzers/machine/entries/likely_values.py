@@ -9,6 +9,7 @@ tensors. Everything that such a run finds is possible, never certain, and none o
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,6 +38,7 @@ from analyzers.machine.entries.likely_data import (
     made_of_data,
     note_batch,
     note_loaded,
+    plain,
     stand_in,
     tensor_for,
     unfreeze,
@@ -58,14 +60,18 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
         return value
     name = dotted(target)
     is_open = m.config.presumes and bool(name) and _is_undecided_model(m, value)
-    if not says_nothing(value) and not is_open and not (name and _is_of_itself(m, name, value)):
+    is_open = is_open or bool(name and (_is_of_itself(m, name, value) or _is_counted(m, name, value)))
+    if not says_nothing(value) and not is_open:
         return value
     if not m.config.presumes:
         if name:
             m.record.unresolved.note(m.frame.module, of_self(m, m.frame.func, m.frame.env), name)
         return value
+    if name and _is_counted(m, name, value):
+        m.presume(f"`{name}` counts or marks, and has no graph", of_data=True)
+        return plain(m)
     role = roles_of(m, m.frame).get(name) if name else None
-    if is_open:
+    if _is_undecided_model(m, value):
         if role is Role.MODEL:
             m.presume(f"`{name}` is a model that learns")
             set_trained(m, value, True)
@@ -75,6 +81,17 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     if role is None:
         return value
     return _stand_in(m, name, role, value, m.here(), parts_of(m, m.frame.module, m.frame.func, name, m.frame.env))
+
+
+_COUNTS = re.compile(r"(?:\w+_)?(?:counts?|idx|idxs|ids?|index|indices|len|lens|lengths?|masks?|nums?|sizes?)\d*")
+
+
+def _is_counted(m: Machine, name: str, value: Value) -> bool:
+    """Whether this is what a model returns beside its output that holds integers, by its name: `out, lengths = net(x)`."""
+    statement, tensor = m.frame.statement, m.tensor(value) if m.config.presumes else None
+    if tensor is None or tensor.shape is not None or tensor.is_leaf is not False or not _COUNTS.fullmatch(name):
+        return False
+    return isinstance(statement, n.Assign) and isinstance(statement.targets[0], n.TupleExpr)
 
 
 def _is_undecided_model(m: Machine, value: Value) -> bool:
