@@ -142,7 +142,8 @@ def all_known(m: Machine, optimizer: Value, *, perhaps: bool = False) -> bool:
         return False
     lists = _groups(m, optimizer)
     return len(lists) == len(groups.items) and all(
-        (params.rest is None or m.config.presumes) and all(isinstance(m.obj(p), Tensor) for p in _held(m, params, perhaps=perhaps))
+        (params.rest is None or m.config.presumes)
+        and all(isinstance(m.obj(p), Tensor) for p in _held(m, params, perhaps=perhaps))
         for params in lists
     )
 

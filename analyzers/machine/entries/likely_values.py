@@ -87,7 +87,7 @@ _COUNTS = re.compile(r"(?:\w+_)?(?:counts?|idx|idxs|ids?|index|indices|len|lens|
 
 
 def _is_counted(m: Machine, name: str, value: Value) -> bool:
-    """Whether this is what a model returns beside its output that holds integers, by its name: `out, lengths = net(x)`."""
+    """Whether this is what a model returns beside its output that holds integers, by its name: `out, ids = net(x)`."""
     statement, tensor = m.frame.statement, m.tensor(value) if m.config.presumes else None
     if tensor is None or tensor.shape is not None or tensor.is_leaf is not False or not _COUNTS.fullmatch(name):
         return False
@@ -156,7 +156,7 @@ def _stand_in(
 ) -> Value:
     held = _passed_on(m, role, value)
     if held is not None:
-        return held
+        return _around(m, held, value, parts) if role in _MODELS and _is_of_a_class(m) else held
     whole = whole_of(m, value) if role in _MODELS else ()
     if len(whole) > 1:
         return value
@@ -180,6 +180,26 @@ def _stand_in(
     if isinstance(loss, Ref):
         m.presume(f"`{name}` is a loss with a graph", loc)
     return loss
+
+
+def _is_of_a_class(m: Machine) -> bool:
+    """Whether the value at hand was made by a class, by its name: `model = Siamese(body)`."""
+    statement = m.frame.statement
+    call = statement.value if isinstance(statement, n.Assign) else None
+    while isinstance(call, n.Call) and isinstance(call.func, n.Attribute) and isinstance(call.func.value, n.Call):
+        call = call.func.value
+    name = dotted(call.func).rpartition(".")[2] if isinstance(call, n.Call) else ""
+    return name[:1].isupper() and not name.isupper()
+
+
+def _around(m: Machine, held: Ref, value: Value, parts: Sequence[str]) -> Value:
+    """A model around another may have weights of its own, that learn or do not."""
+    made = make_model(m, parts)
+    set_trained(m, made, None)
+    add_part(m, made, held)
+    if isinstance(value, Unknown) and value.symbol is not None and isinstance(made, Ref):
+        m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
+    return made
 
 
 def _passed_on(m: Machine, role: Role, value: Value) -> Ref | None:

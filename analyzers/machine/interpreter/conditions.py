@@ -146,6 +146,19 @@ def _is_of_a_name(m: Machine, s: n.If) -> bool:
     return any(known_start(m.env(env).vars[name]) for name, env in held if env is not None and name in m.env(env).vars)
 
 
+def _is_left_at_once(m: Machine, s: n.If) -> bool:
+    """Whether a function returns at once for one number that it may be passed: `if task == 1: return x`."""
+    func = m.frame.func.node if m.frame.func is not None else None
+    match s:
+        case n.If(
+            test=n.Compare(left=n.Name(id=name), ops=("==",), comparators=(n.Constant(value=int()),)),
+            body=(n.Return(),),
+        ):
+            given = (*func.args.posonly, *func.args.args, *func.args.kwonly) if func is not None else ()
+            return any(parameter.name == name for parameter in given)
+    return False
+
+
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
     before = m.extent.told_apart
@@ -157,6 +170,9 @@ def _if(m: Machine, s: n.If, state: State) -> Flow:
     if is_last and not m.frame.library:
         for left in no:
             left.taken = left.taken.set(m.loc_of(m.frame, s), UNLIKELY)
+    if yes and no and not m.frame.library and _is_left_at_once(m, s):
+        for case in yes:
+            case.taken = case.taken.set(m.loc_of(m.frame, s), UNLIKELY)
     # Statements in a branch are visits of their own; the `if` itself has already completed by then.
     for branch, states in ((s.body, yes), (s.orelse, no)):
         if states:

@@ -63,10 +63,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import BLURRED, Lineage, Loc, Round
+from analyzers.domain.objects import Node
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.pieces import add_argument
 from analyzers.drafting.places.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
+from analyzers.drafting.places.settings import hangs_on_settings
 from analyzers.drafting.places.tree import at, between, node_at
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.causes import Freed, Raised
@@ -76,7 +78,7 @@ from analyzers.syntax import nodes as n
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(Freed):
-        if not across_iterations(event, cause):
+        if not across_iterations(event, cause) and not is_left_over(facts, event, cause):
             yield _draft(facts, event, cause)
 
 
@@ -85,6 +87,23 @@ def across_iterations(event: Raised, cause: Freed) -> bool:
     now = event.site.iterations
     older = cause.node.epoch[: len(now)] != now
     return bool(now) and older and (now[-1][1] != 0 or cause.node.freed_at == event.site.loc)
+
+
+def is_carried(node: Node, now: tuple[Round, ...]) -> bool:
+    """Whether it was made in an earlier iteration of a loop that is still running."""
+    apart = next((pair for pair in zip(node.epoch, now, strict=False) if pair[0] != pair[1]), None)
+    return apart is not None and apart[0][0] == apart[1][0]
+
+
+def is_left_over(facts: Facts, event: Raised, cause: Freed) -> bool:
+    """Whether the freed node is of an earlier round, since no setting asked for a new one in this round: nor did any
+    in the round before."""
+    node, now = cause.node, event.site.iterations
+    # A blurred round stands for any two that follow one another.
+    if node.loc is None or not (is_carried(node, now) or (now and now[-1][1] >= BLURRED)):
+        return False
+    places = (event.site.loc, *event.site.via)
+    return any(hangs_on_settings(facts, node.loc, node.via, place, event.taken) for place in places)
 
 
 def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:

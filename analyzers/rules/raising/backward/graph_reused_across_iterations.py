@@ -90,8 +90,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc, Round
-from analyzers.domain.objects import Node
+from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.carrying import detach_carried
 from analyzers.drafting.edits.collecting import collected, empty_after
@@ -100,20 +99,20 @@ from analyzers.drafting.places.tree import at, node_at
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.causes import Freed, Raised
 from analyzers.machine.core.events import StepCall
-from analyzers.rules.raising.backward.backward_twice import across_iterations, keep_graph
+from analyzers.rules.raising.backward.backward_twice import across_iterations, is_carried, is_left_over, keep_graph
 from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(Freed):
-        if across_iterations(event, cause):
+        if across_iterations(event, cause) and not is_left_over(facts, event, cause):
             yield _draft(facts, event, cause)
 
 
 def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     node = cause.node
     loc = node.loc or event.site.loc
-    carried = _is_carried(node, event.site.iterations)
+    carried = is_carried(node, event.site.iterations)
     related: list[Note] = callers(node.via)
     related.append((event.site.loc, "each iteration's backward goes through it"))
     if node.freed_at is not None:
@@ -141,12 +140,6 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     if not facts.of(StepCall):
         fixes += tuple(keep_graph(facts, cause))
     return Draft(loc, message, event, related=notes, fixes=fixes)
-
-
-def _is_carried(node: Node, now: tuple[Round, ...]) -> bool:
-    """Whether it was made in an earlier iteration of a loop that is still running."""
-    apart = next((pair for pair in zip(node.epoch, now, strict=False) if pair[0] != pair[1]), None)
-    return apart is not None and apart[0][0] == apart[1][0]
 
 
 def _kept(facts: Facts, loc: Loc) -> Iterator[Note]:
