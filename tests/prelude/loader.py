@@ -271,6 +271,7 @@ def stub(world):
     machine.named_buffers = lambda module: members(module, "_buffers")
     machine.write = write
     machine.initialise = lambda module, table: [write(t) for t in getattr(module, table).values() if t is not None]
+    machine.alike = lambda state_dict: state_dict
     machine.begin = begin
     machine.sizes = lambda value, n: tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
     machine.keep = lambda *tensors: [(t, t._version) for t in tensors]

@@ -182,6 +182,10 @@ def _stand_in(
     return loss
 
 
+_PARALLEL = frozenset({"DDP", "DP", "FSDP"})
+"""What programs call classes that run a model on several devices, and have no weights of their own."""
+
+
 def _is_of_a_class(m: Machine) -> bool:
     """Whether the value at hand was made by a class, by its name: `model = Siamese(body)`."""
     statement = m.frame.statement
@@ -189,7 +193,7 @@ def _is_of_a_class(m: Machine) -> bool:
     while isinstance(call, n.Call) and isinstance(call.func, n.Attribute) and isinstance(call.func.value, n.Call):
         call = call.func.value
     name = dotted(call.func).rpartition(".")[2] if isinstance(call, n.Call) else ""
-    return name[:1].isupper() and not name.isupper()
+    return name[:1].isupper() and name not in _PARALLEL
 
 
 def _around(m: Machine, held: Ref, value: Value, parts: Sequence[str]) -> Value:

@@ -220,6 +220,7 @@ class Module:
                     if p is not None:
                         module._parameters[name] = torch.nn.Parameter(torch.empty_like(p), p.requires_grad)
         else:
+            state_dict = autograd_machine.alike(state_dict)
             if autograd_machine.surely(isinstance(state_dict, dict)):
                 for name, p in autograd_machine.named_parameters(self):
                     if name in state_dict:

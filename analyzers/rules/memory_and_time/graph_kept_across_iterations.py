@@ -87,7 +87,7 @@ from analyzers.drafting.places.cuts import attached
 from analyzers.drafting.places.tree import path_to, statement_at
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.causes import Freed, Raised
-from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
+from analyzers.machine.core.events import BackwardCall, GraphGrew, GraphUnused, GraphUsed, ListEmptied
 from analyzers.syntax import nodes as n
 
 
@@ -96,6 +96,8 @@ def check(facts: Facts) -> Iterator[Draft]:
     raised = {e.site.loc for e in facts.of(Raised)}
     seen: set[Loc] = set()
     carried = {cause.node.loc for _, cause in facts.raised(Freed)}
+    unused = {e.site.loc for e in facts.of(GraphUnused)} - {e.site.loc for e in facts.of(GraphUsed)}
+    unused = unused if facts.saw_the_end and calls else set()
     emptied = {(event.holder, loop) for event in facts.of(ListEmptied) for loop, _ in event.site.iterations}
     for event in facts.of(GraphGrew):
         loc = event.site.loc
@@ -114,7 +116,8 @@ def check(facts: Facts) -> Iterator[Draft]:
             done = walked if event.how == "accumulated" else None
         if done is None and event.how == "appended":
             done = _walked(facts, event)
-        if event.how == "appended" and done is None and not event.done:
+        is_for_nothing = any(step.loc in unused for step in graph_trail(event.lineage))
+        if event.how == "appended" and done is None and not event.done and not is_for_nothing:
             continue
         if any(s.loc in carried for s in graph_trail(event.lineage)):
             continue
