@@ -3,11 +3,11 @@ import torch
 
 
 class GradScaler:
-    """A scaler for an unavailable device is disabled and does nothing; one for the CPU works."""
+    """A scaler for an unavailable device is disabled and does nothing; the one for the CPU works."""
 
     def __init__(self, device="cuda", init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
                  enabled=True):
-        self._enabled = enabled and device == "cpu"
+        self._enabled = enabled and (device == "cpu" or autograd_machine.presumes("there is a GPU"))
         self._scale = None
         self._stages = {}
         self._checked = {}
