@@ -243,6 +243,9 @@ def stub(world):
         module.__dict__.update(training=True, _hooked=False, _non_persistent_buffers_set=set())
         module.__dict__.update(_buffers={}, _parameters={}, _modules={})
 
+    def refuse(message):
+        raise RuntimeError(message)
+
     def raise_if(changed):
         if changed:
             raise RuntimeError("one of the variables needed for gradient computation has been modified")
@@ -273,6 +276,7 @@ def stub(world):
     machine.initialise = lambda module, table: [write(t) for t in getattr(module, table).values() if t is not None]
     machine.alike = lambda state_dict: state_dict
     machine.begin = begin
+    machine.refuse = refuse
     machine.sizes = lambda value, n: tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
     machine.keep = lambda *tensors: [(t, t._version) for t in tensors]
     machine.kept = lambda kept: [raise_if(t._version != version) for t, version in kept]

@@ -38,10 +38,10 @@ class GradScaler:
             return
         self._check_scaled("unscale_")
         stage = self._stages.get(optimizer)
-        if stage == "unscaled":
-            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == "stepped":
-            raise RuntimeError("unscale_() is being called after step().")
+        if autograd_machine.surely(stage == "unscaled"):
+            autograd_machine.refuse("unscale_() has already been called on this optimizer since the last update().")
+        if autograd_machine.surely(stage == "stepped"):
+            autograd_machine.refuse("unscale_() is being called after step().")
         found = False
         with torch.no_grad():
             for group in optimizer.param_groups:
@@ -60,8 +60,8 @@ class GradScaler:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         self._check_scaled("step")
         stage = self._stages.get(optimizer)
-        if stage == "stepped":
-            raise RuntimeError("step() has already been called since the last update().")
+        if autograd_machine.surely(stage == "stepped"):
+            autograd_machine.refuse("step() has already been called since the last update().")
         if stage is None:
             self.unscale_(optimizer)
         if not self._checked[optimizer]:

@@ -23,7 +23,7 @@ from analyzers.machine.autograd.views import check_usable, whole_view
 from analyzers.machine.autograd.writes import check_write, rebase
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
-from analyzers.machine.core.causes import NoGraph
+from analyzers.machine.core.causes import NoGraph, Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import library_caller, subject_name
 from analyzers.machine.core.ports import PORTS
@@ -31,6 +31,14 @@ from analyzers.machine.core.registries import answers
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.operators.devices import is_device
 from analyzers.machine.operators.opaque import opaque_result
+
+
+@answers("autograd_machine.refuse")
+def _refuse(m: Machine, args: Args) -> Value:
+    """Raise what torch raises where the order of calls is wrong: that is told even where only one way leads there."""
+    message = args.get(0, "message")
+    assert isinstance(message, Const)
+    raise m.throw("RuntimeError", str(message.value), Plain("order-of-calls"))
 
 
 @answers("autograd_machine.write")
