@@ -7,11 +7,13 @@ may have one, as the call may be a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.stand_ins import asked
 from analyzers.domain.values import FALSE, TRUE, Ref, Unknown, Value
@@ -26,6 +28,8 @@ from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess, answers
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
+from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import dotted
 
 
 def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
@@ -137,6 +141,9 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
         m.record.unresolved.data = True
         return None
     m.presume("what is computed from data are data", of_data=True)
+    trails = tuple(one.lineage for one in found if isinstance(one, Tensor) and one.lineage is not None)
+    if isinstance(func, Unknown) and _is_criterion(m) and _are_cut(trails):
+        return m.new_tensor(None, "float32", lineage=m.trail("?", trails))
     made = plain(m, what=GUESS) if isinstance(func, Unknown) else plain(m)
     memories = {
         ident if one.base is None else one.base
@@ -146,6 +153,20 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     if len(memories) == 1:
         m.st.update(made.id, Tensor, lambda t: replace(t, perhaps_of=min(memories)))
     return made
+
+
+_CRITERION = re.compile(r"(?i)\w*(?:loss|crit|dice|entropy)\w*")
+
+
+def _is_criterion(m: Machine) -> bool:
+    """Whether what is called compares what it is passed, by its name, and has no weights."""
+    call = m.frame.node
+    return isinstance(call, n.Call) and bool(_CRITERION.fullmatch(dotted(call.func).rpartition(".")[2]))
+
+
+def _are_cut(trails: Sequence[Lineage], limit: int = 200) -> bool:
+    """Whether something that had a graph is behind data that have none."""
+    return any(step.cut is not None for trail in trails for step in trail.walk(limit))
 
 
 def _is_class(func: Value) -> bool:

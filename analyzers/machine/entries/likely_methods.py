@@ -60,6 +60,14 @@ def model_with(m: Machine, symbol: object) -> int | None:
     return taken.get(symbol)
 
 
+_KEEPING = (
+    "compile", "disable_", "enable_input", "enable_model", "enable_sequential", "enable_slicing", "enable_tiling",
+    "enable_xformers", "eval", "get_", "gradient_checkpointing", "num_", "print", "push", "resize_", "save", "set_attn",
+    "set_gradient", "set_grad_ch", "tie_",
+)  # fmt: skip
+"""How methods of libraries' models begin that change neither which parameters there are nor which of them learn."""
+
+
 def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     """What a method returns that nobody knows, if it computes as the model does: `vae.encode(x)`. So does what a method
     returns that is asked for a part, `model.get_input_embeddings()`, when it is called; and whatever a frozen model
@@ -87,7 +95,7 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
         part = Unknown(None, asked, m.trail("?", m.parents([func])), func.reach)
         taken[asked] = owner
         return part
-    if not name.startswith(("save", "print", "push", "get_", "num_")) and (_is_for_effect(m) or not args.pos):
+    if not name.startswith(_KEEPING) and (_is_for_effect(m) or not args.pos):
         unfreeze(m, Ref(owner))
     return None
 
