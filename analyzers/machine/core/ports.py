@@ -57,8 +57,8 @@ class LikelyValues:
         """The tensor that an unknown value most likely is, where used as one; with `keeps`, it may have a graph."""
         return None
 
-    def loaded(self, m: Machine, item: Unknown) -> None:
-        """An item comes from something that nobody knows."""
+    def loaded(self, m: Machine, item: Unknown, made_of: Sequence[Value]) -> None:
+        """An item comes from something that nobody knows, and is one of these."""
 
     def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
         """An item comes from the iteration over a value."""

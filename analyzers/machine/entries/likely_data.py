@@ -76,7 +76,13 @@ class Batches:
 
     def __init__(self) -> None:
         self.symbols: set[object] = set()
+        self.listings: set[object] = set()
+        """The parts of a batch one by one: `batch.values()`."""
         self.tensors: set[int] = set()
+
+
+def is_batch(m: Machine, symbol: object) -> bool:
+    return _is_of(symbol, m.notebook(Batches).symbols)
 
 
 def note_batch(m: Machine, whole: Unknown | None, parts: Iterable[Value]) -> None:

@@ -8,7 +8,15 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.entries.likely_data import is_loaded, note_loaded, tensor_for, unfreeze
+from analyzers.machine.entries.likely_data import (
+    Batches,
+    is_batch,
+    is_loaded,
+    note_batch,
+    note_loaded,
+    tensor_for,
+    unfreeze,
+)
 from analyzers.machine.entries.likely_models import replace_head, stands_in
 from analyzers.machine.objects.attributes import call_method
 from analyzers.syntax import nodes as n
@@ -21,6 +29,10 @@ def of_batch(m: Machine, func: Unknown, args: Args) -> Value | None:
         return None
     part = Unknown(None, m.fresh(), m.trail("?", m.parents([func])), func.reach)
     note_loaded(m, part)
+    if func.symbol[-1] in {"get", "pop"}:
+        note_batch(m, Unknown(None, func.symbol), [part])
+    if func.symbol[-1] in {"items", "values"} and is_batch(m, func.symbol):
+        m.notebook(Batches).listings.add(part.symbol)
     return part
 
 

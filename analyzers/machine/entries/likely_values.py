@@ -49,7 +49,7 @@ from analyzers.machine.entries.likely_models import add_part, make_model, set_tr
 from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
 from analyzers.machine.entries.roles import of_self, parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
-from analyzers.machine.operators.possible_shapes import has_several
+from analyzers.machine.operators.possible_shapes import has_a_dimension, has_several
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, dotted, same_part
 
@@ -373,13 +373,16 @@ class ByRole(LikelyValues):
         tensor = m.tensor(value)
         return _is_model(m, value) if tensor is None else tensor.requires_grad is True and tensor.is_leaf is True
 
-    def loaded(self, m: Machine, item: Unknown) -> None:
+    def loaded(self, m: Machine, item: Unknown, made_of: Sequence[Value]) -> None:
         note_loaded(m, item)
+        batches = m.notebook(Batches).tensors
+        if all(isinstance(one, Ref) and has_a_dimension(m, one.id, batches) for one in made_of):
+            note_batch(m, None, [item])
 
     def iterated(self, m: Machine, value: Unknown, item: Unknown) -> None:
         if not note_part(m, value, item):
             note_loaded(m, item)
-            if _is_loader(m):
+            if _is_loader(m) or value.symbol in m.notebook(Batches).listings:
                 note_batch(m, None, [item])
 
     def unpacked(self, m: Machine, value: Value, items: Sequence[Value]) -> None:

@@ -202,7 +202,7 @@ def dict_comp(m: Machine, node: n.DictComp) -> Value:
     of_data = bool(others) and all(_is_data(m, value) for value in others)
     if m.config.presumes and loose and of_data and not any(map(is_exact_key, items)):
         rest = Unknown(None, m.fresh(), m.trail("?", m.parents(others)), reach_of(*others))
-        PORTS.likely.loaded(m, rest)
+        PORTS.likely.loaded(m, rest, others)
         items = {}
     return m.new(DictObj(Map(items), tuple(items), rest))
 

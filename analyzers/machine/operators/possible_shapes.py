@@ -60,6 +60,13 @@ def has_several(m: Machine, ident: int, batches: Container[int]) -> bool:
     return several
 
 
+def has_a_dimension(m: Machine, ident: int, batches: Container[int]) -> bool:
+    """Whether a tensor is no plain number in any shape that it may have."""
+    m.notebook(Computed).batches = batches
+    possible = _possible(m, ident, 0)
+    return bool(possible) and () not in possible
+
+
 def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
     tensor, computed = tensor_at(m, ident), m.notebook(Computed)
     if tensor.shape is not None:
