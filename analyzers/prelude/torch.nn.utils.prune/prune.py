@@ -1,5 +1,4 @@
 import torch
-from torch import nn
 
 
 def _masked(module, name):
@@ -8,7 +7,7 @@ def _masked(module, name):
         return module
     weight = getattr(module, name)
     delattr(module, name)
-    module.register_parameter(name + "_orig", nn.Parameter(weight.data))
+    module.register_parameter(name + "_orig", weight)
     module.register_buffer(name + "_mask", torch.ones_like(weight))
 
     def recompute(module, args):

@@ -87,6 +87,15 @@ rows = torch.as_tensor(same(torch.ones(4, 3)))
 rows[0].copy_(rows[1])
 rows[:-1].detach().copy_(rows[1:].detach().clone())
 ```
+What is converted where there is something to convert: of weights in half precision this is a copy.
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+for p in net.parameters():
+    full = p.data.float()
+    full.add_(full, alpha=-0.01)
+    p.data.copy_(full)
+```
 """
 
 from __future__ import annotations
@@ -95,17 +104,19 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.places.tree import at, statement_at
+from analyzers.drafting.places.tree import at, statement_at, walk
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.events import CopiedOntoItself
 from analyzers.syntax import nodes as n
+
+_CONVERSIONS = frozenset({"bfloat16", "contiguous", "cpu", "cuda", "double", "float", "half", "to", "type", "type_as"})
 
 
 def check(facts: Facts) -> Iterator[Draft]:
     seen: set[Loc] = set()
     for event in facts.of(CopiedOntoItself):
         loc = event.site.loc
-        if loc in seen:
+        if loc in seen or (event.made is not None and _is_converted(facts, event.made.loc)):
             continue
         seen.add(loc)
         loads = event.what == "load_state_dict"
@@ -115,6 +126,16 @@ def check(facts: Facts) -> Iterator[Draft]:
         fixes = tuple(_clone(facts, made.loc)) if made is not None and made.loc is not None else ()
         related = told(notes, callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes)
+
+
+def _is_converted(facts: Facts, loc: Loc | None) -> bool:
+    """Whether what was kept went through a conversion, which copies where there is something to convert:
+    `p.data.float()`."""
+    statement = statement_at(facts, loc) if loc is not None else None
+    return statement is not None and any(
+        isinstance(node, n.Call) and isinstance(node.func, n.Attribute) and node.func.attr in _CONVERSIONS
+        for node in walk(statement)
+    )  # fmt: skip
 
 
 def _clone(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
