@@ -17,7 +17,7 @@ from dataclasses import replace
 from immutables import Map
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import BESIDE, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import presumed_loss
@@ -89,7 +89,9 @@ _COUNTS = re.compile(r"(?:\w+_)?(?:counts?|idx|idxs|ids?|index|indices|len|lens|
 def _is_counted(m: Machine, name: str, value: Value) -> bool:
     """Whether this is what a model returns beside its output that holds integers, by its name: `out, ids = net(x)`."""
     statement, tensor = m.frame.statement, m.tensor(value) if m.config.presumes else None
-    if tensor is None or tensor.shape is not None or tensor.is_leaf is not False or not _COUNTS.fullmatch(name):
+    if tensor is None or tensor.lineage is None or tensor.is_leaf is not False or not _COUNTS.fullmatch(name):
+        return False
+    if tensor.lineage.what != BESIDE:
         return False
     return isinstance(statement, n.Assign) and isinstance(statement.targets[0], n.TupleExpr)
 
