@@ -15,7 +15,7 @@ from analyzers.domain.values import Ref
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.events import CopiedOntoItself
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import Loaded, WrittenFrom, hears
+from analyzers.machine.core.signals import Loaded, OptimizerDid, WrittenFrom, hears
 from analyzers.syntax import nodes as n
 
 
@@ -46,6 +46,19 @@ def _written(m: Machine, signal: WrittenFrom) -> None:
         m.note(CopiedOntoItself(site, signal.what, _made(m, signal.target, signal.source)))
 
 
+@dataclass(slots=True)
+class Trained:
+    """The last object that was there at the last step of an optimizer."""
+
+    last: int = -1
+
+
+@hears(OptimizerDid)
+def _stepped(m: Machine, signal: OptimizerDid) -> None:
+    if signal.what == "note_step":
+        m.notebook(Trained).last = m.ids.last
+
+
 @hears(Loaded)
 def _loaded(m: Machine, signal: Loaded) -> None:
     target, source = m.tensor(signal.target), m.tensor(signal.source)
@@ -53,6 +66,8 @@ def _loaded(m: Machine, signal: Loaded) -> None:
         return
     assert isinstance(signal.target, Ref)
     assert isinstance(signal.source, Ref)
+    if m.notebook(Trained).last < signal.source.id:
+        return  # nothing was trained since, and what is loaded was to be there
     m.note(CopiedOntoItself(m.site(), "load_state_dict", _made(m, signal.target.id, signal.source.id)))
 
 

@@ -87,6 +87,19 @@ rows = torch.as_tensor(same(torch.ones(4, 3)))
 rows[0].copy_(rows[1])
 rows[:-1].detach().copy_(rows[1:].detach().clone())
 ```
+Weights that are handed on, and were to be there, as nothing was trained since.
+```python
+import torch
+nets = [torch.nn.Linear(3, 1) for _ in range(2)]
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+weights = nets[0].state_dict()
+for net, optimizer in zip(nets, optimizers):
+    net.load_state_dict(weights)
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+    weights = net.state_dict()
+```
 What is converted where there is something to convert: of weights in half precision this is a copy.
 ```python
 import torch
