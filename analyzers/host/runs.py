@@ -148,14 +148,11 @@ def presumed_before(db: Database, path: str) -> ModuleRun:
 def presumed_function(db: Database, path: str, index: int) -> tuple[ModuleRun, Func]:
     """A function of a file as it is run on presumed values, and the run before it."""
     func = module_run(db, path).functions[index]
+    place = func.module, func.chunk, func.qualname
     before = presumed_before(db, path)
-    same = (each for each in before.functions if (each.module, each.chunk, each.qualname) == place_of(func))
+    same = (each for each in before.functions if (each.module, each.chunk, each.qualname) == place)
     found = next(same, None)
     return (module_run(db, path), func) if found is None else (before, found)
-
-
-def place_of(func: Func) -> tuple[str, str, str]:
-    return func.module, func.chunk, func.qualname
 
 
 @query(capacity=KEPT_FUNCTIONS, remembers=FORMER_FUNCTIONS)

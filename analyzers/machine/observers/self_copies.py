@@ -15,7 +15,7 @@ from analyzers.domain.values import Ref
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.events import CopiedOntoItself
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import Loaded, OptimizerDid, WrittenFrom, hears
+from analyzers.machine.core.signals import Loaded, Written, WrittenFrom, hears
 from analyzers.syntax import nodes as n
 
 
@@ -46,17 +46,16 @@ def _written(m: Machine, signal: WrittenFrom) -> None:
         m.note(CopiedOntoItself(site, signal.what, _made(m, signal.target, signal.source)))
 
 
-@dataclass(slots=True)
-class Trained:
-    """The last object that was there at the last step of an optimizer."""
+class LastWrites:
+    """By memory, the last object that was there when it was written."""
 
-    last: int = -1
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
 
 
-@hears(OptimizerDid)
-def _stepped(m: Machine, signal: OptimizerDid) -> None:
-    if signal.what == "note_step":
-        m.notebook(Trained).last = m.ids.last
+@hears(Written)
+def _changed(m: Machine, signal: Written) -> None:
+    m.notebook(LastWrites).of[signal.storage] = m.ids.last
 
 
 @hears(Loaded)
@@ -66,8 +65,8 @@ def _loaded(m: Machine, signal: Loaded) -> None:
         return
     assert isinstance(signal.target, Ref)
     assert isinstance(signal.source, Ref)
-    if m.notebook(Trained).last < signal.source.id:
-        return  # nothing was trained since, and what is loaded was to be there
+    if m.notebook(LastWrites).of.get(source.storage, -1) < signal.source.id:
+        return  # nothing changed since it was kept, and what is loaded was to be there
     m.note(CopiedOntoItself(m.site(), "load_state_dict", _made(m, signal.target.id, signal.source.id)))
 
 

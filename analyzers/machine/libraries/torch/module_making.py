@@ -34,11 +34,12 @@ def _sizes(m: Machine, args: Args) -> Value:
     """`n` sizes, from a number or as many; none of them is known if nobody knows which of the two it is."""
     value, count = args.get(0, "value"), args.get(1, "n")
     found = m.obj(value)
-    if isinstance(value, Tup) or (isinstance(value, Unknown) and value.type == "tuple"):
+    kind = value.type if isinstance(value, Unknown) else ""
+    if isinstance(value, Tup) or kind in {"tuple", "torch.Size"}:
         return value
-    if isinstance(found, ListObj):
-        return Tup(found.items) if found.rest is None else Unknown("tuple")
-    if isinstance(value, Unknown) and value.type is None:
+    if isinstance(found, ListObj) or kind == "list":
+        return Tup(found.items) if isinstance(found, ListObj) and found.rest is None else Unknown("tuple")
+    if kind is None:
         m.record.imprecisions += 1
     assert isinstance(count, Const) and isinstance(count.value, int)
     return Tup((value,) * count.value)
