@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from analyzers.domain.join import join_shapes
-from analyzers.domain.lineage import is_blurred
+from analyzers.domain.lineage import Loc, is_blurred
 from analyzers.domain.objects import VERSION_BASE, Counter, Shape, Tensor
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
@@ -267,17 +267,25 @@ def _joined(a: Facts, b: Facts) -> tuple[Facts, list[str]]:
     return joined, differing
 
 
-def record_module(program: Program, path: str, *, presume: bool = False) -> Recording:
+def record_module(
+    program: Program, path: str, *, presume: bool = False, attached: frozenset[Loc] = frozenset()
+) -> Recording:
     """Run a file as a script, with a recorder."""
     recorder = Recorder(path)
-    run_module(program, path, main=True, limits=Limits(), probe=recorder, presume=presume)
+    run_module(program, path, main=True, limits=Limits(), probe=recorder, presume=presume, attached=attached)
     return recorder.recording
 
 
 def record_function(
-    program: Program, run: ModuleRun, func: Func, made: Made | None, *, presume: bool = False
+    program: Program,
+    run: ModuleRun,
+    func: Func,
+    made: Made | None,
+    *,
+    presume: bool = False,
+    attached: frozenset[Loc] = frozenset(),
 ) -> Recording:
     """Run a function that nobody calls, with a recorder."""
     recorder = Recorder(func.module)
-    run_unknown(program, run, func, made, probe=recorder, presume=presume)
+    run_unknown(program, run, func, made, probe=recorder, presume=presume, attached=attached)
     return recorder.recording

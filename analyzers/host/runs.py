@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
 from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
@@ -12,6 +13,7 @@ from analyzers.host.names import captured, habits, is_of_another_framework, wort
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
 from analyzers.machine.core.program import Captured, ModuleRun, Release
+from analyzers.machine.entries.attached import settled
 from analyzers.machine.entries.frameworks import DRIVEN
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
 from analyzers.machine.entries.modules import IMPORTED, PRESUMED
@@ -159,12 +161,15 @@ def presumed_function(db: Database, path: str, index: int) -> tuple[ModuleRun, F
 def presumed_run(db: Database, path: str, index: int) -> FunctionRun:
     run, func = presumed_function(db, path, index)
     made = made_for(db, path, func, presume=True)
-    return run_unknown(Program(db), run, func, made, presumed_limits(presumed_runs(db, path)), presume=True)
+    limits = presumed_limits(presumed_runs(db, path))
+    return settled(lambda attached: run_unknown(Program(db), run, func, made, limits, presume=True, attached=attached))
 
 
 @query(capacity=KEPT_SCRIPTS, remembers=FORMER_SCRIPTS)
 def presumed_module_run(db: Database, path: str) -> ModuleRun:
-    return run_module(Program(db), path, main=True, limits=PRESUMED, presume=True)
+    return settled(
+        lambda attached: run_module(Program(db), path, main=True, limits=PRESUMED, presume=True, attached=attached)
+    )
 
 
 @query(remembers=FORMER_SCRIPTS)
@@ -240,7 +245,8 @@ def runs_of(db: Database, path: str, *, everything: bool = False) -> list[Module
 
 @query(capacity=KEPT_RECORDINGS)
 def recorded_module(db: Database, path: str, presume: bool) -> Recording:
-    return record_module(Program(db), path, presume=presume)
+    attached = presumed_module_run(db, path).attached if presume else frozenset[Loc]()
+    return record_module(Program(db), path, presume=presume, attached=attached)
 
 
 @query(capacity=KEPT_FUNCTION_RECORDINGS)
@@ -250,7 +256,9 @@ def recorded_function(db: Database, path: str, index: int, presume: bool) -> Rec
     else:
         run = later_run(db, path)
         func = run.functions[index]
-    return record_function(Program(db), run, func, made_for(db, path, func, presume=presume), presume=presume)
+    made = made_for(db, path, func, presume=presume)
+    attached = presumed_run(db, path, index).attached if presume else frozenset[Loc]()
+    return record_function(Program(db), run, func, made, presume=presume, attached=attached)
 
 
 def recorded_at(db: Database, path: str, offset: int, *, presume: bool = False) -> Iterator[tuple[Recording, str, int]]:

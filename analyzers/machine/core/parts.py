@@ -34,7 +34,8 @@ class Config:
     """What kind of run was requested. `main`: as a script; `presumes`: names may hold what their role suggests.
 
     `receiver` is the object that a method is run on with nobody having called it: it may be of a subclass.
-    `ends_with_failure`: nothing is run behind an exception of Python's own that nobody catches.
+    `ends_with_failure`: nothing is run behind an exception of Python's own that nobody catches. `attached` are calls
+    that nobody can see of which an earlier run has shown that they keep a graph.
     """
 
     program: Program
@@ -43,6 +44,7 @@ class Config:
     receiver: int | None = None
     ends_with_failure: bool = False
     probe: Probe | None = None
+    attached: frozenset[Loc] = frozenset()
 
 
 class Ids:

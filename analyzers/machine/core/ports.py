@@ -57,6 +57,9 @@ class LikelyValues:
         """The tensor that an unknown value most likely is, where used as one; with `keeps`, it may have a graph."""
         return None
 
+    def given_to_module(self, m: Machine, value: Unknown) -> None:
+        """A value is what a module of the program computes with: used as a tensor, it may have a graph."""
+
     def loaded(self, m: Machine, item: Unknown, made_of: Sequence[Value]) -> None:
         """An item comes from something that nobody knows, and is one of these."""
 

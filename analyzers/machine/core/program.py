@@ -92,7 +92,8 @@ class ModuleRun:
     `trains`: it computes gradients. `presumptions`: what was made up from the roles of names. `late` are modules that
     it imports and that could not run before it. `default_dtype` is set if the module set one. `unresolved` is what this
     run did not know and a presumed run might; `hidden_facts` are the names that held something unknown at a place, None
-    where anything may have been bound on calls that nobody sees.
+    where anything may have been bound on calls that nobody sees. `attached` are calls of a presumed run that must keep
+    a graph.
     """
 
     path: str
@@ -112,4 +113,5 @@ class ModuleRun:
     default_dtype: str | None = None
     unresolved: Unresolved = field(default_factory=Unresolved)
     hidden_facts: Mapping[tuple[Loc, str], Hidden | None] = field(default_factory=dict)
+    attached: frozenset[Loc] = frozenset()
     effects: dict[int, HeapObject] | None = None

@@ -20,6 +20,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
+from analyzers.machine.entries.attached import attached_calls
 from analyzers.machine.entries.entry_state import forget_gradients, havoc_globals
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
 from analyzers.machine.interpreter.calls import run_function
@@ -41,6 +42,7 @@ class FunctionRun:
     trains: bool = False
     presumptions: tuple[Presumption, ...] = ()
     hidden_facts: Mapping[tuple[Loc, str], Hidden | None] = field(default_factory=dict)
+    attached: frozenset[Loc] = frozenset()
 
 
 BUDGET, PRESUMED_BUDGET = 20_000, 60_000
@@ -113,6 +115,7 @@ def run_unknown(
     probe: Probe | None = None,
     *,
     presume: bool = False,
+    attached: frozenset[Loc] = frozenset(),
 ) -> FunctionRun:
     """Run `func` on unknown arguments, in the final state of its module.
 
@@ -125,6 +128,7 @@ def run_unknown(
     machine = _machine(program, module, func.chunk, limits)
     machine.config.probe = probe
     machine.config.presumes = presume
+    machine.config.attached = attached
     if presume:
         machine.record.presumptions = dict.fromkeys(module.presumptions)
     if made is not None:
@@ -162,6 +166,7 @@ def run_unknown(
         machine.record.trains,
         tuple(machine.record.presumptions),
         dict(machine.record.hidden_facts),
+        attached_calls(machine, machine.record.events),
     )
 
 

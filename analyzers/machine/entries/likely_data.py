@@ -44,6 +44,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     known = stand_in(m, value)
     if known is not None:
         return known
+    keeps = keeps or value.symbol in m.notebook(Inputs).symbols
     is_open = keeps and origin_of(value.symbol) in m.indexes.passed and not _is_plain(value.symbol)
     made = presumed_loss(m, value) if is_open else value
     if isinstance(made, Ref):
@@ -92,6 +93,31 @@ def note_batch(m: Machine, whole: Unknown | None, parts: Iterable[Value]) -> Non
         symbols.update(part.symbol for part in parts if isinstance(part, Unknown) and part.symbol is not None)
 
 
+class Inputs:
+    """What modules of the program compute with, by symbols."""
+
+    def __init__(self) -> None:
+        self.symbols: set[object] = set()
+
+
+def note_input(m: Machine, value: Unknown) -> None:
+    if value.symbol is not None:
+        m.notebook(Inputs).symbols.add(value.symbol)
+
+
+class CutOff:
+    """Where graphs ended in a library's function that returns data, by what it returned."""
+
+    def __init__(self) -> None:
+        self.at: dict[object, Lineage] = {}
+
+    def behind(self, symbol: object) -> tuple[Lineage, ...]:
+        """The step that cut the graph of data, or of that whose attribute or item they are."""
+        while isinstance(symbol, tuple) and symbol not in self.at:
+            symbol = symbol[0]
+        return (self.at[symbol],) if symbol in self.at else ()
+
+
 def is_loaded(m: Machine, symbol: object) -> bool:
     """Whether an unknown value is an item of a loop, or an attribute or item of one."""
     return _is_of(symbol, m.indexes.loaded)
@@ -116,7 +142,7 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     if flag is not None:
         made = plain(m, flag, GUESS)
     elif sure or is_loaded(m, value.symbol):
-        made = plain(m)
+        made = plain(m, behind=m.notebook(CutOff).behind(value.symbol))
     else:
         made = plain(m, what=GUESS)
     if _is_of(value.symbol, m.indexes.inferred):
@@ -128,9 +154,9 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     return made
 
 
-def plain(m: Machine, requires: truth.Truth = False, what: str = "loaded") -> Ref:
+def plain(m: Machine, requires: truth.Truth = False, what: str = "loaded", behind: tuple[Lineage, ...] = ()) -> Ref:
     """A tensor without a graph, or anything made of such; None for `requires` if it may be no data, but a result."""
-    made = m.new_tensor(None, None, requires_grad=requires, lineage=m.trail(what, ()))
+    made = m.new_tensor(None, None, requires_grad=requires, lineage=m.trail(what, behind))
     m.st.update(made.id, Tensor, lambda t: replace(t, presumed=True, contiguous=None))
     return made
 
@@ -262,8 +288,8 @@ GUESSES.insert(0, DataGuess())
 
 @answers("autograd_machine.presumed_data")
 def _presumed_data(m: Machine, args: Args) -> Value:
-    """What a loader yields from an unknown data set: tensors without a graph, or anything made of them."""
-    del args
+    """What a loader yields from an unknown data set: tensors without a graph, or anything made of them. So is what is
+    computed without gradients from the arguments."""
     if not m.config.presumes:
         m.record.unresolved.data = True
         return Unknown(None, m.fresh())
@@ -271,4 +297,6 @@ def _presumed_data(m: Machine, args: Args) -> Value:
     batch = Unknown(None, m.fresh(), m.trail("loaded", ()))
     note_loaded(m, batch)
     note_batch(m, None, [batch])
+    if any(tensor.requires_grad for value in args.pos if (tensor := m.tensor(value)) is not None):
+        m.notebook(CutOff).at[batch.symbol] = Lineage("model", m.here(), m.parents(args.pos), "no-grad", m.via())
     return batch

@@ -31,12 +31,14 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
+from analyzers.machine.entries.attached import attached_result
 from analyzers.machine.entries.known_makers import OTHERS, made_by
 from analyzers.machine.entries.likely_data import (
     Batches,
     is_loaded,
     made_of_data,
     note_batch,
+    note_input,
     note_loaded,
     plain,
     stand_in,
@@ -260,7 +262,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
                 return made_of_data(m, func, args)
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
-    return made_of_data(m, func, args)
+    return made_of_data(m, func, args) or attached_result(m, func, args)
 
 
 def _of_library(m: Machine, name: str, made_as: str, args: Args) -> Value:
@@ -367,6 +369,9 @@ class ByRole(LikelyValues):
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         return weight_for(m, value) or held_for(m, value) or tensor_for(m, value, keeps=keeps)
+
+    def given_to_module(self, m: Machine, value: Unknown) -> None:
+        note_input(m, value)
 
     def has_several(self, m: Machine, ident: int) -> bool:
         return has_several(m, ident, m.notebook(Batches).tensors)

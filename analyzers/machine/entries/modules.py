@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from immutables import Map
 
+from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Env
 from analyzers.domain.state import ROOT
 from analyzers.domain.values import Const
@@ -13,6 +14,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
+from analyzers.machine.entries.attached import attached_calls
 from analyzers.machine.interpreter.dispatch import run_block
 from analyzers.machine.interpreter.flow import join_all
 from analyzers.machine.observers.bindings import bindings_of
@@ -35,6 +37,7 @@ def run_module(
     limits: Limits | None = None,
     probe: Probe | None = None,
     presume: bool = False,
+    attached: frozenset[Loc] = frozenset(),
 ) -> ModuleRun:
     """Run a module from its first line. With `presume`, names may hold what their role suggests, and nothing is
     certain."""
@@ -42,6 +45,7 @@ def run_module(
     machine.config.probe = probe
     machine.config.main = main
     machine.config.presumes = presume
+    machine.config.attached = attached
     name = "__main__" if main else program.module_name(path)
     env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id
     root = n.Pass(0, 0)
@@ -77,4 +81,5 @@ def run_module(
         machine.indexes.default_dtype if machine.indexes.default_dtype != before else None,
         machine.record.unresolved,
         dict(machine.record.hidden_facts),
+        attached_calls(machine, machine.record.events),
     )

@@ -50,15 +50,26 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
                 return get_item(m, known, index)
             m.record.imprecisions += 1
             used_unseen(m, owner, "__getitem__")
-            return _unknown_item(owner, index)
+            return _unknown_item(m, owner, index)
         case Ref():
             return _object_item(m, owner, index)
     return Unknown()
 
 
-def _unknown_item(owner: Unknown, index: Value) -> Unknown:
-    symbol = (owner.symbol, "[]", index) if owner.symbol is not None and isinstance(index, Const) else None
-    return Unknown(None, symbol, owner.lineage, owner.reach)
+def _unknown_item(m: Machine, owner: Unknown, index: Value) -> Unknown:
+    """An item of something unknown: by the same index the same one."""
+    at = index if _is_fixed(index) else m.fresh()
+    return Unknown(None, None if owner.symbol is None else (owner.symbol, "[]", at), owner.lineage, owner.reach)
+
+
+def _is_fixed(index: Value) -> bool:
+    """Whether an index is made of constants."""
+    match index:
+        case Tup(items=parts):
+            return all(map(_is_fixed, parts))
+        case SliceValue(lower, upper, step):
+            return all(map(_is_fixed, (lower, upper, step)))
+    return isinstance(index, Const)
 
 
 def _object_item(m: Machine, owner: Ref, index: Value) -> Value:

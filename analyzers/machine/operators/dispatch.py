@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ListObj
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import flag_new
@@ -184,15 +185,29 @@ def _run(m: Machine, row: Row, bound: dict[str, Value], what: str, doubtful: boo
 
 
 def _likely_operand(m: Machine, rows: Sequence[Row], name: str, value: Value) -> Value:
-    """A tensor for an unknown value that is taken as one, whichever of these rows is meant."""
-    if not isinstance(value, Unknown) or not all(_takes_tensor(row, name) for row in rows):
+    """A tensor for an unknown value that is taken as one, whichever of these rows is meant; a list of such for one that
+    is taken as a list of tensors."""
+    taken = {None if (arg := row.arg(name)) is None else arg.type for row in rows}
+    if taken <= {"Tensor", "Tensor?"}:
+        return _likely_tensor(m, value)
+    if taken != {"Tensor[]"}:
+        return value
+    if isinstance(value, Unknown) and value.symbol is not None:
+        item = Unknown(None, (value.symbol, "each"), value.lineage, value.reach)
+        each = _likely_tensor(m, item)
+        return value if each is item else m.new(ListObj((each,), each))
+    found = m.obj(value)
+    if isinstance(found, ListObj):
+        items = tuple(_likely_tensor(m, item) for item in found.items)
+        rest = None if found.rest is None else _likely_tensor(m, found.rest)
+        return value if (items, rest) == (found.items, found.rest) else m.new(ListObj(items, rest))
+    return Tup(tuple(_likely_tensor(m, item) for item in value.items)) if isinstance(value, Tup) else value
+
+
+def _likely_tensor(m: Machine, value: Value) -> Value:
+    if not isinstance(value, Unknown):
         return value
     return PORTS.likely.tensor(m, value, keeps=m.frame.library) or value
-
-
-def _takes_tensor(row: Row, name: str) -> bool:
-    arg = row.arg(name)
-    return arg is not None and arg.type in {"Tensor", "Tensor?"}
 
 
 Handler = Callable[[Machine, Row, Bound, str], "Value | None"]

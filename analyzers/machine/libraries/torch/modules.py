@@ -306,9 +306,13 @@ class ModuleModel(ClassModel):
                 m.st.put(holder.id, replace(registered, items=registered.items.delete(Const(name)), order=order))
 
     def call(self, m: Machine, owner: Ref, found: Instance, args: Args) -> Value:
-        if m.config.presumes:
+        if m.config.presumes and m.st.is_library(found):
             named = {name: _likely(m, value) for name, value in args.kw.items()}
             args = Args([_likely(m, value) for value in args.pos], named, args.open)
+        elif m.config.presumes:
+            for value in args.all():
+                if isinstance(value, Unknown):
+                    PORTS.likely.given_to_module(m, value)
         result = _call_module(m, owner, found, args)
         if any(says_nothing(value) for value in args.all()) and _hangs_on_input(m, result):
             m.record.unresolved.data = True
