@@ -17,7 +17,7 @@ def havoc_tensor(m: Machine, ident: int, tensor: Tensor, seen: set[int]) -> None
     requires = True if tensor.requires_grad and tensor.is_leaf is False else None
     if tensor.requires_grad is False and tensor.parameter is False and tensor.edge is None:
         requires = None
-    grad: Value = Unknown("grad", reach=(ident,)) if tensor.grad == NONE else tensor.grad
+    grad: Value = Unknown("grad", reach=(ident,)) if _may_be_replaced(m, tensor.grad) else tensor.grad
     found = m.st.get(ident)
     assert isinstance(found, Tensor)
     edge = found.edge if requires else None
@@ -57,8 +57,15 @@ def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
                 stack.append(edge.node)
             elif edge.leaf is not None and edge.leaf not in seen:
                 leaf = m.st.get(edge.leaf)
-                if isinstance(leaf, Tensor) and leaf.grad == NONE:
+                if isinstance(leaf, Tensor) and _may_be_replaced(m, leaf.grad):
                     m.st.put(edge.leaf, replace(leaf, grad=Unknown("grad", reach=(edge.leaf,))))
     for ident, kept in m.retaining():
-        if kept.grad == NONE and kept.edge is not None and kept.edge.node in seen:
+        if _may_be_replaced(m, kept.grad) and kept.edge is not None and kept.edge.node in seen:
             m.st.put(ident, replace(kept, grad=Unknown("grad", reach=(ident,))))
+
+
+def _may_be_replaced(m: Machine, grad: Value) -> bool:
+    """Whether a backward leaves another object as a gradient: where there is none, or one with a graph, to which it may
+    add out of place."""
+    held = m.tensor(grad)
+    return grad == NONE or (held is not None and held.requires_grad is not False)

@@ -6,7 +6,19 @@ from collections.abc import Sequence
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj
-from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Native, Partial, Ref, Unknown, Value
+from analyzers.domain.values import (
+    NONE,
+    BoundBuiltin,
+    Builtin,
+    Const,
+    Func,
+    Method,
+    Native,
+    Partial,
+    Ref,
+    Unknown,
+    Value,
+)
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_places, havoc_target, havoc_value
@@ -66,6 +78,8 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
 
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call to something unknown: its arguments may have changed, and the result may be or contain any of them."""
+    if isinstance(func, Unknown) and isinstance(func.symbol, tuple) and func.symbol[-1] == "__init__" and not args.pos:
+        args = args.prepend(_own_object(m))  # it may be of `super()`
     if m.config.presumes:
         for ident in reach_of(func):
             PORTS.python.methods_may_have_run(m, ident)
@@ -96,6 +110,15 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     if functions:
         m.indexes.held[result.symbol] = tuple(functions)
     return result
+
+
+def _own_object(m: Machine) -> Value:
+    """The object whose method is run, None in a function."""
+    func = m.frame.func
+    first = next(iter((*func.node.args.posonly, *func.node.args.args)), None) if func is not None else None
+    if func is None or func.owner is None or first is None:
+        return NONE
+    return m.env(m.frame.env).vars.get(first.name, NONE)
 
 
 def _note_passed(m: Machine, func: Value, args: Args, result: Unknown) -> None:

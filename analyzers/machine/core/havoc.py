@@ -10,7 +10,7 @@ from analyzers.domain.objects import Edge, HeapObject, Tensor
 from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial, Ref, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
-from analyzers.machine.core.registries import SWITCHES, mode_of, model_of
+from analyzers.machine.core.registries import PACKERS, SWITCHES, mode_of, model_of
 
 MOST = 4000
 """The most objects visited from one value."""
@@ -32,6 +32,8 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
         case Builtin(name=name):
             m.st.switches_out = m.st.switches_out or name in SWITCHES
             m.st.writes_out = m.st.writes_out or writes_in_place(name)
+            if name in PACKERS and m.st.saved_hooks is False and not m.config.presumes:
+                m.st.saved_hooks = None
         case BoundBuiltin(receiver=receiver, name=name):
             if writes_in_place(name):
                 havoc_written(m, receiver, seen)
@@ -48,10 +50,12 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
 
 
 def havoc_written(m: Machine, value: Value, seen: set[int] | None = None) -> None:
-    """What an unknown value may be is written in place, which may give it another place in the graph."""
+    """What an unknown value may be is written in place, which may give it another place in the graph: anything that
+    is held by what it was made of."""
     seen = set() if seen is None else seen
+    before = frozenset(seen)
     havoc_value(m, value, seen)
-    for ident in reach_of(value):
+    for ident in m.st.in_order(dict.fromkeys((*reach_of(value), *(seen - before)))):
         found = m.st.find(ident)
         around = (found.base, found.perhaps_of) if isinstance(found, Tensor) else ()
         for written in (ident, *around):

@@ -107,9 +107,18 @@ class Autograd:
         """A backward may have run that the machine does not see."""
 
 
+class Tensors:
+    """What other objects need to know of tensors."""
+
+    def have(self, name: str) -> bool:
+        """Whether tensors have an attribute of this name."""
+        return False
+
+
 class Ports:
     python: Python = Python()
     autograd: Autograd = Autograd()
+    tensors: Tensors = Tensors()
     likely: LikelyValues = LikelyValues()
 
 

@@ -283,6 +283,9 @@ MODES: Final[dict[str, GradMode]] = {}
 SWITCHES: Final[set[str]] = set()
 """The dotted names through which a program changes grad mode, and those of the modules that hold them."""
 
+PACKERS: Final[set[str]] = set()
+"""The dotted names of what puts something else in the place of saved tensors, and of the modules that hold them."""
+
 EXPECTING: Final[set[str]] = set()
 """Context managers that expect an exception, by their class."""
 

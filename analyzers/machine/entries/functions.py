@@ -132,10 +132,7 @@ def run_unknown(
     if presume:
         machine.record.presumptions = dict.fromkeys(module.presumptions)
     if made is not None:
-        machine.record.presumptions.update(dict.fromkeys(made.presumptions))
-        machine.config.receiver = made.value.id if isinstance(made.value, Ref) else None
-        machine.st = made.state.fork()
-        machine.ids.first = machine.ids.next = made.next_id
+        _continue_from(machine, made)
     exhausted = False
     try:
         args = unknown_arguments(func, made)
@@ -168,6 +165,13 @@ def run_unknown(
         dict(machine.record.hidden_facts),
         attached_calls(machine, machine.record.events),
     )
+
+
+def _continue_from(machine: Machine, made: Made) -> None:
+    machine.record.presumptions.update(dict.fromkeys(made.presumptions))
+    machine.config.receiver = made.value.id if isinstance(made.value, Ref) else None
+    machine.st = made.state.fork()
+    machine.ids.first = machine.ids.next = made.next_id
 
 
 def _share(runs: int) -> Limits:

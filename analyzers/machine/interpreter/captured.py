@@ -38,7 +38,7 @@ def _writes(node: n.FunctionDef | n.Lambda) -> bool:
         for part in n.walk([loop.target])
         if isinstance(part, n.Name)
     }
-    return any(_root(target) in given for target in _targets(nodes))
+    return any(not given.isdisjoint(_roots(target)) for target in _targets(nodes))
 
 
 def _targets(nodes: Iterable[object]) -> Iterable[n.Expr]:
@@ -53,7 +53,10 @@ def _targets(nodes: Iterable[object]) -> Iterable[n.Expr]:
                 yield from (value, *args[:1])
 
 
-def _root(target: n.Expr) -> str | None:
+def _roots(target: n.Expr) -> set[str]:
+    """The names of which a target is an item, or of which a call may return one."""
     while isinstance(target, n.Subscript):
         target = target.value
-    return target.id if isinstance(target, n.Name) else None
+    if isinstance(target, n.Call):
+        return {name for arg in target.args for name in _roots(arg)}
+    return {target.id} if isinstance(target, n.Name) else set()

@@ -279,10 +279,10 @@ class DictModel(ObjectModel):
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
         assert isinstance(found, DictObj)
-        values = found.values
+        values = (*found.values, *_some(found.rest))
         for item in values:
             havoc_value(m, item, seen)
-        everything = Unknown(None, None, None, reach_of(*values, *_some(found.rest)))
+        everything = Unknown(None, None, None, reach_of(*values))
         kept = found.items.update(replaceable(m, found.items))
         put(m, ident, found, replace(found, items=kept, rest=everything, keys=None))
 

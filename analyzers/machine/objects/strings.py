@@ -11,6 +11,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.missing import none_used
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import TUPLES, VALUES, ValueModel, misused
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.classes import bind, find_in_class
@@ -23,14 +24,15 @@ def constant_attribute(m: Machine, owner: Const, value: object, name: str) -> Va
         return none_attribute(m, owner, name)
     if not hasattr(value, name):
         kind = type(value).__name__
-        raise m.throw("AttributeError", f"'{kind}' object has no attribute '{name}'", lost(m, owner))
+        raise m.throw("AttributeError", f"'{kind}' object has no attribute '{name}'", lost(m, owner, name))
     if isinstance(value, int | float | complex) and name in {"real", "imag", "numerator", "denominator"}:
         return Const(getattr(value, name))
     return BoundBuiltin(owner, name)
 
 
-def lost(m: Machine, owner: Const) -> Plain:
-    return Plain("number", m.lineage(owner))
+def lost(m: Machine, owner: Const, name: str) -> Plain:
+    """The cause if a number has no such attribute: it was a tensor before, if tensors have one."""
+    return Plain("number", m.lineage(owner)) if PORTS.tensors.have(name) else Plain()
 
 
 def none_attribute(m: Machine, owner: Const, name: str) -> Value:

@@ -15,7 +15,9 @@ from analyzers.machine.objects.strings import lost, text_method
 def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
     if owner.type in {"int", "float", "bool", "complex"} and not hasattr(0.0, name) and not hasattr(1, name):
         raise m.throw(
-            "AttributeError", f"'{owner.type}' object has no attribute '{name}'", lost(m, Const(0, owner.lineage))
+            "AttributeError",
+            f"'{owner.type}' object has no attribute '{name}'",
+            lost(m, Const(0, owner.lineage), name),
         )
     for guess in GUESSES:
         told = guess.get_attribute(m, owner, name)

@@ -125,7 +125,9 @@ class _Call:
             self.marks_are_known, self.recorded = False, self.recorded and None
         dirty, plain = slot(m, ctx, "__dirty__"), slot(m, ctx, "__plain__")
         written = dirty if self.marks_are_known else self.args.pos
-        havoc_places(m, reach_of(*[value for value in written if isinstance(value, Unknown)]))
+        if not any(isinstance(value, Unknown) for value in outputs):
+            written = [value for value in written if isinstance(value, Unknown)]
+        havoc_places(m, reach_of(*written))
         wrapped = [self._output(m, value, index, node, dirty, plain) for index, value in enumerate(outputs)]
         if node is not None:
             self._note_kept(m, ctx, outputs)

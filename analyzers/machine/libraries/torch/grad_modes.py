@@ -8,7 +8,7 @@ from analyzers.domain.objects import Instance
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, GradMode, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import CLASSES, MODES, SWITCHES, ClassModel, answers
+from analyzers.machine.core.registries import CLASSES, MODES, PACKERS, SWITCHES, ClassModel, answers
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.decorators import decorate
 from analyzers.machine.objects.truth import truth_of
@@ -22,6 +22,7 @@ MODES.update(
     }
 )
 
+PACKERS.update({"torch.autograd.graph", "torch.autograd.graph.saved_tensors_hooks", "torch.autograd.graph.save_on_cpu"})
 SWITCHES.update(MODES)
 SWITCHES.update({
     "torch", "torch.autograd", "torch.autograd.grad_mode", "torch.set_grad_enabled", "torch.autograd.set_grad_enabled",

@@ -20,6 +20,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS, Tensors
 from analyzers.machine.core.registries import TUPLES, TupleModel
 from analyzers.machine.core.signals import DataReplaced, GradientDropped, OwnAttributeSet, tell
 from analyzers.machine.core.tables import enter
@@ -129,8 +130,19 @@ _PROPERTIES = FLAGS | {
 
 def surely_has(tensor: Tensor, name: str) -> bool:
     """Whether a tensor, of whatever class, has an attribute of this name."""
-    return name in tensor.attrs or name in _PROPERTIES or name in METHODS or f"Tensor.{name}" in python_names()
+    return name in tensor.attrs or _have(name)
 
+
+def _have(name: str) -> bool:
+    return name in _PROPERTIES or name in METHODS or f"Tensor.{name}" in python_names()
+
+
+class TensorNames(Tensors):
+    def have(self, name: str) -> bool:
+        return _have(name)
+
+
+PORTS.tensors = TensorNames()
 
 _NO_ATTRS: Map[str, Value] = Map()
 
