@@ -191,6 +191,16 @@ class Facts:
             way == UNLIKELY and others.get(loc) != UNLIKELY for loc, way in event.taken.items()
         )
 
+    def may_be_kept_from(self, event: Raised) -> bool:
+        """Whether an undecided condition of the same function may keep the calls that raise from this statement: other
+        calls of the function come through it."""
+        site = event.site
+        others = any(place == site.statement and visit != site.visit for place, visit in self.run.passed)
+        return others and any(
+            isinstance(way, bool) and (loc.module, loc.chunk) == (site.loc.module, site.loc.chunk)
+            for loc, way in event.taken.items()
+        )
+
     @property
     def saw_the_end(self) -> bool:
         """Whether the run reached the program's end, so that what it did not see does not happen at all."""

@@ -16,7 +16,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.stand_ins import asked
-from analyzers.domain.values import FALSE, TRUE, Ref, Unknown, Value
+from analyzers.domain.values import FALSE, TRUE, Const, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
 from analyzers.machine.autograd.reachability import holds_graph, tensors_held
 from analyzers.machine.autograd.trainables import is_module, members
@@ -28,6 +28,7 @@ from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess, answers
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
+from analyzers.machine.operators.possible_shapes import note_sliced
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import dotted
 
@@ -141,7 +142,7 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     flag = asked(m.st, value.symbol)
     if flag is not None:
         made = plain(m, flag, GUESS)
-    elif sure or is_loaded(m, value.symbol):
+    elif is_loaded(m, value.symbol) or (sure and not _is_argument(value.symbol)):
         made = plain(m, behind=m.notebook(CutOff).behind(value.symbol))
     else:
         made = plain(m, what=GUESS)
@@ -151,7 +152,29 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
         m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)
         if _is_of(value.symbol, m.notebook(Batches).symbols):
             m.notebook(Batches).tensors.add(made.id)
+        if _may_be_one_item(value.symbol):
+            note_sliced(m, made.id)
     return made
+
+
+def _may_be_one_item(symbol: object) -> bool:
+    """Whether this is `x[i : i + 1]`, or sliced by bounds that nobody knows."""
+    while isinstance(symbol, tuple):
+        for index in symbol[-1].items if isinstance(symbol[-1], Tup) else symbol[-1:]:
+            match index:
+                case SliceValue(Const(value=start), Const(value=end)) if end is None or isinstance(end, int):
+                    if end is not None and end - (start if isinstance(start, int) else 0) == 1:
+                        return True
+                case SliceValue():
+                    return True
+        symbol = symbol[0]
+    return False
+
+
+def _is_argument(symbol: object) -> bool:
+    """Whether this is what a function was passed that nobody calls, or a part of it."""
+    origin = origin_of(symbol)
+    return isinstance(origin, tuple) and origin[0] == "arg"
 
 
 def plain(m: Machine, requires: truth.Truth = False, what: str = "loaded", behind: tuple[Lineage, ...] = ()) -> Ref:

@@ -19,12 +19,20 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import answers
+from analyzers.machine.operators.possible_shapes import is_sliced, note_sliced
 
 
 @answers("autograd_machine.presumed_output")
 def _presumed_output(m: Machine, args: Args) -> Value:
     """The result of a presumed model: a tensor, or anything that contains some."""
     PORTS.python.run_callbacks(m)
+    made = _computed_by_model(m, args)
+    if isinstance(made, Ref) and any(is_sliced(m, part.id) for value in args.pos[1:] for part in _tensors_in(m, value)):
+        note_sliced(m, made.id)
+    return made
+
+
+def _computed_by_model(m: Machine, args: Args) -> Value:
     model, *given = args.pos
     operands = [part for value in given for part in _tensors_in(m, value)]
     perhaps = [edge for value in _perhaps_used(m, model, operands) if (edge := edge_to(m, value.id)) is not None]

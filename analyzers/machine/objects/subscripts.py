@@ -58,8 +58,8 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
 
 def _unknown_item(m: Machine, owner: Unknown, index: Value) -> Unknown:
     """An item of something unknown: by the same index the same one."""
-    at = index if _is_fixed(index) else m.fresh()
-    return Unknown(None, None if owner.symbol is None else (owner.symbol, "[]", at), owner.lineage, owner.reach)
+    at = (index,) if _is_fixed(index) else (m.fresh(), index)
+    return Unknown(None, None if owner.symbol is None else (owner.symbol, "[]", *at), owner.lineage, owner.reach)
 
 
 def _is_fixed(index: Value) -> bool:

@@ -38,6 +38,8 @@ class Computed:
         """The operators that made the tensors of unknown rank."""
         self.known: dict[int, frozenset[Shape]] = {}
         """What was found out about them; an empty set if nothing was."""
+        self.slices: set[int] = set()
+        """Tensors of perhaps one item, sliced out of something unknown."""
         self.batches: Container[int] = ()
         """Tensors that are parts of a batch."""
 
@@ -48,6 +50,28 @@ def note_computed(m: Machine, row: Row, bound: dict[str, Value], result: Value) 
         return
     if not any(result.id in tensors_in(m, value) for value in bound.values()):
         m.notebook(Computed).by.setdefault(result.id, (row, bound))
+
+
+def note_sliced(m: Machine, ident: int) -> None:
+    """A tensor stands for some items of something unknown, perhaps one."""
+    m.notebook(Computed).slices.add(ident)
+
+
+def is_sliced(m: Machine, ident: int) -> bool:
+    """Whether a tensor is perhaps one item of something unknown, or computed of one."""
+    computed = m.notebook(Computed)
+    for _ in range(DEEPEST):
+        if ident in computed.slices:
+            return True
+        row, bound = computed.by.get(ident, (None, {}))
+        types = {name: type_of_argument(m, value) for name, value in bound.items()}
+        if row is not None and row.base == "slice" and (_takes_one(types) or not _has_bounds(types)):
+            return True
+        source = bound.get("self")
+        if not isinstance(source, Ref):
+            return False
+        ident = source.id
+    return False
 
 
 def has_several(m: Machine, ident: int, batches: Container[int]) -> bool:
@@ -71,6 +95,8 @@ def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
     tensor, computed = tensor_at(m, ident), m.notebook(Computed)
     if tensor.shape is not None:
         return frozenset([tensor.shape])
+    if ident in computed.slices:
+        return frozenset()
     if ident not in computed.by:
         return OF_BATCH if ident in computed.batches else OF_DATA
     if ident not in computed.known:
@@ -80,9 +106,26 @@ def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
     return computed.known[ident]
 
 
+def _sliced(shape: Shape, types: Mapping[str, object]) -> Shape:
+    """The shape of `x[i : i + 1]`: one item of however many."""
+    dim = types.get("dim")
+    return (*shape[:dim], 1, *shape[dim + 1 :]) if isinstance(dim, int) and _takes_one(types) else shape
+
+
+def _has_bounds(types: Mapping[str, object]) -> bool:
+    return all(types.get(name) is None or isinstance(types[name], int) for name in ("start", "end"))
+
+
+def _takes_one(types: Mapping[str, object]) -> bool:
+    start, end = types.get("start"), types.get("end")
+    return isinstance(end, int) and end - (start if isinstance(start, int) else 0) == 1
+
+
 def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> frozenset[Shape]:
     """The shapes of an operator's result over all shapes of its operands."""
     types = {name: type_of_argument(m, value) for name, value in bound.items()}
+    if row.base == "slice" and not _has_bounds(types):
+        return frozenset()  # perhaps one item
     options: list[Sequence[tuple[str, TensorType]]] = []
     for name, value in bound.items():
         given, arg = types[name], row.arg(name)
@@ -101,5 +144,5 @@ def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> fr
             continue  # a rule may read a dimension that such a rank does not have: torch refuses it before
         if not results or results[0].shape is None:
             return frozenset()
-        possible.add(results[0].shape)
+        possible.add(results[0].shape if row.base != "slice" else _sliced(results[0].shape, types))
     return frozenset(possible) if len(possible) <= MOST_SHAPES else frozenset()

@@ -196,6 +196,8 @@ from analyzers.syntax import nodes as n
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(NoGraph):
+        if facts.may_be_kept_from(event):
+            continue
         # Where values were made up, that a graph never began says nothing; that it was cut does.
         if cuts(cause.lineage) or not facts.run.presumptions:
             yield draft(facts, event, cause.name, cause.lineage)
