@@ -94,6 +94,9 @@ TWICE = "(x**2).sum().backward(create_graph=True)\nhidden.same(x**3).sum().backw
         HEAD
         + "t = x * 2\nmade = hidden.same(t) / t\n",  # a number is multiplied by the reciprocal, a tensor is divided
         HEAD + TWICE + "made = x.grad\n",  # the second backward may have put another tensor there
+        HEAD
+        + TWICE.replace("hidden.same(x**3).sum().backward", "hidden.same((x**3).sum().backward)")
+        + "made = x.grad\n",
         HEAD + "with hidden.same(torch).no_grad():\n    made = x[0]\n",
     ],
 )

@@ -106,7 +106,7 @@ def _possible(m: Machine, ident: int, depth: int) -> frozenset[Shape]:
     return computed.known[ident]
 
 
-def _sliced(shape: Shape, types: Mapping[str, object]) -> Shape:
+def _sliced(shape: tuple[int | None, ...], types: Mapping[str, object]) -> Shape:
     """The shape of `x[i : i + 1]`: one item of however many."""
     dim = types.get("dim")
     return (*shape[:dim], 1, *shape[dim + 1 :]) if isinstance(dim, int) and _takes_one(types) else shape
