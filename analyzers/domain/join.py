@@ -47,6 +47,7 @@ from analyzers.domain.values import (
     BoundBuiltin,
     Builtin,
     Const,
+    Func,
     Method,
     Partial,
     RangeValue,
@@ -129,6 +130,12 @@ def versions_equal(saved: int | None, current: int | None) -> truth.Truth:
     return False if saved // VERSION_BASE == current // VERSION_BASE else None
 
 
+def _are_one_definition(x: Func, y: Func) -> bool:
+    """Whether two functions differ in nothing but the defaults of their parameters."""
+    names = [[name for name, _ in func.defaults] for func in (x, y)]
+    return names[0] == names[1] and replace(x, defaults=y.defaults) == y
+
+
 class Join(GraphJoin):
     """One join of `a` and `b`; `allocate` gives fresh ids."""
 
@@ -208,6 +215,9 @@ class Join(GraphJoin):
                 return RangeValue(self.value(x.start, y.start), self.value(x.stop, y.stop), self.value(x.step, y.step))
             case Builtin(name=name), Builtin(name=other) if _without_device(name) == _without_device(other):
                 return Builtin(_without_device(name))
+            case Func(), Func() if _are_one_definition(x, y):
+                pairs = zip(x.defaults, y.defaults, strict=True)
+                return replace(x, defaults=tuple((name, self.value(p, q)) for (name, p), (_, q) in pairs))
         return self.unknown(x, y)
 
     def unknown(self, x: Value, y: Value) -> Unknown:

@@ -50,6 +50,10 @@ class LikelyValues:
         """What a target assigned `value` most likely holds."""
         return value
 
+    def own(self, m: Machine, node: n.Attribute, owner: Value, value: Unknown) -> Value:
+        """What an attribute of `self` most likely is, if nothing that was seen has set it."""
+        return value
+
     def arguments(self, m: Machine, func: Func, env: int) -> None:
         """The same for a function's parameters, once they are bound in `env`."""
 

@@ -51,6 +51,8 @@ from analyzers.machine.entries.likely_models import add_part, make_model, set_tr
 from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
 from analyzers.machine.entries.roles import of_self, parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
+from analyzers.machine.objects.attributes import set_attribute
+from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.operators.possible_shapes import has_a_dimension, has_several
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, dotted, same_part
@@ -83,6 +85,24 @@ def _presumed(m: Machine, target: n.Expr, value: Value) -> Value:
     if role is None:
         return value
     return _stand_in(m, name, role, value, m.here(), parts_of(m, m.frame.module, m.frame.func, name, m.frame.env))
+
+
+def _own(m: Machine, node: n.Attribute, owner: Value, value: Unknown) -> Value:
+    """A model or an optimizer that others give an object: `self.model` in a base class, or by way of a property."""
+    if m.frame.library or not says_nothing(value) or not isinstance(owner, Ref):
+        return value
+    name = f"self.{node.attr}"
+    if not m.config.presumes:
+        m.record.unresolved.note(m.frame.module, of_self(m, m.frame.func, m.frame.env), name)
+        return value
+    if roles_of(m, m.frame).get(name) not in (*_MODELS, Role.OPTIMIZER):
+        return value
+    likely = _presumed(m, node, value)
+    found = m.obj(owner)
+    is_property = isinstance(found, Instance) and find_in_class(m, found.cls, node.attr) is not None
+    if isinstance(likely, Ref) and not is_property:
+        set_attribute(m, owner, node.attr, likely)
+    return likely
 
 
 _COUNTS = re.compile(r"(?:\w+_)?(?:counts?|idx|idxs|ids?|index|indices|len|lens|lengths?|masks?|nums?|sizes?)\d*")
@@ -363,6 +383,9 @@ def _is_loader(m: Machine) -> bool:
 class ByRole(LikelyValues):
     def bound(self, m: Machine, target: n.Expr, value: Value) -> Value:
         return _presumed(m, target, value)
+
+    def own(self, m: Machine, node: n.Attribute, owner: Value, value: Unknown) -> Value:
+        return _own(m, node, owner, value)
 
     def arguments(self, m: Machine, func: Func, env: int) -> None:
         _presume_arguments(m, func, env)

@@ -11,6 +11,7 @@ from analyzers.domain.values import FALSE, NONE, TRUE, Const, SliceValue, Tup, U
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import is_foreign
 from analyzers.machine.interpreter.classes import closure
 from analyzers.machine.interpreter.conditions import refine
@@ -247,6 +248,8 @@ def _attribute(m: Machine, node: n.Attribute) -> Value:
     owner = evaluate(m, node.value)
     m.frame.node = node
     value = get_attribute(m, owner, node.attr)
+    if isinstance(value, Unknown) and isinstance(node.value, n.Name) and node.value.id == "self":
+        value = PORTS.likely.own(m, node, owner, value)
     if m.config.probe is not None:
         m.config.probe.read(m, node, value)
     return value
