@@ -137,10 +137,15 @@ def _are_one_definition(x: Func, y: Func) -> bool:
 
 
 class Join(GraphJoin):
-    """One join of `a` and `b`; `allocate` gives fresh ids."""
+    """One join of `a` and `b`; `allocate` gives fresh ids.
 
-    def __init__(self, a: State, b: State, allocate: Callable[[], int]) -> None:
+    With `picks`, of two functions it takes the first; `met_functions`: there were two.
+    """
+
+    def __init__(self, a: State, b: State, allocate: Callable[[], int], *, picks: bool = False) -> None:
         super().__init__(a, b, allocate)
+        self.picks = picks
+        self.met_functions = False
         # What only one of them has is copied into a fork of the other, the one that has written more.
         self.base = a if a.log[0] >= b.log[0] else b
         self.out = self.base.fork()
@@ -218,6 +223,14 @@ class Join(GraphJoin):
             case Func(), Func() if _are_one_definition(x, y):
                 pairs = zip(x.defaults, y.defaults, strict=True)
                 return replace(x, defaults=tuple((name, self.value(p, q)) for (name, p), (_, q) in pairs))
+            case Func(), Func():
+                self.met_functions = True
+            case Method(receiver=receiver), Method(receiver=other) if receiver == other:
+                self.met_functions = True
+            case _:
+                return self.unknown(x, y)
+        if self.picks:
+            return x
         return self.unknown(x, y)
 
     def unknown(self, x: Value, y: Value) -> Unknown:

@@ -57,7 +57,7 @@ def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage, kept: tupl
         (), edges, (Saved("self", None, None), *kept), loc=m.here(), what=lineage.what, seq=m.next_sequence(),
         epoch=tuple(m.extent.iterations), via=m.via(),
     )  # fmt: skip
-    made = m.new_tensor(None, "float32", requires_grad=True, lineage=lineage)
+    made = m.new_tensor(None, "float32", requires_grad=True, lineage=replace(lineage, attached=True))
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=Edge(m.new(node).id), presumed=True, contiguous=None))
     return made
 

@@ -53,8 +53,9 @@ def _computed_by_model(m: Machine, args: Args) -> Value:
         kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
         known = [edge for edge in edges if edge is not None]
         return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in perhaps)), lineage, tuple(kept))
-    made = m.new_tensor(None, "float32", requires_grad=truth.both(m.st.grad, required), lineage=lineage)
-    edge = None if m.st.grad is False or required is False else Edge()
+    required = truth.both(m.st.grad, required)
+    made = m.new_tensor(None, "float32", requires_grad=required, lineage=replace(lineage, doubted=required is None))
+    edge = None if required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
 
