@@ -95,7 +95,7 @@ def _own(m: Machine, node: n.Attribute, owner: Value, value: Unknown) -> Value:
     if not m.config.presumes:
         m.record.unresolved.note(m.frame.module, of_self(m, m.frame.func, m.frame.env), name)
         return value
-    if roles_of(m, m.frame).get(name) not in (*_MODELS, Role.OPTIMIZER):
+    if roles_of(m, m.frame).get(name) in {None, Role.LOSS}:
         return value
     likely = _presumed(m, node, value)
     found = m.obj(owner)
