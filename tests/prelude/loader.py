@@ -291,7 +291,7 @@ def stub(world):
     machine.known = lambda *values: True
     machine.deepcopy = copy.deepcopy
     machine.unknown = lambda *made_of, **more: None
-    machine.presumed_data = lambda: None
+    machine.presumed_data = lambda *made_of: None
     machine.unknown_int = lambda: 2
     machine.several = lambda value: [value]
     machine.says_nothing = lambda value: False
