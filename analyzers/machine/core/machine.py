@@ -95,11 +95,10 @@ class Machine:
 
     def join(self, a: State, b: State) -> State:
         joined = Join(a, b, self.fresh, picks=self.config.presumes)
-        state = joined.run()
+        state, kept = joined.run(), self.indexes.counters_kept
         if joined.met_functions and self.config.presumes:
             self.presume("of two functions the first is taken")
         self.record.unresolved.data = self.record.unresolved.data or joined.met_functions
-        kept = self.indexes.counters_kept
         kept.update(target for pair, target in joined.pairs.items() if not kept.isdisjoint(pair))
         return state
 
