@@ -192,12 +192,17 @@ class Facts:
         )
 
     def may_be_kept_from(self, event: Raised) -> bool:
-        """Whether an undecided condition of the same function may keep the calls that raise from this statement: other
-        calls of the function come through it."""
+        """Whether an undecided condition of the same function may keep the calls that raise from this statement: it
+        raises on one of its ways alone, and other calls of the function come through it."""
         site = event.site
-        others = any(place == site.statement and visit != site.visit for place, visit in self.run.passed)
-        return others and any(
-            isinstance(way, bool) and (loc.module, loc.chunk) == (site.loc.module, site.loc.chunk)
+        visit = site.statement, site.visit
+        if not any(place == site.statement and other != site.visit for place, other in self.run.passed):
+            return False
+        alike = [one.taken for one in self.of(Raised) if (one.site.statement, one.site.visit) == visit]
+        return any(
+            isinstance(way, bool)
+            and (loc.module, loc.chunk) == (site.loc.module, site.loc.chunk)
+            and all(taken.get(loc) is way for taken in alike)
             for loc, way in event.taken.items()
         )
 

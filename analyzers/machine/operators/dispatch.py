@@ -187,6 +187,8 @@ def _run(m: Machine, row: Row, bound: dict[str, Value], what: str, doubtful: boo
 def _likely_operand(m: Machine, rows: Sequence[Row], name: str, value: Value) -> Value:
     """A tensor for an unknown value that is taken as one, whichever of these rows is meant; a list of such for one that
     is taken as a list of tensors."""
+    if not isinstance(value, Unknown | Tup | Ref) or m.tensor(value) is not None:
+        return value
     taken = {None if (arg := row.arg(name)) is None else arg.type for row in rows}
     if taken <= {"Tensor", "Tensor?"}:
         return _likely_tensor(m, value)

@@ -64,9 +64,10 @@ def is_sliced(m: Machine, ident: int) -> bool:
         if ident in computed.slices:
             return True
         row, bound = computed.by.get(ident, (None, {}))
-        types = {name: type_of_argument(m, value) for name, value in bound.items()}
-        if row is not None and row.base == "slice" and (_takes_one(types) or not _has_bounds(types)):
-            return True
+        if row is not None and row.base == "slice":
+            types = {name: type_of_argument(m, value) for name, value in bound.items()}
+            if _takes_one(types) or not _has_bounds(types):
+                return True
         source = bound.get("self")
         if not isinstance(source, Ref):
             return False
