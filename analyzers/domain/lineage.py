@@ -55,8 +55,8 @@ class Lineage:
     """One step: `what` names the operation, `parents` are the trails of what it was made from.
 
     `cut` says that a value with a graph went in and one without came out, and how. `attached`: what came out surely
-    requires grad; `doubted`: nobody knows whether it does; `unrecorded`: gradients were disabled, and nobody knows
-    whether what went in had a graph.
+    requires grad; `doubted`: nobody knows whether it does; `perhaps_cut`: how a graph ended there, if one went in, as
+    nobody knows.
     """
 
     what: str
@@ -66,7 +66,7 @@ class Lineage:
     via: tuple[Loc, ...] = ()
     attached: bool = False
     doubted: bool = False
-    unrecorded: bool = False
+    perhaps_cut: Cut | None = None
 
     def walk(self, limit: int = 4000) -> Iterator[Lineage]:
         """The trail, nearest steps first, each once."""
@@ -98,7 +98,7 @@ def graph_trail(lineage: Lineage) -> list[Lineage]:
     seen: dict[Lineage, None] = {}
     queue = [lineage]
     for step in queue:
-        if step in seen or step.cut is not None or step.what in {"data", "detach", "item", "tolist", "numpy"}:
+        if step in seen or step.cut or step.perhaps_cut or _leaves_graph(step.what):
             continue
         seen[step] = None
         if len(seen) >= NEAREST:
@@ -107,6 +107,13 @@ def graph_trail(lineage: Lineage) -> list[Lineage]:
             # What an unknown function makes of its arguments need not hold their graph.
             queue.extend(step.parents)
     return list(seen)
+
+
+def _leaves_graph(what: str) -> bool:
+    """Whether an operation gives nothing with a graph, whatever it is given: some are given no more than sizes."""
+    return (
+        what in {"data", "detach", "item", "tolist", "numpy"} or what.endswith("_like") or what.startswith("new_")
+    )  # fmt: skip
 
 
 def lost_at(lineage: Lineage | None) -> Loc | None:

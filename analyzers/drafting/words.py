@@ -28,7 +28,7 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
     """Why the graph ends at a cut."""
     assert step.loc is not None
     source = said(facts, step.loc)
-    match step.cut:
+    match step.cut or step.perhaps_cut:
         case "detach":
             return f"{source} cuts the graph"
         case "data":
@@ -49,8 +49,6 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
             return f"{source} makes a copy without the graph"
         case "rewrapped":
             return f"{source} creates a new leaf"
-    if step.unrecorded:
-        return f"{source} runs with gradients disabled"
     return f"{source} turns tensors into plain numbers, which carry no graph"
 
 

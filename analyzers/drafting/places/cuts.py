@@ -22,7 +22,7 @@ def cuts(lineage: Lineage | None, limit: int = 4000) -> list[Lineage]:
     if lineage is None:
         return []
     found: dict[tuple[Loc | None, str | None], Lineage] = {}
-    unrecorded: dict[Loc, Lineage] = {}
+    perhaps: dict[Loc, Lineage] = {}
     maybe: dict[Loc, Lineage] = {}
     seen: set[int] = set()
     queue = [lineage]
@@ -33,12 +33,12 @@ def cuts(lineage: Lineage | None, limit: int = 4000) -> list[Lineage]:
         if step.cut is not None and step.loc is not None:
             found.setdefault((step.loc, step.cut), step)
             continue
-        if step.unrecorded and step.loc is not None:
-            unrecorded.setdefault(step.loc, step)
+        if step.perhaps_cut is not None and step.loc is not None:
+            perhaps.setdefault(step.loc, step)
         if step.what in LEAVES_TORCH and step.loc is not None and _of_tensors(step):
             maybe.setdefault(step.loc, step)
         queue.extend(step.parents)
-    return list(found.values()) or list(unrecorded.values()) or list(maybe.values())
+    return list(found.values()) or list(perhaps.values()) or list(maybe.values())
 
 
 def _of_tensors(step: Lineage) -> bool:

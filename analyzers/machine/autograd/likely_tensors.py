@@ -21,9 +21,13 @@ def is_guess(lineage: Lineage | None) -> bool:
     return lineage is not None and any(step.what == GUESS for step in graph_trail(lineage))
 
 
+def is_doubted(m: Machine, lineage: Lineage | None) -> bool:
+    return m.config.presumes and is_guess(lineage)
+
+
 def has_no_graph(m: Machine, tensor: Tensor) -> bool:
     """Whether a tensor does not require grad, and not only as it is presumed to be data."""
-    return tensor.requires_grad is False and not (m.config.presumes and (is_guess(tensor.lineage) or _has_asked(m)))
+    return tensor.requires_grad is False and not (is_doubted(m, tensor.lineage) or (m.config.presumes and _has_asked(m)))
 
 
 def _has_asked(m: Machine) -> bool:

@@ -9,6 +9,7 @@ from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Counter, Edge, Shape, Storage, Tensor
 from analyzers.domain.values import Ref, Tup, Value
 from analyzers.machine.autograd.graph import Step, may_be_converted, refreshed
+from analyzers.machine.autograd.likely_tensors import is_doubted
 from analyzers.machine.autograd.tensors import FLOATING, can_require_grad
 from analyzers.machine.core.machine import Machine
 
@@ -22,6 +23,15 @@ def lost_graph(m: Machine, operands: Sequence[int], cut: Cut | None) -> Cut | No
                 return cut
             return "inference" if m.st.inference else "no-grad"
     return None
+
+
+def _perhaps_lost(m: Machine, step: Step, dtype: str | None) -> Cut | None:
+    """The cut on a result without a graph if one of its operands had a graph, as nobody knows."""
+    cut: Cut | None = "integer" if can_require_grad(dtype) is False else None
+    if m.st.inference or m.st.grad is False:
+        cut = "inference" if m.st.inference else "no-grad"
+    known = cut is None or (step.requires is not None and not any(is_doubted(m, parent) for parent in step.parents))
+    return None if known else cut
 
 
 def result_requires_grad(m: Machine, step: Step, dtype: str | None) -> truth.Truth:
@@ -55,8 +65,8 @@ def new_result(
     m.st.put(storage, Storage())
     counter = m.fresh()
     m.st.put(counter, Counter())
-    unrecorded = cut is None and step.requires is None and (m.st.grad is False or m.st.inference is True)
-    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True, requires is None, unrecorded)
+    perhaps = _perhaps_lost(m, step, dtype) if requires is False and cut is None else None
+    lineage = Lineage(step.what, m.here(), step.parents, cut, m.via(), requires is True, requires is None, perhaps)
     edge = None
     if requires is not False:
         edge = Edge(node, output) if node is not None else Edge()

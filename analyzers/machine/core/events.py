@@ -78,12 +78,13 @@ class StepCall:
 
 @dataclass(slots=True)
 class OptimizerMade:
-    """An optimizer over `parameters`; `known`: there are no others."""
+    """An optimizer over `parameters`, with the trail of each; `known`: there are no others."""
 
     site: Site
     optimizer: int
     parameters: tuple[int, ...]
     known: bool
+    trails: tuple[Lineage, ...] = ()
 
 
 @dataclass(slots=True)

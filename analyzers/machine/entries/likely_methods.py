@@ -80,6 +80,10 @@ _KEEPING = (
 """How methods of libraries' models begin that change neither which parameters there are nor which of them learn."""
 
 
+PART_HOOKS = {"register_forward_hook": "register_part_hook", "register_forward_pre_hook": "register_part_pre_hook"}
+"""The methods of a part that give it hooks, and those of the whole that take them."""
+
+
 def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     """What a method returns that nobody knows, if it computes as the model does: `vae.encode(x)`. So does what a method
     returns that is asked for a part, `model.get_input_embeddings()`, when it is called; and whatever a frozen model
@@ -91,8 +95,12 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
         case symbol if (whole := model_with(m, symbol)) is not None:
             owner, last = whole, symbol[-1] if isinstance(symbol, tuple) else None
             name = last if isinstance(last, str) else "forward"
+        case (_, str(name)) if name in PART_HOOKS and len(held := [i for i in func.reach if stands_in(m, Ref(i))]) == 1:
+            [owner] = held  # `dict(model.named_modules())["layer4"].register_forward_hook(...)`
         case _:
             return None
+    if name in PART_HOOKS:
+        return call_method(m, Ref(owner), PART_HOOKS[name], args)
     if computes(name) or (_is_frozen(m, Ref(owner)) and any(_is_data(m, value) for value in args.pos)):
         likely = [_likely_tensor(m, value) for value in args.pos]
         if any(m.tensor(value) is not None for value in likely):

@@ -11,7 +11,7 @@ from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import DictObj, Edge, ListObj, Tensor
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
-from analyzers.machine.autograd.likely_tensors import PresumedParameters, with_graph
+from analyzers.machine.autograd.likely_tensors import PresumedParameters, is_doubted, with_graph
 from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import members, unseen
@@ -39,8 +39,11 @@ def _computed_by_model(m: Machine, args: Args) -> Value:
     m.notebook(PresumedParameters).computed.update(part.id for part in operands)
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     required = None if perhaps and not required else required
-    cut: Cut | None = "no-grad" if m.st.grad is False and required else None
-    lineage = Lineage("model", m.here(), m.parents(given), cut, m.via())
+    off: Cut | None = "no-grad" if m.st.grad is False else None
+    parents = m.parents(given)
+    lineage = Lineage("model", m.here(), parents, off if required else None, m.via())
+    if not required and any(is_doubted(m, parent) for parent in parents):
+        lineage = replace(lineage, perhaps_cut=off)
     if any(_may_be_parameter(m, value) for value in given):
         return Unknown(None, None, lineage)
     if m.st.grad is True and required is True:

@@ -153,7 +153,12 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
     if surely_absent and all(is_exact_key(key) for key in (index, *found.order)):
         raise PyRaise("KeyError")
     part = part_under(m, found, index)
-    return _element(m, tuple(found.values), found.rest) if part is None else part
+    if part is not None:
+        return part
+    item = _element(m, tuple(found.values), found.rest)
+    if m.config.presumes and isinstance(item, Unknown) and item.symbol is None and item.reach:
+        return replace(item, symbol=m.fresh())  # so that it is known of what a method is that is called
+    return item
 
 
 def part_under(m: Machine, found: DictObj, key: Value) -> Unknown | None:

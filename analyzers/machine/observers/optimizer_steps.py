@@ -25,12 +25,11 @@ def _note(m: Machine, signal: OptimizerDid) -> None:
     if not isinstance(subject, Ref):
         return
     if what == "note_optimizer":
-        for ident in parameters_of(m, subject):
-            lineage = m.lineage(Ref(ident))
-            if lineage is not None:
-                m.notebook(TargetNetworks).trained.add(lineage)
+        parameters = tuple(parameters_of(m, subject))
+        trails = m.parents([Ref(ident) for ident in parameters])
+        m.notebook(TargetNetworks).trained.update(trails)
         m.record.trains = True
-        m.note(OptimizerMade(m.site(), subject.id, tuple(parameters_of(m, subject)), all_known(m, subject)))
+        m.note(OptimizerMade(m.site(), subject.id, parameters, all_known(m, subject), trails))
     elif what == "note_step":
         _note_step(m, subject)
     elif what == "note_zero":

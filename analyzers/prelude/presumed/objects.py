@@ -1,6 +1,7 @@
 import autograd_machine
 import torch
 from lightning import drive
+from torch.utils.hooks import RemovableHandle
 from transformers import drive as drive_trainer
 
 
@@ -10,6 +11,7 @@ class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.register_parameter("<any>", torch.nn.Parameter(torch.empty(0)))
+        self._part_hooks = {}
 
     def __getitem__(self, index):
         return self._modules[str(index)] if str(index) in self._modules else autograd_machine.unknown(self)
@@ -38,8 +40,26 @@ class Model(torch.nn.Module):
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         return zip(autograd_machine.unknown(), self.modules())
 
+    def register_part_hook(self, hook, *, with_kwargs=False, **kwargs):
+        """A hook of a part, about which no more is known than that the output is computed with what it is passed."""
+        handle = RemovableHandle(self._part_hooks)
+        self._part_hooks[handle] = hook, with_kwargs, True
+        return handle
+
+    def register_part_pre_hook(self, hook, *, with_kwargs=False, **kwargs):
+        handle = RemovableHandle(self._part_hooks)
+        self._part_hooks[handle] = hook, with_kwargs, False
+        return handle
+
     def forward(self, *args, **kwargs):
-        return autograd_machine.presumed_output(self, *autograd_machine.parameters(self), *args, *kwargs.values())
+        given = (*autograd_machine.parameters(self), *args, *kwargs.values())
+        for hook, with_kwargs, is_after in list(self._part_hooks.values()):
+            inner = autograd_machine.presumed_output(self, *given)
+            outer = autograd_machine.presumed_output(self, *given, inner)
+            passed = (autograd_machine.unknown(self), (inner,), *(({},) if with_kwargs else ()), *((outer,) if is_after else ()))
+            replaced = hook(*passed)
+            given = (*given, outer if replaced is None else replaced)
+        return autograd_machine.presumed_output(self, *given)
 
 
 class Generator(Model):

@@ -191,6 +191,7 @@ from analyzers.drafting.places.training import trained_names
 from analyzers.drafting.places.tree import at, node_at
 from analyzers.drafting.words import Note, callers, explain_cut, said, told
 from analyzers.machine.core.causes import NoGraph, Plain, Raised
+from analyzers.machine.core.events import OptimizerMade
 from analyzers.syntax import nodes as n
 
 
@@ -214,7 +215,7 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Draft:
-    found = cuts(lineage)
+    found = _trained_first(facts, cuts(lineage))
     backward: Note = (event.site.loc, "backward is called here")
     if not found:
         found_made = leaves(lineage)
@@ -231,7 +232,7 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
         return Draft(event.site.loc, message, event, related=notes, fixes=fixes)
     step = found[0]
     assert step.loc is not None
-    is_mode = (step.unrecorded or step.cut in {"no-grad", "inference"}) and differentiation(facts, step.loc) is None
+    is_mode = (step.cut or step.perhaps_cut) in {"no-grad", "inference"} and differentiation(facts, step.loc) is None
     off = switched_off(facts, step) if is_mode else None
     switch: list[Note] = [(off[0], "gradients are disabled here")] if off is not None else []
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
@@ -239,6 +240,12 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
+
+
+def _trained_first(facts: Facts, found: list[Lineage]) -> list[Lineage]:
+    """Cuts, first those that keep a backward from what an optimizer trains: the others may be meant."""
+    trained = {trail for made in facts.of(OptimizerMade) for trail in made.trails}
+    return sorted(found, key=lambda cut: trained.isdisjoint(cut.walk()))
 
 
 def _asks_for_grad(facts: Facts, step: Lineage) -> bool:
