@@ -15,9 +15,15 @@ def attribute_paths(trees: Iterable[object]) -> Iterator[str]:
             yield path
 
 
+NUMBER_TESTS = frozenset({"isfinite", "isinf", "isnan"})
+"""Functions of `math`, numpy and torch that ask how large a number or a tensor is, and not of what kind it is."""
+
+
 def paths_handed_over(tree: n.Expr) -> frozenset[str]:
-    """Of `ready(p.grad, x)`, `p.grad` and `x`: the names and attributes that calls in an expression are given."""
+    """Of `ready(p.grad, x)`, `p.grad` and `x`: the names and attributes that calls in an expression are given, unless
+    they ask about numbers."""
     calls = [node for node in n.walk([tree]) if isinstance(node, n.Call)]
+    calls = [call for call in calls if (path_of(call.func) or "").rpartition(".")[2] not in NUMBER_TESTS]
     values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
     names = [path for value in values if (path := path_of(value)) is not None]
     return frozenset([*names, *attribute_paths(values)])
