@@ -27,7 +27,9 @@ def is_doubted(m: Machine, lineage: Lineage | None) -> bool:
 
 def has_no_graph(m: Machine, tensor: Tensor) -> bool:
     """Whether a tensor does not require grad, and not only as it is presumed to be data."""
-    return tensor.requires_grad is False and not (is_doubted(m, tensor.lineage) or (m.config.presumes and _has_asked(m)))
+    return tensor.requires_grad is False and not (
+        is_doubted(m, tensor.lineage) or (m.config.presumes and _has_asked(m))
+    )
 
 
 def _has_asked(m: Machine) -> bool:

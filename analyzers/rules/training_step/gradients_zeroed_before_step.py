@@ -14,6 +14,20 @@ for step in range(3):
     opt.zero_grad()  # warning: [gradients-zeroed-before-step]
     opt.step()
 ```
+A step in some rounds alone, and gradients that are cleared in each: those of the other rounds are lost.
+```python
+import torch
+from hidden import same
+every, loader = same(2), same([torch.ones(4, 3), torch.ones(4, 3)])
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i, x in enumerate(loader):
+    opt.zero_grad()  # warning: [gradients-zeroed-before-step]
+    loss = net(x).pow(2).mean() / every
+    loss.backward()
+    if (i + 1) % every == 0:
+        opt.step()
+```
 ## Fixed
 ```python fixed
 import torch
@@ -35,6 +49,44 @@ for step in range(3):
     opt.step()
     opt.zero_grad()
 ```
+Gradients that are cleared after the step that used them, or in the rounds that have a backward.
+```python
+import torch
+from hidden import same
+every, loader = same(2), same([torch.ones(4, 3), torch.ones(4, 3)])
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i, x in enumerate(loader):
+    (net(x).pow(2).mean() / every).backward()
+    if (i + 1) % every == 0:
+        opt.step()
+        opt.zero_grad()
+for i, x in enumerate(loader):
+    opt.zero_grad()
+    if i % every == 0:
+        net(x).pow(2).mean().backward()
+        opt.step()
+```
+A critic that is trained more often than its generator, whose gradients that come from the critic's loss are meant to be
+cleared.
+```python
+import torch
+from hidden import same
+every, loader = same(2), same([torch.ones(4, 3), torch.ones(4, 3)])
+maker, critic = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+maker_opt = torch.optim.SGD(maker.parameters(), lr=0.1)
+critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+for i, x in enumerate(loader):
+    maker_opt.zero_grad()
+    critic_opt.zero_grad()
+    made = maker(torch.randn(4, 2))
+    (critic(made) - critic(x)).mean().backward()
+    critic_opt.step()
+    if i % every == 0:
+        maker_opt.zero_grad()
+        (-critic(maker(torch.randn(4, 2)))).mean().backward()
+        maker_opt.step()
+```
 """
 
 from __future__ import annotations
@@ -44,10 +96,13 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Rule
 from analyzers.drafting.edits.pieces import swap
+from analyzers.drafting.places.blocks import Spot, contains
 from analyzers.drafting.places.training import idle_steps
+from analyzers.drafting.places.tree import at, path_to, walk
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import BackwardCall, Cleared, ClearedUse, HandStep, StepCall, ZeroCall
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -63,6 +118,10 @@ def check(facts: Facts) -> Iterator[Draft]:
         if (zero_site.loc, step_site.loc) not in seen:
             seen.add((zero_site.loc, step_site.loc))
             yield _draft(facts, backward, zero_site, step_site)
+    for backward, zero_site, step_site in _skipped_rounds(facts):
+        if not {(zero_site.loc, step_site.loc), (zero_site.loc, zero_site.loc)} & seen:
+            seen.add((zero_site.loc, step_site.loc))
+            yield _draft(facts, backward, zero_site, step_site, skipped=True)
     for step, round_ in idle_steps(facts):
         before = round_[: round_.index(step)]
         zero = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
@@ -95,14 +154,43 @@ def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
                 break
 
 
-def _draft(facts: Facts, backward: Site, zero: Site, step: Site) -> Draft:
+def _skipped_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
+    """Gradients that are computed and cleared in each iteration, of which only each n-th has a step."""
+    for step in facts.of(StepCall):
+        inside = _in_each_nth(facts, step.site.loc)
+        if inside is None or not step.site.iterations:
+            continue
+        zeros = [event.site for event in facts.of(ZeroCall) if event.optimizer == step.optimizer]
+        filling = [event.site for event in facts.of(BackwardCall) if not set(step.parameters).isdisjoint(event.reached)]
+        if any(contains(inside, site.loc) for site in (*zeros, *filling)):
+            continue
+        here = (step.site.iterations, step.site.via)
+        cleared, filled = (
+            next((s for s in sites if (s.iterations, s.via) == here and _in_each_nth(facts, s.loc) is None), None)
+            for sites in (zeros, filling)
+        )
+        if cleared is not None and filled is not None:
+            yield filled, cleared, step.site
+
+
+def _in_each_nth(facts: Facts, loc: Loc) -> Spot | None:
+    """The `if` around a place, in the innermost loop around it, that holds in each n-th round."""
+    found: Spot | None = None
+    for node in path_to(facts, loc):
+        if isinstance(node, n.For | n.While):
+            found = None
+        elif isinstance(node, n.If) and any(isinstance(e, n.BinOp) and e.op == "%" for e in walk(node.test)):
+            found = at(loc, node), node
+    return found
+
+
+def _draft(facts: Facts, backward: Site, zero: Site, step: Site, *, skipped: bool = False) -> Draft:
     loc = zero.loc
     message = f"{said(facts, loc)} clears the gradients before {said(facts, step.loc)} uses them"
-    notes = told(
-        [(backward.loc, "the gradients come from here"), (step.loc, "the step finds none")],
-        callers(zero.via), besides=loc,
-    )  # fmt: skip
-    fixes = tuple(swap(facts, backward.loc, loc, "Clear the gradients before backward"))
+    finds = "the step comes in some rounds alone" if skipped else "the step finds none"
+    come_from = (backward.loc, "the gradients come from here")
+    notes = told([come_from, (step.loc, finds)], callers(zero.via), besides=loc)
+    fixes = () if skipped else tuple(swap(facts, backward.loc, loc, "Clear the gradients before backward"))
     return Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
 
 
