@@ -14,6 +14,18 @@ for step in range(3):
     opt.zero_grad()  # warning: [gradients-zeroed-before-step]
     opt.step()
 ```
+## Fixed
+```python fixed
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+## Reported
 A step in some rounds alone, and gradients that are cleared in each: those of the other rounds are lost.
 ```python
 import torch
@@ -27,17 +39,6 @@ for i, x in enumerate(loader):
     loss.backward()
     if (i + 1) % every == 0:
         opt.step()
-```
-## Fixed
-```python fixed
-import torch
-net = torch.nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    loss = net(torch.ones(2, 3)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
 ```
 ## Not reported
 ```python
