@@ -20,6 +20,7 @@ from analyzers.ops.infer_core import (
     rule,
     same_dtype,
     show,
+    wrap_dim,
 )
 from analyzers.ops.promote import COMPLEXES, complex_of, float_of, is_integral, real_of
 
@@ -260,6 +261,9 @@ def _accumulated(call: Call) -> Result:
 @rule("softmax log_softmax _softmax _log_softmax _safe_softmax special_softmax special_log_softmax softmin")
 def _softmax(call: Call) -> Result:
     operand = call.tensor("self")
+    dim = call.number("dim")
+    if operand.shape is not None and dim is not None:
+        wrap_dim(dim, len(operand.shape))
     half_to_float = call.flag("half_to_float")
     plain = float_of(operand.dtype, call.default) if operand.dtype is None or not is_integral(operand.dtype) else None
     if half_to_float is None:

@@ -122,6 +122,14 @@ def _takes_one(types: Mapping[str, object]) -> bool:
     return isinstance(end, int) and end - (start if isinstance(start, int) else 0) == 1
 
 
+_OF_CLASSES = frozenset({"cross_entropy_loss", "nll_loss", "nll_loss_nd"})
+
+
+def _has_many_labels(case: Mapping[str, TensorType]) -> bool:
+    """Whether there are scores of one item and, if each unknown size is above one, several labels: torch takes one."""
+    return [len(case[name].shape or ()) if name in case else 0 for name in ("self", "target")] == [1, 1]
+
+
 def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> frozenset[Shape]:
     """The shapes of an operator's result over all shapes of its operands."""
     types = {name: type_of_argument(m, value) for name, value in bound.items()}
@@ -139,6 +147,8 @@ def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> fr
         return frozenset()
     possible: set[Shape] = set()
     for case in product(*options):
+        if row.base in _OF_CLASSES and _has_many_labels(dict(case)):
+            continue
         try:
             results = shapes.infer(row.base, {**types, **dict(case)}, default_dtype=m.indexes.default_dtype)
         except (shapes.ShapeError, IndexError):
