@@ -159,14 +159,26 @@ class GraphJoin:
 
     def alike(self, x: Edge, y: Edge) -> bool:
         """Whether two edges lead to the same, or to what the same place of the program has made."""
+        if x.leaf is not None and y.leaf is not None:
+            return x.leaf == y.leaf or self.made_alike(x.leaf, y.leaf)
         if x.node is None or y.node is None or x.output != y.output:
-            return x.node is None and y.node is None and x.leaf is not None and x.leaf == y.leaf
+            return False
         mine, other = self.a.find(x.node), self.b.find(y.node)
         if x.node == y.node or not isinstance(mine, Node) or not isinstance(other, Node):
             return x.node == y.node
         if mine.loc is None or mine.loc != other.loc or mine.via != other.via:
             return False
         return mine.what == other.what or not set(mine.names).isdisjoint(other.names)
+
+    def made_alike(self, i: int, j: int) -> bool:
+        """Whether the same place of the program has made two tensors, not both on one way."""
+        here, there = self.a.find(i), self.b.find(j)
+        if self.a.find(j) is not None and self.b.find(i) is not None:
+            return False
+        if not isinstance(here, Tensor) or not isinstance(there, Tensor) or not here.lineage or not there.lineage:
+            return False
+        mine, other = here.lineage, there.lineage
+        return mine.loc is not None and (mine.what, mine.loc, mine.via) == (other.what, other.loc, other.via)
 
     def all_saved(self, xs: tuple[Saved, ...], ys: tuple[Saved, ...]) -> tuple[Saved, ...]:
         """What both have kept is kept, what one of them has perhaps."""

@@ -167,6 +167,9 @@ class Join(GraphJoin):
             out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
         if a.given is not b.given:
             out.given = a.given.update({k: tuple(dict.fromkeys((*a.given.get(k, ()), *v))) for k, v in b.given.items()})
+        if a.became is not b.became:
+            more = {k: tuple(dict.fromkeys((*a.became.get(k, ()), *v))) for k, v in b.became.items()}
+            out.became = a.became.update(more)
         if a.among is not b.among:
             out.among = Map({k: v | b.among[k] for k, v in a.among.items() if k in b.among})
         if a.frozen is not b.frozen:
@@ -265,6 +268,8 @@ class Join(GraphJoin):
             return x
         match x, y:
             case Tensor(), Tensor():
+                if i != j and x.is_leaf is not False and y.is_leaf is not False:
+                    self.out.note_one(target, i, j)
                 return self.tensors(x, y, i, j)
             case Counter(), Counter():
                 return self.counters(x, y, target)

@@ -102,11 +102,14 @@ class State:
 
     `given`: by the symbols of unknown objects, what their methods were passed in a presumed run, and may return.
 
+    `became`: by leaf, those that became one with it where ways met, and what stands for them since.
+
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
 
     __slots__ = (
         "among",
         "assumed",
+        "became",
         "callbacks",
         "casting",
         "casts",
@@ -146,6 +149,7 @@ class State:
         self.writes_out = False
         self.stand_ins: Map[object, int] = Map()
         self.given: Map[object, tuple[int, ...]] = Map()
+        self.became: Map[int, tuple[int, ...]] = Map()
         self.taken: Taken = Map()
         self.log: Log = ROOT
         self.filled: Log | None = None
@@ -170,6 +174,7 @@ class State:
         other.writes_out = self.writes_out
         other.stand_ins = self.stand_ins
         other.given = self.given
+        other.became = self.became
         other.taken = self.taken
         other.log = self.log
         other.filled = self.filled
@@ -182,6 +187,13 @@ class State:
         self.writes_out = self.writes_out or other.writes_out
         if self.callbacks != other.callbacks:
             self.callbacks = (*(one for one in other.callbacks if one not in self.callbacks), *self.callbacks)
+
+    def note_one(self, target: int, i: int, j: int) -> None:
+        """From here on `target` is the leaf `i` of one way and the leaf `j` of another."""
+        became = self.became
+        for one, other in ((i, target), (j, target), (target, i), (target, j)):
+            became = became.set(one, (*became.get(one, ()), other))
+        self.became = became
 
     def get(self, ident: int) -> HeapObject:
         found = self.find(ident)

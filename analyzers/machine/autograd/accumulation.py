@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -132,6 +133,17 @@ def perhaps_filled(m: Machine, *, only_presumed: bool = False) -> None:
                 m.st.put(ident, with_gradient_perhaps(ident, found))
     if not only_presumed:
         m.st.filled = m.st.log
+
+
+def filled_since_joined(m: Machine, leaves: Collection[int]) -> None:
+    """Where ways met, tensors of each became one, which may be the leaf that a graph of one way leads to."""
+    found, seen = list(leaves), set(leaves)
+    for leaf in found:
+        for ident in m.st.became.get(leaf, ()):
+            if ident not in seen:
+                seen.add(ident)
+                found.append(ident)
+                m.st.put(ident, with_gradient_perhaps(ident, tensor_at(m, ident)))
 
 
 def with_gradient_perhaps(ident: int, tensor: Tensor) -> Tensor:

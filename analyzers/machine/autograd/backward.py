@@ -16,6 +16,7 @@ from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import (
     accumulate,
     blur_after_unknown,
+    filled_since_joined,
     note_sparse,
     perhaps_filled,
     retained,
@@ -134,6 +135,7 @@ def run_backward(
             accumulate(m, leaf, certain, create, gradient)
             note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
             m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
+    filled_since_joined(m, walk.leaves)
     retained(m, walk)
     if retain is True and create is False and all(t.requires_grad is True and not t.presumed for _, t in known):
         # If the graph may continue below an unknown value, we cannot see who else goes through it.

@@ -104,7 +104,7 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     if computes(name) or (_is_frozen(m, Ref(owner)) and any(_is_data(m, value) for value in args.pos)):
         likely = [_likely_tensor(m, value) for value in args.pos]
         if any(m.tensor(value) is not None for value in likely):
-            return call_method(m, Ref(owner), "forward", Args(likely))
+            return call_method(m, Ref(owner), "forward", Args(likely, args.kw))
     if computes(name):
         return None
     if name == "reset_classifier" and func.symbol == (owner, name):  # timm's

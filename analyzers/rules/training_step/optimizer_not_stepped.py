@@ -114,8 +114,8 @@ def check(facts: Facts) -> Iterator[Draft]:
     if facts.of(HandStep) or uncalled or not facts.saw_the_end:
         return
     everyone = facts.of(OptimizerMade)
-    # Of those that one place makes, on one way each, some step and others are on ways that were not followed on.
-    stepped = {event.site.loc for event in everyone if event.optimizer in stepping}
+    # Of those that one place makes, or a call there, on one way each, some step and others are on ways not followed on.
+    stepped = {loc for e in everyone if e.optimizer in stepping for loc in (e.site.loc, *e.site.via)}
     made = [event for event in everyone if event.known and event.site.loc not in stepped]
     looked_at = {event.leaf for event in facts.of(GradTaken)}
     # Where several optimizers were one of them on each way, the one that steps is none of those that were made.
