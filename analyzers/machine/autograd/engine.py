@@ -15,7 +15,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.gradients import gradient_is_sparse, gradients, opaque_gradient, summed
 from analyzers.machine.autograd.graph import refreshed, requires_grad_of
 from analyzers.machine.autograd.hooks import pass_hooks, table_of
-from analyzers.machine.autograd.likely_tensors import leads_anywhere
+from analyzers.machine.autograd.likely_tensors import leads_anywhere, may_be_apart
 from analyzers.machine.autograd.saved_tensors import unpack
 from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.views import ITSELF, is_stale, view_error
@@ -142,6 +142,8 @@ class Walk:
             runs = NODES.get(node.kind)
             if runs is not None:
                 flowing = runs(self.m, ident, node, certain, grads)
+            elif node.freed and may_be_apart(self.m, ident, node):
+                certain, flowing = False, self.computed(node, grads)
             else:
                 self.check(node, certain)
                 flowing = self.computed(node, grads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from analyzers.domain.lineage import BESIDE, FIRST, Lineage, graph_trail
+from analyzers.domain.lineage import BESIDE, FIRST, Lineage, Loc, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to
@@ -83,14 +83,31 @@ def leads_anywhere(node: Node) -> bool:
 
 @dataclass(slots=True)
 class PartsWalked:
-    """The parts of presumed models' results through which a backward went, so that they have a graph."""
+    """The parts of presumed models' results through which a backward went, so that they have a graph, and by whom;
+    `several` are the nodes of models that were given several tensors."""
 
     steps: set[Lineage] = field(default_factory=set)
+    at: dict[Loc | None, set[Lineage]] = field(default_factory=dict)
+    latest: set[Lineage] = field(default_factory=set)
+    several: set[int] = field(default_factory=set)
 
 
 def note_walked(m: Machine, roots: Iterable[Lineage | None]) -> None:
     if m.config.presumes:
-        m.notebook(PartsWalked).steps.update(step for root in roots if root is not None for step in _parts(root))
+        walked = m.notebook(PartsWalked)
+        walked.latest = {step for root in roots if root is not None for step in _parts(root)}
+        walked.steps |= walked.latest
+        walked.at.setdefault(m.here(), set()).update(walked.latest)
+
+
+def may_be_apart(m: Machine, ident: int, node: Node) -> bool:
+    """Whether the backward that freed the node of a presumed model, and the one that comes now, go through different
+    parts of what it returned: given several tensors, it may compute each part from one of them."""
+    if not m.config.presumes:
+        return False
+    walked = m.notebook(PartsWalked)
+    before = walked.at.get(node.freed_at, set())
+    return ident in walked.several and bool(before and walked.latest) and before.isdisjoint(walked.latest)
 
 
 def may_be_beside(m: Machine, lineage: Lineage | None) -> bool:

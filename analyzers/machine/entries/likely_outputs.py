@@ -11,7 +11,7 @@ from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import DictObj, Edge, ListObj, Tensor
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import edge_to, refreshed
-from analyzers.machine.autograd.likely_tensors import PresumedParameters, is_doubted, with_graph
+from analyzers.machine.autograd.likely_tensors import PartsWalked, PresumedParameters, is_doubted, with_graph
 from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import members, unseen
@@ -55,12 +55,20 @@ def _computed_by_model(m: Machine, args: Args) -> Value:
         # A model of several layers saves its weights, for the gradients of what is before them.
         kept = (save(m, v.id, "weight") for v in operands if tensor_at(m, v.id).parameter)
         known = [edge for edge in edges if edge is not None]
-        return with_graph(m, (*known, *(replace(edge, maybe=True) for edge in perhaps)), lineage, tuple(kept))
+        made = with_graph(m, (*known, *(replace(edge, maybe=True) for edge in perhaps)), lineage, tuple(kept))
+        edge = tensor_at(m, made.id).edge
+        if edge is not None and edge.node is not None and _are_several(m, operands):
+            m.notebook(PartsWalked).several.add(edge.node)
+        return made
     required = truth.both(m.st.grad, required)
     made = m.new_tensor(None, "float32", requires_grad=required, lineage=replace(lineage, doubted=required is None))
     edge = None if required is False else Edge()
     m.st.update(made.id, Tensor, lambda t: replace(t, edge=edge, presumed=True, contiguous=None))
     return made
+
+
+def _are_several(m: Machine, operands: Sequence[Ref]) -> bool:
+    return sum(not tensor_at(m, value.id).parameter for value in operands) > 1
 
 
 def _perhaps_used(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
