@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzers.domain.lineage import PART
@@ -231,6 +232,28 @@ def assign_index(m: Machine, owner: Ref, tensor: Tensor, index: Value, value: Va
     target: Value = owner if whole else basic_index(m, owner, items)
     if not isinstance(target, Ref):
         return
+    _write_item(m, target, value)
+    if not whole and _may_cover(tensor.shape, items):
+        # It is written as a whole then, and not through a slice.
+        edge = tensor_at(m, owner.id).edge
+        if edge is not None and edge.node is not None and edge != tensor.edge:
+            m.st.put(edge.node, replace(m.node(edge.node), names=()))
+
+
+def _may_cover(shape: Shape, items: list[Value]) -> bool:
+    """Whether slices may cover dimensions of unknown sizes, all of them, from the first item to the last."""
+    sizes: Sequence[int | None] = shape if shape is not None and ELLIPSIS not in items else (None,) * len(items)
+    taken = [python_slice(item) if isinstance(item, SliceValue) else None for item in items]
+    return all(
+        cut is not None
+        and cut.start in (None, 0)
+        and cut.step in (None, 1)
+        and (cut.stop is None or (size is None and cut.stop > 0))
+        for cut, size in zip(taken, sizes, strict=False)
+    )
+
+
+def _write_item(m: Machine, target: Ref, value: Value) -> None:
     given, to = m.tensor(value), tensor_at(m, target.id).shape
     if given is not None and given.shape == () and to is not None and to != ():
         op(m, "fill_.Tensor", "setitem", self=target, value=value)
