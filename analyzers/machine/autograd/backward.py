@@ -128,14 +128,7 @@ def run_backward(
     walk = Walk(m, retain, name, create, aim)
     walk.may_have_raised = are_open(checked, roots)
     walk.run(rooted(m, walk, edges, known, roots))
-    for leaf, certain in walk.leaves.items():
-        gradient = walk.came_to(leaf, tensor_at(m, leaf))
-        if gradient != NONE:
-            held = tensor_at(m, leaf).grad
-            accumulate(m, leaf, certain, create, gradient)
-            note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
-            m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
-    filled_since_joined(m, walk.leaves)
+    _fill(m, walk, create)
     retained(m, walk)
     if retain is True and create is False and all(t.requires_grad is True and not t.presumed for _, t in known):
         # If the graph may continue below an unknown value, we cannot see who else goes through it.
@@ -157,6 +150,17 @@ def run_backward(
             m.st.assumed, create,
         )
     )  # fmt: skip
+
+
+def _fill(m: Machine, walk: Walk, create: truth.Truth) -> None:
+    for leaf, certain in walk.leaves.items():
+        gradient = walk.came_to(leaf, tensor_at(m, leaf))
+        if gradient != NONE:
+            held = tensor_at(m, leaf).grad
+            accumulate(m, leaf, certain, create, gradient)
+            note_sparse(m, leaf, walk.sparse.get((None, leaf)), held == NONE)
+            m.in_mode(walk.create, partial(call_after_hooks, m, leaf, certain))
+    filled_since_joined(m, walk.leaves)
 
 
 def rooted(
