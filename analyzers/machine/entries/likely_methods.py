@@ -7,6 +7,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import note_given
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.entries.likely_data import (
     Batches,
@@ -100,6 +101,7 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
         case _:
             return None
     if name in PART_HOOKS:
+        note_given(m, func, *args.all())
         return call_method(m, Ref(owner), PART_HOOKS[name], args)
     if computes(name) or (_is_frozen(m, Ref(owner)) and any(_is_data(m, value) for value in args.pos)):
         likely = [_likely_tensor(m, value) for value in args.pos]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzers.domain import truth
-from analyzers.domain.objects import ClassObj, Instance, Tensor
+from analyzers.domain.join import reach_of
+from analyzers.domain.objects import ClassObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.likely_tensors import PresumedParameters
@@ -47,8 +48,13 @@ def make_model(m: Machine, parts: Sequence[str] = (), made_as: str = "Model") ->
 
 
 def whole_of(m: Machine, value: Value) -> tuple[Ref, ...]:
-    """The models that something unknown is a part of: `block` of `block = model.layers[-1]`."""
-    reach = value.reach if isinstance(value, Unknown) else ()
+    """The models that something unknown is a part of: `block` of `block = model.layers[-1]`, or of a list of such."""
+    reach = list(value.reach) if isinstance(value, Unknown) else []
+    for ident in reach:
+        found = m.st.find(ident)
+        if isinstance(found, ListObj):
+            inner = reach_of(*found.items, *(() if found.rest is None else (found.rest,)))
+            reach += [one for one in inner if one not in reach]
     return tuple(Ref(ident) for ident in reach if stands_in(m, Ref(ident)))
 
 

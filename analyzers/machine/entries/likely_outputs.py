@@ -95,8 +95,8 @@ def _tensors_in(m: Machine, value: Value) -> list[Ref]:
             parts = tuple(Ref(ident) for ident in reach if isinstance(m.st.find(ident), Tensor))
         case Tup(items=items), _:
             parts = items
-        case _, ListObj(items=items):
-            parts = items
+        case _, ListObj(items=items, rest=rest):
+            parts = (*items, *(() if rest is None else (rest,)))
         case _, DictObj():
             parts = tuple(found.values)
         case _:

@@ -53,13 +53,14 @@ class Model(torch.nn.Module):
 
     def forward(self, *args, **kwargs):
         given = (*autograd_machine.parameters(self), *args, *kwargs.values())
+        parts = []
         for hook, with_kwargs, is_after in list(self._part_hooks.values()):
-            inner = autograd_machine.presumed_output(self, *given)
-            outer = autograd_machine.presumed_output(self, *given, inner)
+            inner = autograd_machine.presumed_output(self, *given, parts)
+            outer = autograd_machine.presumed_output(self, *given, parts, inner)
             passed = (autograd_machine.unknown(self), (inner,), *(({},) if with_kwargs else ()), *((outer,) if is_after else ()))
             replaced = hook(*passed)
-            given = (*given, outer if replaced is None else replaced)
-        return autograd_machine.presumed_output(self, *given)
+            parts.append(outer if replaced is None else replaced)
+        return autograd_machine.presumed_output(self, *given, *([parts] if parts else []))
 
 
 class Generator(Model):
