@@ -27,6 +27,7 @@ from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Va
 from analyzers.machine.core.budget import OBJECTS, Limits, OutOfFuel
 from analyzers.machine.core.causes import Cause, Plain, Raised, Site
 from analyzers.machine.core.choices import Infeasible, Outcome, Path, Truth3
+from analyzers.machine.core.equations import equation_of, note_outcome, outcome_of
 from analyzers.machine.core.events import CutShort, Event, Presumption
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, Record
@@ -232,16 +233,15 @@ class Machine:
             known = self.st.assumed.get(symbol)
             if known is not None:
                 return known
-        equation = _equation(symbol)
-        left = self.st.among.get(equation[0]) if equation is not None else None
-        if left is not None and equation is not None and (equation[1] not in left or len(left) == 1):
-            return equation[1] in left
+        equation = equation_of(symbol)
+        known = outcome_of(self.st, equation) if equation is not None else None
+        if known is not None:
+            return known
         outcome = self.choose(2) == 0
         if symbol is not None:
             self.st.assumed = self.st.assumed.set(symbol, outcome)
-        if equation is not None and (outcome or left is not None):
-            alone = frozenset({equation[1]})
-            self.st.among = self.st.among.set(equation[0], alone if outcome or left is None else left - alone)
+        if equation is not None:
+            note_outcome(self.st, equation, outcome)
         return outcome
 
     def guard(self, test: n.Expr, outcome: bool) -> None:
@@ -490,11 +490,3 @@ def restore_modes(state: State, before: Modes) -> None:
     state.grad, state.inference, state.casting = before
     if state.casting is None:
         state.casts = Map()
-
-
-def _equation(symbol: object) -> tuple[object, object] | None:
-    """The two sides of `x == 1`, where it is a condition about an unknown value with a symbol."""
-    match symbol:
-        case ("==", unknown, constant):
-            return unknown, constant
-    return None

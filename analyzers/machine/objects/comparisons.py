@@ -42,7 +42,8 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> Value:
     if op in {"in", "not in"}:
         found = contains(m, right, left)
         if found is None:
-            return Unknown("bool")
+            symbol = _membership(m, left, right)
+            return Unknown("bool", ("not", symbol) if op == "not in" and symbol is not None else symbol)
         return _bool(found == (op == "in"))
     model = stronger(m, left, right)
     if model.rank > OF_INSTANCES and (result := model.compare(m, op, left, right)) is not None:
@@ -77,6 +78,16 @@ def _unknown_outcome(op: str, left: Value, right: Value, *, negated: bool) -> Un
         return Unknown(kind)
     symbol = (op, left.symbol, right)
     return Unknown(kind, ("not", symbol) if negated else symbol)
+
+
+def _membership(m: Machine, item: Value, container: Value) -> object:
+    """The symbol of whether something unknown is one of some constants; None where these are not known."""
+    found = m.obj(container)
+    items = found.items if isinstance(found, ListObj | SetObj) and found.rest is None else ()
+    items = container.items if isinstance(container, Tup) else items
+    if not isinstance(item, Unknown) or item.symbol is None or not items:
+        return None
+    return ("in", item.symbol, frozenset(items)) if all(isinstance(one, Const) for one in items) else None
 
 
 def where_filled(symbol: object) -> bool | None:
