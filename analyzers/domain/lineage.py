@@ -111,9 +111,7 @@ def graph_trail(lineage: Lineage) -> list[Lineage]:
 
 def _leaves_graph(what: str) -> bool:
     """Whether an operation gives nothing with a graph, whatever it is given: some are given no more than sizes."""
-    return (
-        what in {"data", "detach", "item", "tolist", "numpy"} or what.endswith("_like") or what.startswith("new_")
-    )  # fmt: skip
+    return what in {"data", "detach", "item", "tolist", "numpy"} or what.endswith("_like") or what.startswith("new_")
 
 
 def lost_at(lineage: Lineage | None) -> Loc | None:

@@ -120,7 +120,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             seen.add((zero_site.loc, step_site.loc))
             yield _draft(facts, backward, zero_site, step_site)
     for backward, zero_site, step_site in _skipped_rounds(facts):
-        if not {(zero_site.loc, step_site.loc), (zero_site.loc, zero_site.loc)} & seen:
+        if (zero_site.loc, step_site.loc) not in seen:
             seen.add((zero_site.loc, step_site.loc))
             yield _draft(facts, backward, zero_site, step_site, skipped=True)
     for step, round_ in idle_steps(facts):
