@@ -19,6 +19,9 @@ class Model(torch.nn.Module):
         out: torch.Tensor = self.head(self.norm(x)) * self.scale.exp()
         return out
 
+    def forward_features(self, x: torch.Tensor, attn_mask: torch.Tensor | None = None) -> torch.Tensor:
+        return self.forward(x if attn_mask is None else x + attn_mask)
+
     def get_classifier(self) -> torch.nn.Module:
         return self.head
 
