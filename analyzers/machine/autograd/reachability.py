@@ -48,6 +48,11 @@ def holds_graph(m: Machine, idents: Iterable[int]) -> bool:
     return _meets_graph(m, idents, computed=True)
 
 
+def holds_made_graph(m: Machine, idents: Iterable[int]) -> bool:
+    """Whether any of these objects is or holds something that learns, or that has a graph."""
+    return _meets_graph(m, idents, made=True)
+
+
 def _meets_graph(m: Machine, idents: Iterable[int], *, computed: bool = False, made: bool = False) -> bool:
     """Whether the objects are or hold a tensor that may have a graph; with `computed`, whether they may make one; with
     `made`, only one that a known operation has begun counts."""

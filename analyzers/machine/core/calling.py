@@ -101,8 +101,8 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
         havoc_target(m, args.kw["out"])
     PORTS.python.run_callbacks(m)
     result = Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values))
-    if m.config.presumes and m.st.inference:
-        m.indexes.inferred.add(result.symbol)
+    if m.config.presumes and m.st.grad is False and (m.st.inference or args.pos or args.kw):
+        m.indexes.unrecorded[result.symbol] = m.st.inference is True
     _note_passed(m, func, args, result)
     if result.reach:
         m.indexes.passed[result.symbol] = (*args.pos, *args.kw.values())

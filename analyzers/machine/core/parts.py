@@ -166,8 +166,8 @@ class Indexes:
     """By the symbols of unknown values, the functions of the program that unknown code made these of."""
     loaded: set[object] = field(default_factory=set)
     """The symbols of unknown items of loops, and of what is in them."""
-    inferred: set[object] = field(default_factory=set)
-    """The symbols of what unknown calls returned in inference mode."""
+    unrecorded: dict[object, bool] = field(default_factory=dict)
+    """By the symbols of what unknown calls computed from arguments without gradients, whether it was in inference mode."""
     passed: dict[object, tuple[Value, ...]] = field(default_factory=dict)
     """By the symbols of what unknown calls returned, what they were passed."""
     runs_again: dict[Func, None] = field(default_factory=dict)

@@ -8,7 +8,7 @@ may have one, as the call may be a model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
 from analyzers.domain import truth
@@ -18,7 +18,7 @@ from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.stand_ins import asked
 from analyzers.domain.values import FALSE, TRUE, Const, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
-from analyzers.machine.autograd.reachability import holds_graph, tensors_held
+from analyzers.machine.autograd.reachability import holds_graph, holds_made_graph, tensors_held
 from analyzers.machine.autograd.trainables import is_module, members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
@@ -40,11 +40,15 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     """
     if not m.config.presumes or value.type not in {None, "tensor"}:
         return None
-    if holds_graph(m, m.st.given.get(origin_of(value.symbol), ())):
+    given, is_unrecorded = m.st.given.get(origin_of(value.symbol), ()), _is_of(value.symbol, m.indexes.unrecorded)
+    if holds_made_graph(m, given) if is_unrecorded else holds_graph(m, given):
         return None
     known = stand_in(m, value)
     if known is not None:
         return known
+    if is_unrecorded:
+        m.presume("what is computed without gradients has no graph", of_data=True)
+        return _stand(m, value, sure=True)
     keeps = keeps or value.symbol in m.notebook(Inputs).symbols
     is_open = keeps and origin_of(value.symbol) in m.indexes.passed and not _is_plain(value.symbol)
     made = presumed_loss(m, value) if is_open else value
@@ -124,11 +128,16 @@ def is_loaded(m: Machine, symbol: object) -> bool:
     return _is_of(symbol, m.indexes.loaded)
 
 
-def _is_of(symbol: object, symbols: set[object]) -> bool:
+def _is_of(symbol: object, symbols: Container[object]) -> bool:
     """Whether an unknown value is one of these, or an attribute or item of one."""
+    return _among(symbol, symbols) in symbols
+
+
+def _among(symbol: object, symbols: Container[object]) -> object:
+    """That of these symbols of which an unknown value is an attribute or item; any other, if there is none."""
     while isinstance(symbol, tuple) and symbol not in symbols:
         symbol = symbol[0]
-    return symbol in symbols
+    return symbol
 
 
 def _is_plain(symbol: object) -> bool:
@@ -142,11 +151,13 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     flag = asked(m.st, value.symbol)
     if flag is not None:
         made = plain(m, flag, GUESS)
+    elif _is_of(value.symbol, m.indexes.unrecorded) and value.lineage is not None:
+        made = plain(m, behind=(replace(value.lineage, cut="no-grad"),))
     elif is_loaded(m, value.symbol) or (sure and not _is_argument(value.symbol)):
         made = plain(m, behind=m.notebook(CutOff).behind(value.symbol))
     else:
         made = plain(m, what=GUESS)
-    if _is_of(value.symbol, m.indexes.inferred):
+    if m.indexes.unrecorded.get(_among(value.symbol, m.indexes.unrecorded)):
         m.st.update(made.id, Tensor, lambda t: replace(t, inference=True))
     if value.symbol is not None:
         m.st.stand_ins = m.st.stand_ins.set(value.symbol, made.id)

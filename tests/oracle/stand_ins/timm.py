@@ -22,6 +22,10 @@ class Model(torch.nn.Module):
     def forward_features(self, x: torch.Tensor, attn_mask: torch.Tensor | None = None) -> torch.Tensor:
         return self.forward(x if attn_mask is None else x + attn_mask)
 
+    def scaled(self, width: int) -> torch.Tensor:
+        """The weights of `width` features."""
+        return self.scale.exp().expand(width)
+
     def get_classifier(self) -> torch.nn.Module:
         return self.head
 
