@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from operator import itemgetter
+from typing import TypeVar
 
 from immutables import Map
 
@@ -121,6 +122,10 @@ def reach_of(*values: Value) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
 def versions_equal(saved: int | None, current: int | None) -> truth.Truth:
     """Whether no counted write lies between two versions of one counter."""
     if saved is None or current is None:
@@ -128,6 +133,21 @@ def versions_equal(saved: int | None, current: int | None) -> truth.Truth:
     if saved == current:
         return True
     return False if saved // VERSION_BASE == current // VERSION_BASE else None
+
+
+def _in_both(x: Map[K, V], y: Map[K, V]) -> Map[K, V]:
+    """The entries of a map that another has, too."""
+    kept = x.mutate()
+    for key, value in x.items():
+        if y.get(key) is not value:
+            del kept[key]
+    return kept.finish()
+
+
+def _of_either(x: Map[K, tuple[int, ...]], y: Map[K, tuple[int, ...]]) -> Map[K, tuple[int, ...]]:
+    """The ids that either of two maps has under each key."""
+    unlike = ((key, ids) for key, ids in y.items() if x.get(key) is not ids)
+    return x.update({key: tuple(dict.fromkeys((*x.get(key, ()), *ids))) for key, ids in unlike})
 
 
 def _are_one_definition(x: Func, y: Func) -> bool:
@@ -164,12 +184,11 @@ class Join(GraphJoin):
         out.give_away(b)
         out.taken = in_both(a.taken, b.taken)
         if a.assumed is not b.assumed:
-            out.assumed = Map({k: v for k, v in a.assumed.items() if b.assumed.get(k) is v})
+            out.assumed = _in_both(a.assumed, b.assumed)
         if a.given is not b.given:
-            out.given = a.given.update({k: tuple(dict.fromkeys((*a.given.get(k, ()), *v))) for k, v in b.given.items()})
+            out.given = _of_either(a.given, b.given)
         if a.became is not b.became:
-            more = {k: tuple(dict.fromkeys((*a.became.get(k, ()), *v))) for k, v in b.became.items()}
-            out.became = a.became.update(more)
+            out.became = _of_either(a.became, b.became)
         if a.among is not b.among:
             out.among = Map({k: v | b.among[k] for k, v in a.among.items() if k in b.among})
         if a.frozen is not b.frozen:

@@ -117,6 +117,8 @@ class Optimizer:
 
     def _write_parameters(self):
         """A fused step does not bump versions; a differentiable one is part of the graph."""
+        if autograd_machine.steps_unseen(self):
+            return
         self._check_layouts()
         write = autograd_machine.write_hidden if self._fused else autograd_machine.write
         with torch.set_grad_enabled(self._differentiable):

@@ -17,6 +17,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import members, unseen
 from analyzers.machine.autograd.versions import blur_tensor, bump
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import library_caller
 from analyzers.machine.core.registries import answers
@@ -49,6 +50,27 @@ def _take_step(m: Machine, args: Args) -> Value:
             blur_tensor(m, parameter.id)
             rest, keys = Unknown(), None
     m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest, keys=keys))
+    return Const(True)
+
+
+@answers("autograd_machine.steps_unseen")
+def _steps_unseen(m: Machine, args: Args) -> Value:
+    """The same for all groups of an optimizer that unknown code may have changed: what is in them is written, and
+    nobody knows what else."""
+    [optimizer] = args.pos
+    found = m.obj(optimizer)
+    if not isinstance(found, Instance) or not isinstance(found.attrs.get("_differentiable"), Unknown):
+        return Const(False)
+    m.record.imprecisions += 1
+    groups = m.obj(found.attrs.get("param_groups", NONE))
+    entries = [m.obj(group) for group in groups.items] if isinstance(groups, ListObj) else []
+    for entry in entries:
+        held = m.obj(entry.items.get(Const("params"), NONE)) if isinstance(entry, DictObj) else None
+        for parameter in held.items if isinstance(held, ListObj) else ():
+            tensor = m.tensor(parameter)
+            if isinstance(parameter, Ref) and tensor is not None and isinstance(read_grad(m, parameter, tensor), Ref):
+                bump(m, parameter.id, library_caller(m))
+    havoc_value(m, optimizer)
     return Const(True)
 
 
