@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from analyzers.host.files import chunk, imports_of, outline
 from analyzers.machine.core.program import Captured
 from analyzers.machine.entries.entry_state import habits_of
@@ -12,10 +14,10 @@ from analyzers.syntax import relevance
 
 
 @query(eager=2)
-def words(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
-    """Whether a chunk has a word of autograd's, and the names that it uses."""
+def words(db: Database, path: str, key: str) -> tuple[bool, bool, frozenset[str]]:
+    """Whether a chunk has a word of autograd's, whether it may write tensors in place, and the names that it uses."""
     nodes = tuple(n.walk(chunk(db, path, key).body))
-    return relevance.matters(nodes), relevance.called_names(nodes)
+    return relevance.matters(nodes), relevance.writes(nodes), relevance.called_names(nodes)
 
 
 @query(eager=2)
@@ -88,29 +90,38 @@ def defined(db: Database, path: str) -> frozenset[str]:
 
 
 @query(eager=3)
-def calls(db: Database, path: str, key: str) -> tuple[bool, frozenset[str]]:
-    """Whether a chunk has a word of autograd's, and the definitions of its file that it uses: seldom does an edit
-    change that."""
-    matter, names = words(db, path, key)
-    return matter, names & defined(db, path)
+def calls(db: Database, path: str, key: str) -> tuple[bool, bool, frozenset[str]]:
+    """Whether a chunk has a word of autograd's, whether it may write tensors in place, and the definitions of its file
+    that it uses: seldom does an edit change that."""
+    matter, writes, names = words(db, path, key)
+    return matter, writes, names & defined(db, path)
 
 
-def _definitions(db: Database, path: str) -> tuple[dict[str, frozenset[str]], set[str]]:
-    """The names that a file defines with those that each uses, and the ones that have a word of autograd's."""
-    used: dict[str, frozenset[str]] = {}
-    direct: set[str] = set()
+class _Definitions(NamedTuple):
+    used: dict[str, frozenset[str]]
+    """The names that a file defines with those that each uses."""
+    direct: set[str]
+    """Those that have a word of autograd's."""
+    writing: set[str]
+    """Those that may write tensors in place."""
+
+
+def _definitions(db: Database, path: str) -> _Definitions:
+    found = _Definitions({}, set(), set())
     for key, name, inner in outline(db, path).definitions:
-        matter, names = calls(db, path, key)
-        used[name] = used.get(name, frozenset()) | names | inner
+        matter, writes, names = calls(db, path, key)
+        found.used[name] = found.used.get(name, frozenset()) | names | inner
         if matter:
-            direct.add(name)
-    return used, direct
+            found.direct.add(name)
+        if writes:
+            found.writing.add(name)
+    return found
 
 
 @query(eager=4)
 def names_that_matter(db: Database, path: str) -> frozenset[str]:
     """The functions and classes of a file that reach a word of autograd's within it."""
-    used, direct = _definitions(db, path)
+    used, direct, _ = _definitions(db, path)
     return relevance.reaching(used, direct) & outline(db, path).names
 
 
@@ -123,16 +134,19 @@ def imported_that_matter(db: Database, path: str) -> frozenset[str]:
 @query(eager=6)
 def calls_out(db: Database, path: str, key: str) -> bool:
     """Whether a chunk uses what reaches a word of autograd's in a file that is imported."""
-    return not imported_that_matter(db, path).isdisjoint(words(db, path, key)[1])
+    return not imported_that_matter(db, path).isdisjoint(words(db, path, key)[2])
 
 
 @query(eager=7)
 def worth_running(db: Database, path: str) -> frozenset[str]:
-    """The chunks of a file's functions that reach a word of autograd's there, or in a file that it imports."""
-    used, direct = _definitions(db, path)
+    """The chunks of a file's functions that reach a word of autograd's there, or in a file that it imports, and those
+    of modules that write in place."""
+    used, direct, writing = _definitions(db, path)
     definitions = outline(db, path).definitions
     if outside := imported_that_matter(db, path):
         direct |= outside
         direct.update(name for key, name, _ in definitions if calls_out(db, path, key))
     found = relevance.reaching(used, direct)
+    if not relevance.reaching(used, writing).isdisjoint({"forward", "__init__"}):
+        found |= {"forward"}
     return frozenset(key for key, name, _ in definitions if name in found)

@@ -14,7 +14,7 @@ from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
 from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.attached import settled
-from analyzers.machine.entries.frameworks import DRIVEN
+from analyzers.machine.entries.frameworks import DRIVEN, TRAINED
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
 from analyzers.machine.entries.modules import IMPORTED, PRESUMED
 from analyzers.machine.entries.roles import fills_names, hangs_on_data, loses_a_backward, may_be_filled
@@ -208,8 +208,9 @@ def _may_presume(db: Database, run: ModuleRun) -> bool:
 
 
 def _may_train(db: Database, path: str, index: int) -> bool:
-    """Whether a function runs a backward, or is a part of a class from which a framework does."""
-    return function_run(db, path, index).trains or module_run(db, path).functions[index].node_name in DRIVEN
+    """Whether a function runs a backward, or is a part of a class through which others do."""
+    name = module_run(db, path).functions[index].node_name
+    return function_run(db, path, index).trains or name in DRIVEN or name == TRAINED
 
 
 @query

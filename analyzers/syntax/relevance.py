@@ -3,7 +3,8 @@
 On unknown arguments a rule can only find something where the code itself brings up a gradient, a parameter, an
 optimizer, or another word of autograd's; of most of a program's functions, such as those that read files or parse
 options, no run could say anything. A function matters if it has such a word, or calls by name one of its file that
-does.
+does. The `forward` of a module also matters if it writes in place what it computed, or its module has a function of its
+own: a backward goes through it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,26 @@ def _matters(node: n.Node) -> bool:
             return any(
                 isinstance(t, n.Subscript) and isinstance(t.value, n.Attribute) and _of_object(t) for t in targets
             )
+    return False
+
+
+def writes(nodes: Iterable[n.Node]) -> bool:
+    """Whether some nodes may write a tensor in place, or are of an autograd function."""
+    return any(_writes(node) for node in nodes)
+
+
+def _writes(node: n.Node) -> bool:
+    match node:
+        case n.AugAssign(op="+" | "-", value=n.Constant(value=int())):
+            return False
+        case n.AugAssign():
+            return True
+        case n.Assign(targets=targets):
+            return any(isinstance(target, n.Subscript) for target in targets)
+        case n.Call(func=n.Attribute(attr=attr)):
+            return attr.endswith("_") and not attr.endswith("__")
+        case n.Attribute(attr="Function") | n.Name(id="Function"):
+            return True
     return False
 
 

@@ -10,6 +10,9 @@ batches; what backward then finds is reported at the end of the user's method.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import DictObj
 from analyzers.domain.values import NONE, Const, Func, Method, Unknown, Value
@@ -17,7 +20,7 @@ from analyzers.machine.autograd.likely_tensors import presumed_loss
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import NoGraph, Raised
-from analyzers.machine.core.events import StepWithoutLoss
+from analyzers.machine.core.events import BackwardCall, StepWithoutLoss
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import answers
 from analyzers.machine.interpreter.linking import library_call
@@ -29,6 +32,9 @@ DRIVEN = {
     "compute_loss": (("transformers.Trainer", "train_transformers"),),
 }
 """The methods that a framework calls to train: the classes that have them, and the driver for each."""
+
+TRAINED = "forward"
+"""The method of modules through which a backward goes, whoever calls it."""
 
 
 CONTRACT = frozenset({"automatic_optimization"})
@@ -54,17 +60,37 @@ def driver_of(m: Machine, func: Func) -> str | None:
 
 def drive(m: Machine, func: Func, driver: str, instance: Value) -> None:
     """Train an instance; anything that happens outside the user's code is reported at the end of the method."""
+    with _at_the_end(m, func, "a trainer calls the methods of this class in their usual order"):
+        library_call(m, f"presumed.{driver}", Args([instance]))
+
+
+@contextmanager
+def _at_the_end(m: Machine, func: Func, presumption: str) -> Iterator[None]:
     m.frame.node = m.frame.statement = _end_of(m, func)
     m.frame.chunk = func.chunk
     m.frame.stands_in = True
     end = m.here()
-    m.presume("a trainer calls the methods of this class in their usual order", end)
+    m.presume(presumption, end)
     try:
-        library_call(m, f"presumed.{driver}", Args([instance]))
+        yield
     finally:
         for event in m.record.events:
             if isinstance(event, Raised) and event.site.loc == end:
                 event.outside = True
+
+
+def is_trained(m: Machine, func: Func) -> bool:
+    """Whether this is what a module computes: its results are taken to lead to a loss."""
+    return func.owner is not None and func.node_name == TRAINED and is_a(m, func.owner, "torch.nn.Module")
+
+
+def go_backward(m: Machine, func: Func, made: Value) -> None:
+    """Run backward through what a module returned; what that raises is reported at the end of its `forward`. It is no
+    call of the program's."""
+    noted = len(m.record.events)
+    with _at_the_end(m, func, "a backward goes through what `forward` returns"):
+        library_call(m, "presumed.go_backward", Args([made]))
+    m.record.events[noted:] = [event for event in m.record.events[noted:] if not isinstance(event, BackwardCall)]
 
 
 def _end_of(m: Machine, func: Func) -> n.Node:

@@ -22,7 +22,7 @@ from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
 from analyzers.machine.entries.attached import attached_calls
 from analyzers.machine.entries.entry_state import forget_gradients, havoc_globals
-from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of
+from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of, go_backward, is_trained
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.observers.bindings import bindings_of
@@ -144,6 +144,10 @@ def run_unknown(
             drive(machine, func, driver, made.value)
             report_dead(machine)
         outcomes = [] if driver is not None else run_function(machine, func, args)
+        for outcome in outcomes if presume and is_trained(machine, func) else ():
+            machine.st = outcome.state
+            if outcome.raised is None:
+                go_backward(machine, func, outcome.value)
         if trains:
             for outcome in outcomes:
                 machine.st = outcome.state

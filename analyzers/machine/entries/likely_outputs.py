@@ -86,6 +86,13 @@ def _may_be_parameter(m: Machine, value: Value) -> bool:
     return any(isinstance(found, Tensor) and found.parameter for found in held)
 
 
+@answers("autograd_machine.tensors_in")
+def _held_tensors(m: Machine, args: Args) -> Value:
+    """The tensors in a result of which it is known whether they have a graph."""
+    found = _tensors_in(m, args.get(0, "made"))
+    return m.new(ListObj(tuple(value for value in found if tensor_at(m, value.id).requires_grad is not None)))
+
+
 def _tensors_in(m: Machine, value: Value) -> list[Ref]:
     """A tensor, or those in a list, a tuple or a dict, or that something unknown was made of."""
     found = m.obj(value)

@@ -107,3 +107,10 @@ def train_lightning(model):
 def train_transformers(trainer):
     """A subclass of `Trainer`, likewise, with an otherwise unknown model."""
     drive_trainer(trainer, Model(), autograd_machine.unknown())
+
+
+def go_backward(made):
+    """A loss of all that a module returned goes backward."""
+    losses = [tensor.sum() for tensor in autograd_machine.tensors_in(made) if tensor.requires_grad]
+    if losses:
+        torch.autograd.backward(losses)
