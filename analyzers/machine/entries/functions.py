@@ -83,7 +83,7 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
         init = next((f for f in module.functions if f.owner == cls), None)
         chunk = init.chunk if init is not None else ""
     constructors = sum(f.node_name == "__init__" for f in module.functions)
-    machine = _machine(program, module, chunk, _share(constructors))
+    machine = _machine(program, module, chunk, presumed_limits(constructors) if presume else _share(constructors))
     machine.config.presumes = presume
     try:
         value = instance_of(machine, cls)
@@ -185,7 +185,7 @@ def _share(runs: int) -> Limits:
 
 
 def presumed_limits(runs: int) -> Limits:
-    """The limits for each function of a file, if this many are run on presumed arguments."""
+    """The limits for each function of a file, or each class, if this many are run on presumed arguments."""
     return replace(TRAINING_CALL, steps=min(TRAINING_CALL.steps, PRESUMED_BUDGET // max(runs, 1)))
 
 
