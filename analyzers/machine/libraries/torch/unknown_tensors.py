@@ -9,6 +9,7 @@ from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Const, Unknown, Value
 from analyzers.machine.autograd.accumulation import blur_after_unknown
 from analyzers.machine.autograd.likely_tensors import presumed_loss
+from analyzers.machine.autograd.reachability import was_given_graph
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor
 from analyzers.machine.autograd.writes import RESHAPING
@@ -48,6 +49,8 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         if name == "numpy":
             return Unknown(None, None, lineage)
         # Whatever it is, the result of `detach` has no graph; its memory may be shared with anything.
+        if m.config.presumes and was_given_graph(m, [receiver]):
+            lineage = replace(lineage, cut="detach")
         ref = m.new_tensor(None, None, lineage=lineage)
         blur_tensor(m, ref.id)
         tensor_at(m, ref.id).inference = None
