@@ -1,3 +1,4 @@
+import autograd_machine
 import torch
 
 
@@ -28,7 +29,9 @@ def _complex_convolution(input, weight, bias, settings):
 
 
 def _convolution(input, weight, bias, settings):
-    if input.is_complex():
+    if autograd_machine.surely(input.is_complex() != weight.is_complex()):
+        raise RuntimeError("Input type and weight type should be the same")
+    if weight.is_complex():
         return _complex_convolution(input, weight, bias, settings)
     return torch.ops.aten.convolution(input, weight, bias, *settings)
 
