@@ -40,6 +40,18 @@ for i, x in enumerate(loader):
     if (i + 1) % every == 0:
         opt.step()
 ```
+A step after the loop, and gradients that are cleared in each round: only those of the last round are left.
+```python
+import torch
+from hidden import same
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for x in same([torch.ones(4, 3), torch.ones(4, 3)]):
+        opt.zero_grad()  # warning: [gradients-zeroed-before-step]
+        net(x).pow(2).mean().backward()
+    opt.step()
+```
 ## Not reported
 ```python
 import torch
@@ -88,13 +100,29 @@ for i, x in enumerate(loader):
         (-critic(maker(torch.randn(4, 2)))).mean().backward()
         maker_opt.step()
 ```
+An attack in a loop of its own, whose gradients of the network nobody needs: the step uses those of what comes after it.
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.ones(4, 5, 3):
+    delta = torch.zeros_like(x, requires_grad=True)
+    for _ in range(3):
+        opt.zero_grad()
+        net(x + delta).pow(2).mean().backward()
+        delta.data += 0.1 * delta.grad.sign()
+        delta.grad.zero_()
+    opt.zero_grad()
+    net(x + delta.detach()).pow(2).mean().backward()
+    opt.step()
+```
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.domain.lineage import Loc
+from analyzers.domain.lineage import Loc, Round
 from analyzers.drafting.base import Draft, Facts, Rule
 from analyzers.drafting.edits.pieces import swap
 from analyzers.drafting.places.blocks import Spot, contains
@@ -122,7 +150,11 @@ def check(facts: Facts) -> Iterator[Draft]:
     for backward, zero_site, step_site in _skipped_rounds(facts):
         if (zero_site.loc, step_site.loc) not in seen:
             seen.add((zero_site.loc, step_site.loc))
-            yield _draft(facts, backward, zero_site, step_site, skipped=True)
+            yield _draft(facts, backward, zero_site, step_site, finds="the step comes in some rounds alone")
+    for backward, zero_site, step_site in _all_but_last(facts):
+        if (zero_site.loc, step_site.loc) not in seen:
+            seen.add((zero_site.loc, step_site.loc))
+            yield _draft(facts, backward, zero_site, step_site, finds="the step finds those of the last round alone")
     for step, round_ in idle_steps(facts):
         before = round_[: round_.index(step)]
         zero = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
@@ -134,24 +166,28 @@ def check(facts: Facts) -> Iterator[Draft]:
             yield _draft(facts, zero.backward, zero.site, step.site)
 
 
+def _rounds(site: Site) -> tuple[Round, ...]:
+    """The rounds of the program's own loops that a site is in."""
+    return tuple(round_ for round_ in site.iterations if not round_[0].module.startswith("<"))
+
+
 def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
     """Gradients that are cleared in iterations without a step, though later iterations step on similar ones."""
     steps: dict[int, list[StepCall]] = {}
     for step in facts.of(StepCall):
         steps.setdefault(step.optimizer, []).append(step)
-    zeros = {(zero.site.loc, zero.site.iterations): zero.optimizer for zero in facts.of(ZeroCall)}
+    zeros = {(zero.site.loc, _rounds(zero.site)): zero.optimizer for zero in facts.of(ZeroCall)}
     for cleared in facts.of(Cleared):
-        filled = cleared.backward
-        round_ = cleared.site.iterations[: len(filled.iterations)]
+        filled, round_ = _rounds(cleared.backward), _rounds(cleared.site)
         of_optimizer = steps.get(zeros.get((cleared.site.loc, round_), 0), [])
-        if not filled.iterations or any(step.site.iterations == filled.iterations for step in of_optimizer):
+        if not filled or any(_rounds(step.site) == filled for step in of_optimizer):
             continue
-        if filled.iterations == round_ or filled.iterations[:-1] != round_[:-1]:
+        if filled == round_ or filled[:-1] != round_[:-1]:
             continue
         for step in of_optimizer:
-            alike = any(site.loc == filled.loc for _, sites in step.mixtures for site in sites)
-            if alike and step.site.iterations[:-1] == filled.iterations[:-1]:
-                yield filled, cleared.site, step.site
+            alike = any(site.loc == cleared.backward.loc for _, sites in step.mixtures for site in sites)
+            if alike and _rounds(step.site)[:-1] == filled[:-1]:
+                yield cleared.backward, cleared.site, step.site
                 break
 
 
@@ -174,6 +210,27 @@ def _skipped_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
             yield filled, cleared, step.site
 
 
+def _all_but_last(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
+    """Gradients that are computed and cleared in each round of a loop, while the step comes after the loop."""
+    zeros = {(zero.site.loc, _rounds(zero.site)): zero.optimizer for zero in facts.of(ZeroCall)}
+    lost: list[Cleared] = []
+    last: BackwardCall | None = None
+    for event in facts.run.events:
+        if isinstance(event, BackwardCall):
+            last = event
+        elif isinstance(event, Cleared):
+            lost.append(event)
+        elif isinstance(event, StepCall):
+            around = _rounds(event.site)
+            for cleared in lost:
+                rounds = {_rounds(cleared.backward), _rounds(cleared.site)}
+                is_inside = len(rounds) == 2 and {each[:-1] for each in rounds} == {around}
+                is_of_step = zeros.get((cleared.site.loc, _rounds(cleared.site))) == event.optimizer
+                if is_inside and is_of_step and last is not None and last.site.loc == cleared.backward.loc:
+                    yield cleared.backward, cleared.site, event.site
+                    break
+
+
 def _in_each_nth(facts: Facts, loc: Loc) -> Spot | None:
     """The `if` around a place, in the innermost loop around it, that holds in each n-th round."""
     found: Spot | None = None
@@ -185,13 +242,12 @@ def _in_each_nth(facts: Facts, loc: Loc) -> Spot | None:
     return found
 
 
-def _draft(facts: Facts, backward: Site, zero: Site, step: Site, *, skipped: bool = False) -> Draft:
+def _draft(facts: Facts, backward: Site, zero: Site, step: Site, *, finds: str = "") -> Draft:
     loc = zero.loc
     message = f"{said(facts, loc)} clears the gradients before {said(facts, step.loc)} uses them"
-    finds = "the step comes in some rounds alone" if skipped else "the step finds none"
     come_from = (backward.loc, "the gradients come from here")
-    notes = told([come_from, (step.loc, finds)], callers(zero.via), besides=loc)
-    fixes = () if skipped else tuple(swap(facts, backward.loc, loc, "Clear the gradients before backward"))
+    notes = told([come_from, (step.loc, finds or "the step finds none")], callers(zero.via), besides=loc)
+    fixes = () if finds else tuple(swap(facts, backward.loc, loc, "Clear the gradients before backward"))
     return Draft(loc, message, effect="param-not-updated", related=notes, fixes=fixes)
 
 
