@@ -153,9 +153,9 @@ def _either(m: Machine, owner: Ref, items: list[Value], shape: Shape) -> Value:
     row = table.row("index.Tensor")
     assert row is not None
     tensor = refreshed(m, owner.id)
-    step = Step("index", "index", {"self": (owner.id,)}, (), ("self",), "unknown", m.parents([owner]))
+    step = Step("index", "index", {"self": (owner.id,)}, (), ("self",), "op", m.parents([owner]))
     step.requires = tensor.requires_grad
-    result = maybe_view(m, row, {"self": owner}, step, None)
+    result = maybe_view(m, row, {"self": owner}, step, None, itself=False)
     found = m.tensor(result)
     if found is not None:
         found.dtype = tensor.dtype

@@ -144,21 +144,25 @@ def perhaps_itself(m: Machine, source: Value, result: Value) -> Value:
     return result
 
 
-def maybe_view(m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None) -> Value:
-    """A composite that may return a view of `self`: its place in the graph is unknown, and its memory may be shared."""
+def maybe_view(
+    m: Machine, row: Row, bound: Bound, step: Step, types: tuple[TensorType, ...] | None, *, itself: bool = True
+) -> Value:
+    """A composite that may return a view of `self`, or `itself`: its place in the graph is unknown, and its memory may
+    be shared."""
     source = bound.get("self", NONE)
     if not isinstance(source, Ref) or m.tensor(source) is None:
         return opaque_result(m, row.base, list(bound.values()))
     t = types[0] if types else None
     requires = truth.both(m.st.grad, step.requires)
-    if m.st.grad is False and step.requires is not False:
+    if itself and m.st.grad is False and step.requires is not False:
         requires = None
     node = make_node(m, step, ()) if requires is not False else None
     result = new_result(
         m, step, t.shape if t else None, t.dtype if t else None, node, requires=requires, contiguous=None
     )
     of = tensor_at(m, source.id)
-    perhaps_itself(m, source, result)
+    if itself:
+        perhaps_itself(m, source, result)
     tensor = tensor_at(m, result.id)
     # A write to one may be a write to the other.
     tensor.counter = of.counter
