@@ -340,7 +340,7 @@ class Join(GraphJoin):
             perhaps_of=self.maybe_pair(x.perhaps_of, y.perhaps_of),
             creation=x.creation if x.creation == y.creation else "unknown",
             view_op=x.view_op,
-            attr_version=x.attr_version if x.attr_version == y.attr_version and i == j else -1,
+            attr_version=x.attr_version if x.attr_version == y.attr_version and i == j else self.edge_version(x, y),
             shape=join_shapes(x.shape, y.shape),
             dtype=x.dtype if x.dtype == y.dtype else None,
             grad=self.value(x.grad, y.grad),
@@ -362,6 +362,16 @@ class Join(GraphJoin):
             moved=x.moved or y.moved,
             lineage=y.lineage or x.lineage,
         )
+
+    def edge_version(self, x: Tensor, y: Tensor) -> int:
+        """The version at which the edge of either of two views was made, if nothing has been written since; else -1."""
+        here, there = self.a.find(x.counter), self.b.find(y.counter)
+        if not isinstance(here, Counter) or not isinstance(there, Counter):
+            return -1
+        if here.version is None or (x.attr_version, y.attr_version) != (here.version, there.version):
+            return -1
+        joined = self.counters(here, there, self.pair(x.counter, y.counter)).version
+        return -1 if joined is None else joined
 
     def lists(self, x: ListObj, y: ListObj) -> ListObj:
         shorter = min(len(x.items), len(y.items))

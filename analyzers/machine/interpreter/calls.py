@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from immutables import Map
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Env, Generator, Instance, by_name
+from analyzers.domain.objects import Env, Generator, Instance, Tensor, by_name
+from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import OutOfFuel
@@ -175,7 +176,23 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
         for before_call in modes[:1]:
             outcome.state = outcome.state.fork()
             restore_modes(outcome.state, before_call)
+    if library:
+        out = _as_one(m, start, out)
     return [*fewer(m, out), *_fewer_raises(raised)]
+
+
+def _as_one(m: Machine, start: State, outcomes: list[Outcome]) -> list[Outcome]:
+    """What a function of a library returns, as one outcome, if it is a tensor on each of its ways, and these part at
+    conditions of its own: of what rank a layer's input is."""
+    if len(outcomes) < 2 or not all(_is_tensor(outcome) for outcome in outcomes):
+        return outcomes
+    ways = (way for outcome in outcomes for way in outcome.state.taken.items())
+    parted = {loc for loc, way in ways if start.taken.get(loc) != way}
+    return _joined_at_most(m, outcomes, 1) if parted <= {m.here()} else outcomes
+
+
+def _is_tensor(outcome: Outcome) -> bool:
+    return isinstance(outcome.value, Ref) and isinstance(outcome.state.find(outcome.value.id), Tensor)
 
 
 def _fewer_raises(raised: list[Outcome]) -> list[Outcome]:
@@ -196,13 +213,15 @@ def _raises_alike(one: PyRaise, other: PyRaise | None) -> bool:
 
 def fewer(m: Machine, outcomes: list[Outcome]) -> list[Outcome]:
     """Join outcomes that autograd cannot tell apart, then join the last ones until few enough are left."""
-    if len(outcomes) <= 1:
-        return outcomes
+    return outcomes if len(outcomes) <= 1 else _joined_at_most(m, outcomes, m.apart(m.extent.limits.outcomes))
+
+
+def _joined_at_most(m: Machine, outcomes: list[Outcome], most: int) -> list[Outcome]:
     slot = m.fresh()
     for outcome in outcomes:
         outcome.state = outcome.state.fork()
         outcome.state.put(slot, Env(Map({"r": outcome.value})))
-    kept = reduce_states(m, [outcome.state for outcome in outcomes], m.apart(m.extent.limits.outcomes))
+    kept = reduce_states(m, [outcome.state for outcome in outcomes], most)
     out = []
     for state in kept:
         holder = state.get(slot)

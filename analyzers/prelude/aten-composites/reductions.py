@@ -24,17 +24,18 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     batch, channels = input.shape[0], input.shape[1]
-    wide = []
-    for each in (weight, bias, running_mean, running_var):
-        wide.append(None if each is None else each.repeat(batch))
+    wide_weight = None if weight is None else weight.repeat(batch)
+    wide_bias = None if bias is None else bias.repeat(batch)
+    wide_mean = None if running_mean is None else running_mean.repeat(batch)
+    wide_var = None if running_var is None else running_var.repeat(batch)
     flat = input.contiguous().view([1, batch * channels] + list(input.shape[2:]))
     out = torch.ops.aten.batch_norm(
-        flat, wide[0], wide[1], wide[2], wide[3], use_input_stats, momentum, eps, cudnn_enabled
+        flat, wide_weight, wide_bias, wide_mean, wide_var, use_input_stats, momentum, eps, cudnn_enabled
     )
     if running_mean is not None and use_input_stats:
-        torch.ops.aten.alias(running_mean).copy_(wide[2].view(batch, channels).mean(0, False))
+        torch.ops.aten.alias(running_mean).copy_(wide_mean.view(batch, channels).mean(0, False))
     if running_var is not None and use_input_stats:
-        torch.ops.aten.alias(running_var).copy_(wide[3].view(batch, channels).mean(0, False))
+        torch.ops.aten.alias(running_var).copy_(wide_var.view(batch, channels).mean(0, False))
     return out.view(input.shape)
 
 
