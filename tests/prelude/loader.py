@@ -307,7 +307,8 @@ def stub(world):
     machine.presumes = lambda message: False
     machine.stands_for_many = lambda parameter: False
     for in_bulk in (
-        "take_step", "steps_unseen", "none_surely_sparse", "clear_gradients", "write_gradients", "set_training", "set_requires_grad",
+        "take_step", "steps_unseen", "none_surely_sparse", "clear_gradients", "write_gradients", "set_training",
+        "set_requires_grad",
     ):  # fmt: skip
         setattr(machine, in_bulk, lambda *what: False)
     for note in (

@@ -167,7 +167,7 @@ class Indexes:
     loaded: set[object] = field(default_factory=set)
     """The symbols of unknown items of loops, and of what is in them."""
     unrecorded: dict[object, bool] = field(default_factory=dict)
-    """By the symbols of what unknown calls computed from arguments without gradients, whether it was in inference mode."""
+    """By the symbols of what unknown calls computed from arguments without gradients: whether in inference mode."""
     passed: dict[object, tuple[Value, ...]] = field(default_factory=dict)
     """By the symbols of what unknown calls returned, what they were passed."""
     runs_again: dict[Func, None] = field(default_factory=dict)
