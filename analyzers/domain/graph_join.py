@@ -105,7 +105,8 @@ class GraphJoin:
         return self.edges(x.edge, y.edge)
 
     def nodes(self, x: Node, y: Node, i: int, j: int) -> Node:
-        names = x.names if x.names == y.names else tuple(dict.fromkeys((*x.names, *y.names)))
+        # The name of a node of which none is given may be any.
+        names = tuple(dict.fromkeys((*x.names, *y.names))) if x.names and y.names else ()
         freed = truth.join(x.freed, y.freed)
         joined = replace(y, names=names, freed=freed, seq=max(x.seq, y.seq), hidden=x.hidden or y.hidden)
         if x.kind == y.kind and x.payload == y.payload and _in_order(x, y):

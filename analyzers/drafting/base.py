@@ -218,11 +218,12 @@ class Facts:
         """An exception from the library's own checks, on a path that may never be taken."""
         if not isinstance(event.cause, Plain) or event.cause.note != "library" or self.is_certain(event):
             return False
-        return not (event.sure and self._is_made_under(event.cause.lineage, list(self.conditions_of(event))))
+        return not (event.sure and self._is_made_under(event, event.cause.lineage))
 
-    def _is_made_under(self, made: Lineage | None, conditions: Sequence[tuple[Loc, bool]]) -> bool:
-        """Whether what is at fault was made in the body of the one `if` that all hangs on: whoever enters it raises."""
-        if made is None or made.loc is None or len(conditions) != 1:
+    def _is_made_under(self, event: Raised, made: Lineage | None) -> bool:
+        """Whether what is at fault was made in the body of the one `if` that all hangs on, and raises after it."""
+        conditions = list(self.conditions_of(event))
+        if made is None or made.loc is None or made.what == "?" or len(conditions) != 1:
             return False
         [(loc, holds)] = conditions
         if not holds or (loc.module, loc.chunk) != (made.loc.module, made.loc.chunk):
@@ -230,7 +231,11 @@ class Facts:
         nodes = [node for node in n.walk(self.places.chunk(loc).body) if isinstance(node, n.If | n.IfExp)]
         entered = [node.body for node in nodes if (node.test.start, node.test.end) == (loc.start, loc.end)]
         parts = [part for body in entered for part in ([body] if isinstance(body, n.Node) else body)]
-        return any(part.start <= made.loc.start < part.end for part in parts)
+        around = [part for part in parts if part.start <= made.loc.start < part.end]
+        raised = (
+            event.site.loc.start if (event.site.loc.module, event.site.loc.chunk) == (loc.module, loc.chunk) else -1
+        )
+        return bool(around) and not any(part.start <= raised < part.end for part in parts)
 
     def text(self, loc: Loc) -> str:
         return self.places.text(loc)

@@ -69,7 +69,10 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
     supposed = m.notebook(Supposed)
     # What is never called may be a part of something else, nobody knows of what.
     presumed = m.notebook(PresumedParameters)
-    for ident in sorted(trained - (presumed.made - presumed.computed)):
+    spared = presumed.made - presumed.computed
+    if m.config.presumes:
+        spared |= _in_lists_begun(m)
+    for ident in sorted(trained - spared):
         tensor = tensor_at(m, ident)
         if (
             tensor.grad == NONE
@@ -79,6 +82,19 @@ def _note_unreached(m: Machine, optimizer: Ref, trained: set[int]) -> None:
             and not supposed.holds(ident)
         ):
             m.note(LeftOut(m.site(), optimizer.id, "unreached", "", "", ident, tensor.lineage))
+
+
+def _in_lists_begun(m: Machine) -> set[int]:
+    """The parameters in lists of modules of which a backward has reached the first: a loop over a list that goes along
+    with another, of unknown length, comes to the others, too."""
+    found: set[int] = set()
+    for _, owner in m.st.made(Instance):
+        if not _is_module(owner) or _class_name(m, owner) != "ModuleList":
+            continue
+        first, *others = [set(_parameters(m, item)) for item in _members(m, owner, "_modules")] or [set()]
+        if any(isinstance(tensor_at(m, ident).grad, Ref) for ident in first):
+            found.update(*others)
+    return found
 
 
 def _note_nowhere(m: Machine, optimizer: Ref, held: set[int]) -> None:
