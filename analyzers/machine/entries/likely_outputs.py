@@ -14,7 +14,7 @@ from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import PartsWalked, PresumedParameters, is_doubted, with_graph
 from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.trainables import members, unseen
+from analyzers.machine.autograd.trainables import members, unseen, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
@@ -73,10 +73,12 @@ def _are_several(m: Machine, operands: Sequence[Ref]) -> bool:
 
 def _perhaps_used(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref]:
     """The weights with which a presumed model perhaps computes, too: of what a part of it was given as a hook
-    (`net.blocks[0].register_forward_hook(self.add)`), and of parts that it need not have."""
+    (`net.blocks[0].register_forward_hook(self.add)`), of parts that it need not have, and where a part of it computes,
+    of those that the program has put into it."""
     given = m.st.given.get(model.id, ()) if isinstance(model, Ref) else ()
     more = reach_of(unseen(m, model) or NONE)
-    held = dict.fromkeys(value for ident in (*given, *more) for _, value in members(m, Ref(ident), "_parameters"))
+    held: dict[Value, None] = dict.fromkeys(Ref(ident) for ident in weights(m, model))
+    held.update(dict.fromkeys(v for ident in (*given, *more) for _, v in members(m, Ref(ident), "_parameters")))
     return [value for value in held if isinstance(value, Ref) and value not in operands and m.tensor(value) is not None]
 
 

@@ -20,6 +20,9 @@ from analyzers.machine.interpreter.captured import captured_by
 from analyzers.machine.objects.havoc import havoc_instance, some
 from analyzers.syntax.nodes import FunctionDef, Lambda
 
+MOST_ALIKE = 16
+"""The most functions of one definition that are known to be in the hands of unknown code."""
+
 
 def havoc_captured(m: Machine, func: Func) -> None:
     """Unknown code was passed a function and may call it, now or later: havoc what it fills and rebinds."""
@@ -34,9 +37,23 @@ def havoc_captured(m: Machine, func: Func) -> None:
 
 def give_away(m: Machine, func: Func) -> None:
     """Unknown code has a function, such as the one it decorates, and may call it whenever it runs."""
-    m.st.callbacks = (*(known for known in m.st.callbacks if known.node is not func.node), func)
+    alike = [known for known in m.st.callbacks if known.node is func.node]
+    around = _around(m, func)
+    dropped = {*(known for known in alike if _around(m, known) == around), *alike[:-MOST_ALIKE]}
+    m.st.callbacks = (*(known for known in m.st.callbacks if known not in dropped), func)
     m.st.writes_out = m.st.writes_out or writes_what_it_is_passed(m, func)
     m.st.switches_out = m.st.switches_out or _switches_modes(m, func)
+
+
+def _around(m: Machine, func: Func) -> tuple[object, ...]:
+    """What tells apart functions of one definition: the objects that they use, and where they rebind names."""
+    captured = _captured(m, func)
+    held: list[object] = [func.env] if captured.rebound else []
+    for name in sorted({path.partition(".")[0] for path in captured.used}):
+        at = _holder(m, func.env, name)
+        value = m.env(at).vars[name] if at is not None else None
+        held += [value] if isinstance(value, Ref) else []
+    return tuple(held)
 
 
 def writes_what_it_is_passed(m: Machine, func: Func) -> bool:

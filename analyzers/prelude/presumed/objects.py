@@ -53,10 +53,12 @@ class Model(torch.nn.Module):
 
     def forward(self, *args, **kwargs):
         given = (*autograd_machine.parameters(self), *args, *kwargs.values())
+        # A part need not come after those that the program has put into the model.
+        within = (*self._parameters.values(), *args, *kwargs.values())
         parts = []
         for hook, with_kwargs, is_after in list(self._part_hooks.values()):
-            inner = autograd_machine.presumed_output(self, *given, parts)
-            outer = autograd_machine.presumed_output(self, *given, parts, inner)
+            inner = autograd_machine.presumed_output(self, *within, parts)
+            outer = autograd_machine.presumed_output(self, *within, parts, inner)
             passed = (autograd_machine.unknown(self), (inner,), *(({},) if with_kwargs else ()), *((outer,) if is_after else ()))
             replaced = hook(*passed)
             parts.append(outer if replaced is None else replaced)
