@@ -13,7 +13,7 @@ from analyzers.domain.state import ROOT, State, Taken
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import Limits, OutOfFuel
-from analyzers.machine.core.choices import Infeasible
+from analyzers.machine.core.choices import Infeasible, Outcome
 from analyzers.machine.core.events import Binding, Event, Hidden, Presumption, doubt
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
@@ -137,17 +137,7 @@ def run_unknown(
     try:
         args = unknown_arguments(func, made)
         machine.st.grad = True if presume or trains else None
-        driver = driver_of(machine, func) if presume and made is not None else None
-        if presume and driver is None:
-            forget_gradients(machine)
-        if driver is not None and made is not None:
-            drive(machine, func, driver, made.value)
-            report_dead(machine)
-        outcomes = [] if driver is not None else run_function(machine, func, args)
-        for outcome in outcomes if presume and is_trained(machine, func) else ():
-            machine.st = outcome.state
-            if outcome.raised is None:
-                go_backward(machine, func, outcome.value)
+        outcomes = _presumed(machine, func, args, made) if presume else run_function(machine, func, args)
         if trains:
             for outcome in outcomes:
                 machine.st = outcome.state
@@ -169,6 +159,23 @@ def run_unknown(
         dict(machine.record.hidden_facts),
         attached_calls(machine, machine.record.events),
     )
+
+
+def _presumed(machine: Machine, func: Func, args: Args, made: Made | None) -> list[Outcome]:
+    """Run a function on presumed values, or train the class that it is a part of as a framework would; a backward goes
+    through what a module returns."""
+    driver = driver_of(machine, func) if made is not None else None
+    if driver is not None and made is not None:
+        drive(machine, func, driver, made.value)
+        report_dead(machine)
+        return []
+    forget_gradients(machine)
+    outcomes = run_function(machine, func, args)
+    for outcome in outcomes if is_trained(machine, func) else ():
+        machine.st = outcome.state
+        if outcome.raised is None:
+            go_backward(machine, func, outcome.value)
+    return outcomes
 
 
 def _continue_from(machine: Machine, made: Made) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from immutables import Map
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Env, Generator, Instance, Tensor, by_name
+from analyzers.domain.objects import Env, Generator, Instance, by_name
 from analyzers.domain.state import State
 from analyzers.domain.values import NONE, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -184,15 +184,16 @@ def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] 
 def _as_one(m: Machine, start: State, outcomes: list[Outcome]) -> list[Outcome]:
     """What a function of a library returns, as one outcome, if it is a tensor on each of its ways, and these part at
     conditions of its own: of what rank a layer's input is."""
-    if len(outcomes) < 2 or not all(_is_tensor(outcome) for outcome in outcomes):
+    if len(outcomes) < 2 or not all(_is_tensor(m, outcome) for outcome in outcomes):
         return outcomes
     ways = (way for outcome in outcomes for way in outcome.state.taken.items())
     parted = {loc for loc, way in ways if start.taken.get(loc) != way}
     return _joined_at_most(m, outcomes, 1) if parted <= {m.here()} else outcomes
 
 
-def _is_tensor(outcome: Outcome) -> bool:
-    return isinstance(outcome.value, Ref) and isinstance(outcome.state.find(outcome.value.id), Tensor)
+def _is_tensor(m: Machine, outcome: Outcome) -> bool:
+    m.st = outcome.state
+    return m.tensor(outcome.value) is not None
 
 
 def _fewer_raises(raised: list[Outcome]) -> list[Outcome]:
