@@ -18,7 +18,7 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.operators.arguments import tensors_in, type_of_argument
 from analyzers.ops import infer as shapes
-from analyzers.ops.infer_core import Shape, TensorType, numel
+from analyzers.ops.infer_core import OpenList, Shape, TensorType, numel
 from analyzers.ops.table import Row
 
 OF_DATA: frozenset[Shape] = frozenset((None,) * rank for rank in range(6))
@@ -28,7 +28,7 @@ OF_BATCH = OF_DATA - {()}
 """What a loader gives has a dimension for its items, even where an item is a number."""
 
 MOST_SHAPES = 16
-MOST_CASES = 100
+MOST_CASES = 300
 DEEPEST = 40
 
 
@@ -125,9 +125,20 @@ def _takes_one(types: Mapping[str, object]) -> bool:
 _OF_CLASSES = frozenset({"cross_entropy_loss", "nll_loss", "nll_loss_nd"})
 
 
-def _has_many_labels(case: Mapping[str, TensorType]) -> bool:
-    """Whether there are scores of one item and, if each unknown size is above one, several labels: torch takes one."""
-    return [len(case[name].shape or ()) if name in case else 0 for name in ("self", "target")] == [1, 1]
+_SPREADING = frozenset({"add", "div", "mul", "sub"})
+"""Operators whose result has the elements of either operand, spread over those of the other."""
+
+
+def _fits_no_classes(case: Mapping[str, object]) -> bool:
+    """Whether there are no scores of classes; or scores of one item and, if each unknown size is above one, several
+    labels: torch takes one."""
+    scores, labels = (_shape_of(case.get(name)) for name in ("self", "target"))
+    several = labels is not None and len(labels) == 1 and labels != (1,)
+    return scores == () or (several and scores is not None and len(scores) == 1)
+
+
+def _shape_of(given: object) -> Shape:
+    return given.shape if isinstance(given, TensorType) else None
 
 
 def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> frozenset[Shape]:
@@ -135,19 +146,26 @@ def _results(m: Machine, row: Row, bound: Mapping[str, Value], depth: int) -> fr
     types = {name: type_of_argument(m, value) for name, value in bound.items()}
     if row.base == "slice" and not _has_bounds(types):
         return frozenset()  # perhaps one item
+    if row.base == "stack" and isinstance(types.get("tensors"), OpenList):
+        return OF_BATCH
     options: list[Sequence[tuple[str, TensorType]]] = []
+    known: list[frozenset[Shape]] = []
     for name, value in bound.items():
         given, arg = types[name], row.arg(name)
         if isinstance(value, Ref) and isinstance(given, TensorType) and given.shape is None:
             found = _possible(m, value.id, depth)
+            known.append(found)
             options.append([(name, TensorType(shape, given.dtype)) for shape in found])
         elif given is shapes.UNKNOWN and arg is not None and arg.type == "Tensor":
             options.append([(name, TensorType(shape, None)) for shape in OF_DATA])
     if prod(len(some) for some in options) > MOST_CASES:
         return frozenset()
+    if row.base in _SPREADING and not all(known):
+        # What has several elements keeps them, whatever is added to it.
+        return next((found for found in known if found and all(numel(shape) != 1 for shape in found)), frozenset())
     possible: set[Shape] = set()
     for case in product(*options):
-        if row.base in _OF_CLASSES and _has_many_labels(dict(case)):
+        if row.base in _OF_CLASSES and _fits_no_classes({**types, **dict(case)}):
             continue
         try:
             results = shapes.infer(row.base, {**types, **dict(case)}, default_dtype=m.indexes.default_dtype)
