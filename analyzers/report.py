@@ -6,6 +6,7 @@ columns; nothing here knows how an editor counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -102,6 +103,13 @@ class Finding:
     related: tuple[Related, ...] = ()
     fixes: tuple[Fix, ...] = ()
     assumes: tuple[Related, ...] = ()
+
+
+def told_better(findings: Iterable[Finding]) -> Callable[[Finding], bool]:
+    """Which findings say less than another of these: that whoever uses a module gets an exception, where a program that
+    is at hand does."""
+    raised = {(finding.code, finding.place) for finding in findings if finding.raises is not None}
+    return lambda one: one.raises is None and one.effect is None and (one.code, one.place) in raised
 
 
 Grasp: TypeAlias = Literal["followed", "in part", "lost"]

@@ -15,7 +15,7 @@ from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at,
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
-from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Place, Sighting
+from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Place, Sighting, told_better
 from analyzers.rules import RULES
 from analyzers.rules.text import file_too_large, suppression, syntax_error
 from analyzers.rules.text.suppression import Comments, Use
@@ -103,9 +103,11 @@ def sightings(db: Database, path: str) -> tuple[Sighting, ...]:
     """What one file shows of the findings of its own runs, and of those that are looked at with it and import it."""
     importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
     seen: dict[tuple[object, ...], Sighting] = {}
-    for finding in (finding for there in (path, *importers) for finding in findings(db, there)):
+    found = [finding for there in (path, *importers) for finding in findings(db, there)]
+    says_less = told_better(found)
+    for finding in found:
         place = seen_from(path, finding)
-        if place is not None:
+        if place is not None and not says_less(finding):
             raised = finding.raises and finding.raises.place
             seen.setdefault((finding.code, finding.place, raised), Sighting(finding, place))
     return tuple(sorted(seen.values(), key=lambda sighting: (sighting.place, sighting.finding.code)))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from analyzers.report import RANKS, Backward, Finding, Place
+from analyzers.report import RANKS, Backward, Finding, Place, told_better
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source, shown_path
 from autograd_lsp.reports.levels import LEVELS
@@ -33,6 +33,7 @@ def by_file(reports: list[Report], configuration: Configuration) -> list[Report]
     texts: dict[str, dict[str, str]] = {path: dict(report.texts) for path, report in own.items()}
     notebooks = {path: notebook for report in reports for path, notebook in report.notebooks.items()}
     grasped: dict[str, dict[Place, Backward]] = {}
+    says_less = told_better(finding for report in reports for finding in report.findings)
     for report in reports:
         for backward in report.backwards:
             path = backward.place.path
@@ -45,7 +46,7 @@ def by_file(reports: list[Report], configuration: Configuration) -> list[Report]
             texts[path].update(report.texts)
         for finding in report.findings:
             path = finding.place.path
-            if path not in own and configuration.excludes(path):
+            if says_less(finding) or (path not in own and configuration.excludes(path)):
                 continue
             key = (finding.code, finding.place, finding.raises and finding.raises.place)
             known = placed.setdefault(path, {})

@@ -43,14 +43,17 @@ async def codes(editor: Editor, uri: str) -> list[object]:
     return [diagnostic.code for diagnostic in (await editor.pull(uri)).items]
 
 
-async def published(editor: Editor, uri: str, wanted: list[object]) -> None:
-    """Until the newest diagnostics of a file have these codes."""
+async def published(
+    editor: Editor, uri: str, wanted: list[object], severity: types.DiagnosticSeverity | None = None
+) -> None:
+    """Until the newest diagnostics of a file have these codes, and this severity."""
 
     async def arrived() -> None:
         while True:
             newest = next((params for params in reversed(editor.published) if params.uri == uri), None)
             if newest is not None and [d.code for d in newest.diagnostics] == wanted:
-                return
+                if severity is None or all(d.severity == severity for d in newest.diagnostics):
+                    return
             await asyncio.sleep(0.01)
 
     await asyncio.wait_for(arrived(), PATIENCE)
@@ -68,16 +71,17 @@ async def test_a_crash_is_shown_where_it_happens_and_leads_to_its_cause(project:
     assert {step.location.uri for step in related} >= {uri_of(project, "models/layers.py"), train}
 
 
-async def test_the_cause_is_shown_in_its_file_while_the_caller_is_open(project: Path) -> None:
+async def test_the_cause_is_an_error_in_its_file_while_a_caller_is_open_that_raises(project: Path) -> None:
     async with editing() as editor:
         model = open_file(editor, project, MODEL)
-        assert await editor.diagnostics_of(model, 1) == []
+        [diagnostic] = await editor.diagnostics_of(model, 1)
+        assert diagnostic.severity == types.DiagnosticSeverity.Warning
         train = open_file(editor, project, TRAIN)
-        await published(editor, model, ["AG104"])
+        await published(editor, model, ["AG104"], types.DiagnosticSeverity.Error)
         [diagnostic] = editor.published[-1].diagnostics
         assert diagnostic.range.start.line == CAUSE
         editor.close(train)
-        await published(editor, model, [])
+        await published(editor, model, ["AG104"], types.DiagnosticSeverity.Warning)
 
 
 async def test_an_unsaved_model_changes_what_the_training_script_shows(project: Path) -> None:

@@ -73,7 +73,9 @@ def _keeps_memory(findings: Sequence[Finding]) -> bool:
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """Each finding, whichever file's run came upon it, with the longest of its traces."""
-    by_length = sorted(findings, key=lambda f: len(f.related))
+    raised = {(f.name, f.at) for f in findings if f.raises}
+    told = [f for f in findings if f.raises or f.effect or (f.name, f.at) not in raised]
+    by_length = sorted(told, key=lambda f: len(f.related))
     return list({(f.name, f.at, f.raises and f.raises.at): f for f in by_length}.values())
 
 
