@@ -18,6 +18,7 @@ from analyzers.machine.core.events import BackwardCall, GradTaken, LeftOut, Para
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import GradientRead, TensorStored, hears
 from analyzers.machine.core.streams import Supposed
+from analyzers.machine.objects.classes import is_a
 from analyzers.machine.observers.misdirected_gradients import TargetNetworks
 
 MOST = 16
@@ -89,7 +90,7 @@ def _in_lists_begun(m: Machine) -> set[int]:
     with another, of unknown length, comes to the others, too."""
     found: set[int] = set()
     for _, owner in m.st.made(Instance):
-        if not _is_module(owner) or _class_name(m, owner) != "ModuleList":
+        if not is_a(m, owner.cls, "torch.nn.ModuleList"):
             continue
         first, *others = [set(_parameters(m, item)) for item in _members(m, owner, "_modules")] or [set()]
         if any(isinstance(tensor_at(m, ident).grad, Ref) for ident in first):
