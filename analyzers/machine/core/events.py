@@ -253,11 +253,15 @@ class GradTaken:
 
 @dataclass(slots=True)
 class FollowerReached:
-    """A backward reached parameters of a network that is a copy of a trained one or tracks it, each from a node."""
+    """A backward reached parameters of a network that is a copy of a trained one or tracks it, each from a node.
+
+    `trained`: they track others that the same backward reached, and an optimizer holds both.
+    """
 
     site: Site
     leaves: tuple[int, ...]
     nodes: tuple[Node, ...]
+    trained: bool = False
 
 
 @dataclass(slots=True)
@@ -266,7 +270,8 @@ class Compared:
 
     `discounted`: a network's value with data plus a discounted value of its own; the two meet at `node`;
     `branches`: a network's output with what another part makes of its output for a different input;
-    `target`: anything with a target that has a graph, which leads to `leaves`.
+    `target`: anything with a target that has a graph, which leads to `leaves`;
+    `taught`: a distribution with a target that has a graph, through which alone the backward reaches `leaves`.
     """
 
     site: Site

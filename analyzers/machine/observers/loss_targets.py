@@ -8,7 +8,7 @@ loss between a prediction and a target.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.domain.objects import Edge, Node, Tensor
@@ -52,11 +52,12 @@ LOOKS = 24
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The graph behind one edge."""
+    """The graph behind one edge. `presumed`: part of it is what a model that nobody sees may make."""
 
     nodes: frozenset[int]
     leaves: frozenset[int]
     weighted: bool
+    presumed: bool
 
 
 class LossTargets:
@@ -72,33 +73,33 @@ def _look_at_losses(m: Machine, signal: BackwardBegins) -> None:
     if targets.looks >= LOOKS:
         return
     targets.looks += 1
-    for node in list(_near(m, roots)):
-        if _name(node) in SUMS | LOSSES and len(node.edges) == 2 and None not in node.edges:
+    for node in [m.node(ident) for ident in near(m, roots)]:
+        if name_of(node) in SUMS | LOSSES and len(node.edges) == 2 and None not in node.edges:
             _look_at_difference(m, node)
     _look_at_branches(m, roots)
 
 
-def _near(m: Machine, roots: Sequence[Edge]) -> Iterator[Node]:
+def near(m: Machine, roots: Sequence[Edge]) -> Iterator[int]:
+    """The nodes next to the root of a backward, nearest first."""
     queue = [edge.node for edge in roots if edge.node is not None]
     seen: set[int] = set()
     for ident in queue:
         if ident in seen or len(seen) >= NEAR:
             continue
         seen.add(ident)
-        node = m.node(ident)
-        yield node
-        queue += [edge.node for edge in node.edges if edge is not None and edge.node is not None]
+        yield ident
+        queue += [edge.node for edge in m.node(ident).edges if edge is not None and edge.node is not None]
 
 
-def _name(node: Node) -> str:
+def name_of(node: Node) -> str:
     return node.names[0] if len(node.names) == 1 else ""
 
 
-def _behind(m: Machine, edge: Edge | None) -> Side | None:
+def behind(m: Machine, edge: Edge | None) -> Side | None:
     """What is behind an edge; None if not all of it is known."""
     nodes: set[int] = set()
     leaves: set[int] = set()
-    weighted = False
+    weighted = presumed = False
     stack = [edge]
     while stack:
         step = stack.pop()
@@ -112,9 +113,10 @@ def _behind(m: Machine, edge: Edge | None) -> Side | None:
         elif step.node not in nodes:
             nodes.add(step.node)
             node = m.node(step.node)
-            weighted = weighted or _name(node) in WEIGHTED or node.what in LAYERS
+            weighted = weighted or name_of(node) in WEIGHTED or node.what in LAYERS
+            presumed = presumed or not node.names
             stack += node.edges
-    return Side(frozenset(nodes), frozenset(leaves), weighted)
+    return Side(frozenset(nodes), frozenset(leaves), weighted, presumed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +132,17 @@ class Term:
 def _look_at_difference(m: Machine, node: Node) -> None:
     plain: list[Node] = []
     terms = [*_terms(m, node.edges[0], 1, plain)]
-    second = 1 if _name(node) == "AddBackward0" else -1
+    second = 1 if name_of(node) == "AddBackward0" else -1
     terms += _terms(m, node.edges[1], second, plain)
     scaled = [term for term in terms if term.scale is not None]
     bare = [term for term in terms if term.scale is None]
-    if _name(node) in LOSSES:
-        target = _behind(m, node.edges[1])
-        if target is not None and target.weighted and all(_is_parameter(m, leaf) for leaf in target.leaves):
+    if name_of(node) in LOSSES:
+        target = behind(m, node.edges[1])
+        if target is not None and target.weighted and all_parameters(m, target.leaves):
             m.note(Compared(m.site(), "target", node, target.leaves))
     if len(scaled) != 1 or len(bare) != 1 or not scaled[0].discounts or scaled[0].sign == bare[0].sign or not plain:
         return
-    value, other = _behind(m, bare[0].edge), _behind(m, scaled[0].edge)
+    value, other = behind(m, bare[0].edge), behind(m, scaled[0].edge)
     if value is None or other is None or not value.weighted or not value.leaves <= other.leaves:
         return
     if value.nodes.isdisjoint(other.nodes):
@@ -155,7 +157,7 @@ def _terms(m: Machine, edge: Edge | None, sign: int, plain: list[Node], depth: i
     if node is None or depth > 8:
         yield Term(edge, sign, None, False)
         return
-    name = _name(node)
+    name = name_of(node)
     if name in SHAPING and len(node.edges) == 1:
         yield from _terms(m, node.edges[0], sign, plain, depth + 1)
     elif name == "NegBackward0":
@@ -181,7 +183,7 @@ def _discounts(m: Machine, node: Node) -> bool:
         if any(isinstance(number, float) and 0.5 <= number < 1 for number in numbers):
             return True
         inner = [m.node(e.node) for e in node.edges if e is not None and e.node is not None]
-        if len(inner) != 1 or _name(inner[0]) not in {"MulBackward0"} | SHAPING:
+        if len(inner) != 1 or name_of(inner[0]) not in {"MulBackward0"} | SHAPING:
             return not numbers and any(e is None for e in node.edges) and not node.scalars
         node = inner[0]
     return False
@@ -192,9 +194,9 @@ def _look_at_branches(m: Machine, roots: Sequence[Edge]) -> None:
     compared: list[Node] = []
     for edge in _parts(m, list(roots)):
         node = m.node(edge.node) if edge.node is not None else None
-        if node is None or _name(node) not in PRODUCTS | LOSSES or len(node.edges) != 2 or None in node.edges:
+        if node is None or name_of(node) not in PRODUCTS | LOSSES or len(node.edges) != 2 or None in node.edges:
             return
-        one, other = _behind(m, node.edges[0]), _behind(m, node.edges[1])
+        one, other = behind(m, node.edges[0]), behind(m, node.edges[1])
         if one is None or other is None or not (one.leaves < other.leaves or other.leaves < one.leaves):
             return
         if not (one.weighted and other.weighted) or not one.nodes.isdisjoint(other.nodes):
@@ -208,13 +210,13 @@ def _parts(m: Machine, queue: list[Edge]) -> Iterator[Edge]:
     for count, edge in enumerate(queue):
         node = m.node(edge.node) if edge.node is not None else None
         there = [e for e in node.edges if e is not None] if node is not None else []
-        linear = node is not None and (_name(node) in LINEAR and len(there) == 1)
-        if count < NEAR and (linear or (node is not None and _name(node) in SUMS | SHAPING)):
+        linear = node is not None and (name_of(node) in LINEAR and len(there) == 1)
+        if count < NEAR and (linear or (node is not None and name_of(node) in SUMS | SHAPING)):
             queue += there
         else:
             yield edge
 
 
-def _is_parameter(m: Machine, leaf: int) -> bool:
-    found = m.st.find(leaf)
-    return isinstance(found, Tensor) and found.parameter
+def all_parameters(m: Machine, leaves: Iterable[int]) -> bool:
+    found = [m.st.find(leaf) for leaf in leaves]
+    return all(isinstance(leaf, Tensor) and leaf.parameter for leaf in found)

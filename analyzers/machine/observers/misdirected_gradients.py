@@ -16,6 +16,8 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import LeafReached, LeavesReached, Loaded, WriteBegins, hears
 
 NEAR = 12
+MIXING = frozenset({"mul", "*", "rmul", "add", "+", "sub", "lerp", "div", "/", "detach", "data", "to", "clone"})
+"""Operators that the values of a weighted mean go through."""
 
 
 class TargetNetworks:
@@ -26,6 +28,9 @@ class TargetNetworks:
         """The trails of parameters held by optimizers."""
         self.storages: set[int] = set()
         """The memory of parameters that were written from trained ones."""
+        self.leaders: dict[int, set[Lineage]] = {}
+        """By the memory of a parameter that an optimizer holds: the other ones from which it is written as well, between
+        two backwards."""
         self.reached: dict[tuple[int, int], tuple[Moment, Site]] = {}
         """The state of a leaf's memory when a backward first reached it from a node, and that backward."""
 
@@ -36,12 +41,10 @@ def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
     follower. What an optimizer holds itself, and is written from itself, follows nobody."""
     trained = m.notebook(TargetNetworks).trained
     tensor = m.st.find(signal.ident)
-    if (
-        not trained
-        or not isinstance(tensor, Tensor)
-        or tensor.storage in m.notebook(TargetNetworks).storages
-        or tensor.lineage in trained
-    ):
+    if not trained or not isinstance(tensor, Tensor) or tensor.storage in m.notebook(TargetNetworks).storages:
+        return
+    if tensor.lineage in trained:
+        _look_for_leaders(m, tensor, signal.parents)
         return
     queue = list(signal.parents)
     for step in queue:
@@ -49,6 +52,18 @@ def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
             m.notebook(TargetNetworks).storages.add(tensor.storage)
             return
         if len(queue) < NEAR:
+            queue.extend(step.parents)
+
+
+def _look_for_leaders(m: Machine, tensor: Tensor, parents: Iterable[Lineage]) -> None:
+    """A parameter that an optimizer holds is written: another one whose values are mixed into it is its leader."""
+    notebook = m.notebook(TargetNetworks)
+    queue = list(parents) if notebook.reached else []
+    for step in queue:
+        if step in notebook.trained:
+            if step is not tensor.lineage:
+                notebook.leaders.setdefault(tensor.storage, set()).add(step)
+        elif step.what in MIXING and len(queue) < NEAR:
             queue.extend(step.parents)
 
 
@@ -67,15 +82,18 @@ def _leaves_reached(m: Machine, signal: LeavesReached) -> None:
 
 def _note_followers(m: Machine, users: Mapping[int, int]) -> None:
     """A backward has reached leaves, from the nodes `users`: report the followers among them."""
+    reached = {leaf: tensor for leaf in users if isinstance(tensor := m.st.find(leaf), Tensor) and tensor.parameter}
+    storages, leaders = m.notebook(TargetNetworks).storages, m.notebook(TargetNetworks).leaders
     found: list[int] = []
-    for leaf in users:
-        tensor = m.st.find(leaf)
-        if isinstance(tensor, Tensor) and tensor.parameter:
-            copied = tensor.lineage is not None and tensor.lineage.what == "deepcopy"
-            if copied or tensor.storage in m.notebook(TargetNetworks).storages:
-                found.append(leaf)
-    if found:
-        m.note(FollowerReached(m.site(), tuple(found), tuple(m.node(users[leaf]) for leaf in found)))
+    for leaf, tensor in reached.items():
+        copied = tensor.lineage is not None and tensor.lineage.what == "deepcopy"
+        if copied or tensor.storage in storages:
+            found.append(leaf)
+    trails = {tensor.lineage for tensor in reached.values() if tensor.lineage is not None} if leaders else set()
+    led = [leaf for leaf, tensor in reached.items() if not trails.isdisjoint(leaders.get(tensor.storage, ()))]
+    for leaves, trained in ((found, False), (led, True)):
+        if leaves:
+            m.note(FollowerReached(m.site(), tuple(leaves), tuple(m.node(users[leaf]) for leaf in leaves), trained))
 
 
 COPIES = frozenset({"leaf-copy", "no-grad", "inference", "rewrapped"})

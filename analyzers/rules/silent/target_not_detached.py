@@ -97,6 +97,69 @@ for step in range(3):
     loss.backward()
     opt.step()
 ```
+## Reported: a teacher that is trained along
+Nothing trains the teacher but the loss whose target it is: it moves towards the student.
+```python
+import torch
+import torch.nn.functional as F
+teacher, student = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+opt = torch.optim.SGD(torch.nn.ModuleList([teacher, student]).parameters(), lr=0.1)
+for step in range(3):
+    x, y = torch.randn(5, 4), torch.randint(0, 3, (5,))
+    s, t = student(x), teacher(x)
+    soft = F.kl_div(F.log_softmax(s, 1), F.softmax(t, 1), reduction="batchmean")  # warning: [target-not-detached]
+    opt.zero_grad()
+    (soft + F.cross_entropy(s, y)).backward()
+    opt.step()
+```
+```python fixed
+import torch
+import torch.nn.functional as F
+teacher, student = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+opt = torch.optim.SGD(torch.nn.ModuleList([teacher, student]).parameters(), lr=0.1)
+for step in range(3):
+    x, y = torch.randn(5, 4), torch.randint(0, 3, (5,))
+    s, t = student(x), teacher(x)
+    soft = F.kl_div(F.log_softmax(s, 1), F.softmax(t, 1).detach(), reduction="batchmean")
+    opt.zero_grad()
+    (soft + F.cross_entropy(s, y)).backward()
+    opt.step()
+```
+Logarithms as targets, and cross entropies by hand.
+```python
+import torch
+import torch.nn.functional as F
+teacher, student = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+opt = torch.optim.SGD(torch.nn.ModuleList([teacher, student]).parameters(), lr=0.1)
+for step in range(3):
+    x = torch.randn(5, 4)
+    s, t = F.log_softmax(student(x), 1), F.log_softmax(teacher(x), 1)
+    soft = F.kl_div(s, t, reduction="batchmean", log_target=True)  # warning: [target-not-detached]
+    opt.zero_grad()
+    soft.backward()
+    opt.step()
+    hard = -(F.softmax(teacher(x), 1) * F.log_softmax(student(x), 1)).sum()  # warning: [target-not-detached]
+    opt.zero_grad()
+    hard.backward()
+    opt.step()
+```
+## Reported: a running mean that is trained as well
+```python
+import copy
+import torch
+q = torch.nn.Linear(3, 3)
+slow = copy.deepcopy(q)
+opt = torch.optim.SGD(torch.nn.ModuleList([q, slow]).parameters(), lr=0.1)
+for step in range(3):
+    x = torch.randn(5, 3)
+    goal = slow(x + 1)  # warning: [target-not-detached]
+    opt.zero_grad()
+    (-torch.nn.functional.cosine_similarity(q(x), goal).mean()).backward()
+    opt.step()
+    with torch.no_grad():
+        for kept, new in zip(slow.parameters(), q.parameters()):
+            kept.mul_(0.9).add_(new, alpha=0.1)
+```
 ## Not reported
 ```python
 import copy
@@ -112,6 +175,52 @@ for step in range(3):
     opt.step()
     with torch.no_grad():
         for kept, new in zip(slow.parameters(), q.parameters()):
+            kept.lerp_(new, 0.1)
+```
+Two networks that teach each other: each has a loss of its own.
+```python
+import torch
+import torch.nn.functional as F
+one, two = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+opt = torch.optim.SGD(torch.nn.ModuleList([one, two]).parameters(), lr=0.1)
+for step in range(3):
+    x, y = torch.randn(5, 4), torch.randint(0, 3, (5,))
+    a, b = one(x), two(x)
+    loss = F.kl_div(F.log_softmax(a, 1), F.softmax(b, 1), reduction="batchmean")
+    loss = loss + F.cross_entropy(a, y) + F.cross_entropy(b, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+```
+In turn, too.
+```python
+import torch
+import torch.nn.functional as F
+one, two = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+opt_one = torch.optim.SGD(one.parameters(), lr=0.1)
+opt_two = torch.optim.SGD(two.parameters(), lr=0.1)
+for step in range(3):
+    x, y = torch.randn(5, 4), torch.randint(0, 3, (5,))
+    for this, other, opt in ((one, two, opt_one), (two, one, opt_two)):
+        a, b = this(x), other(x)
+        loss = F.cross_entropy(a, y) + F.kl_div(F.log_softmax(a, 1), F.softmax(b, 1), reduction="batchmean")
+        one.zero_grad()
+        two.zero_grad()
+        loss.backward()
+        opt.step()
+```
+Weights that are mixed with others, without a loss that goes through both.
+```python
+import torch
+one, two = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+for step in range(3):
+    for net in (one, two):
+        opt.zero_grad()
+        net(torch.randn(5, 4)).pow(2).mean().backward()
+        opt.step()
+    with torch.no_grad():
+        for kept, new in zip(two.parameters(), one.parameters()):
             kept.lerp_(new, 0.1)
 ```
 A product whose gradient is chosen by hand: a log-probability less itself, detached, is zero and has a gradient.
@@ -248,6 +357,13 @@ def _compared(facts: Facts) -> Iterator[_Said]:
         elif event.how == "branches":
             message = f"{said(facts, loc)} pulls both branches of one network together because neither is detached"
             yield loc, message, "wrong-gradient", notes, None
+        elif event.how == "taught":
+            if own >= event.leaves and _is_taught_alone(facts, event.leaves):
+                message = (
+                    f"{said(facts, loc)} fits its target to the prediction: what computes the target is trained by "
+                    "nothing else"
+                )
+                yield loc, message, "wrong-gradient", notes, _second(facts, loc)
         elif own and event.leaves.isdisjoint(own | following) and not _looked_at(facts, event.leaves):
             message = (
                 f"the target in {said(facts, loc)} gets gradient, which accumulates in parameters that nothing trains"
@@ -255,21 +371,32 @@ def _compared(facts: Facts) -> Iterator[_Said]:
             yield loc, message, "grad-accumulates", notes, _second(facts, loc)
 
 
+def _is_taught_alone(facts: Facts, leaves: frozenset[int]) -> bool:
+    """Whether each backward that reaches some of `leaves` reaches them as the target of a loss."""
+    taught = [event.site for event in facts.of(Compared) if event.how == "taught" and event.leaves & leaves]
+    return all(leaves.isdisjoint(backward.reached) or backward.site in taught for backward in facts.of(BackwardCall))
+
+
 def _followers(facts: Facts) -> Iterator[_Said]:
     own = _trained(facts)
     if not facts.of(StepCall) and not facts.of(HandStep):
         return
     for event in facts.of(FollowerReached):
-        left = frozenset(event.leaves) - own
+        left = frozenset(event.leaves) if event.trained else frozenset(event.leaves) - own
         node = next((node for leaf, node in zip(event.leaves, event.nodes, strict=True) if leaf in left), None)
         if node is None or not own or _looked_at(facts, left) or node.loc is None:
             continue
         loc = outside_forward(facts, node.loc, node.via)
-        message = (
-            f"{said(facts, loc)} is computed by a copy that is never trained, and backward adds gradients to that copy"
-        )
+        if event.trained:
+            message = f"{said(facts, loc)} is computed by a network that follows another one, and is trained as well"
+        else:
+            message = (
+                f"{said(facts, loc)} is computed by a copy that is never trained, and backward adds gradients to that "
+                "copy"
+            )
+        effect: Effect = "wrong-gradient" if event.trained else "grad-accumulates"
         target = _expression(facts, loc) if loc == node.loc else None
-        yield loc, message, "grad-accumulates", [(event.site.loc, "this backward goes through it")], target
+        yield loc, message, effect, [(event.site.loc, "this backward goes through it")], target
 
 
 def _looked_at(facts: Facts, leaves: frozenset[int]) -> bool:
