@@ -84,8 +84,9 @@ TABLES_OF: Final = (
     torch_intrinsics, modules, module_making, reductions, state_dicts, tensor_attributes, tensor_hooks, tensor_methods,
     tensors, unknown_tensors,
     attributes, containers, instances, strings, unknown_values, bindings, gradient_accumulation, graph_liveness,
-    loss_targets, misdirected_gradients, optimizer_steps, retained_graphs, self_copies, soft_targets, suspicious_statements,
-    untrained_parameters, casts, composite_shapes, composites, derivatives, operators_dispatch, unknown_ranks,
+    loss_targets, misdirected_gradients, optimizer_steps, retained_graphs, self_copies, soft_targets,
+    suspicious_statements, untrained_parameters, casts, composite_shapes, composites, derivatives, operators_dispatch,
+    unknown_ranks,
 )  # fmt: skip
 """The modules whose import fills a table."""
 

@@ -9,7 +9,8 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import Ref
 from analyzers.machine.autograd.graph import operand, refreshed, requires_grad_of
-from analyzers.machine.autograd.tensors import can_require_grad, tensor_at
+from analyzers.machine.autograd.partly_frozen import note_partly_frozen
+from analyzers.machine.autograd.tensors import can_require_grad, stands_for_many, tensor_at
 from analyzers.machine.core.causes import FlagOnNonLeaf, IntegerFlag, Plain
 from analyzers.machine.core.events import FlagSet, Rewrapped
 from analyzers.machine.core.machine import Machine
@@ -37,6 +38,8 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     if stands_for_many(m, tensor) and tuple(m.extent.iterations) in m.extent.picking:
         # A loop that picks some of them, by name, by number: those it leaves are as they were.
         on = truth.join(tensor.requires_grad, on)
+    if on is None and stands_for_many(m, tensor):
+        note_partly_frozen(m, ref.id)
     if tensor.presumed and tensor.is_leaf is False:
         return  # that it is a result is presumed, and the program says otherwise
     if on is not True and tensor.requires_grad is not False and tensor.is_leaf is False:
@@ -74,15 +77,10 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     for alias in tensor.aliases:
         other = tensor_at(m, alias)
         m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
-    if on and was is False and not m.frame.library:
+    if on and was is False:
         m.note(FlagSet(m.site(), ref.id, tensor.lineage))
     if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
-
-
-def stands_for_many(m: Machine, tensor: Tensor) -> bool:
-    """Whether this stands for all parameters of a presumed model."""
-    return m.config.presumes and tensor.parameter and tensor.shape is None
 
 
 def _as_last_regenerated(m: Machine, ident: int) -> Tensor:

@@ -28,3 +28,8 @@ def tensor_at(m: Machine, ident: int) -> Tensor:
 
 Moment: TypeAlias = tuple[int, int]
 """A storage, and how often it has been written."""
+
+
+def stands_for_many(m: Machine, tensor: Tensor) -> bool:
+    """Whether this stands for all parameters of a presumed model."""
+    return m.config.presumes and tensor.parameter and tensor.shape is None

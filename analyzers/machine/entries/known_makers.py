@@ -32,6 +32,7 @@ _MAKERS = (
     (r"open_clip\.create_model_from_pretrained|clip\.load", "Model, and one"),
     (rf"segmentation_models_pytorch\.(?:create_model|(?:\w+\.)*(?:{_OF_SEGMENTATION}))", "Model"),
     (r"efficientnet_pytorch\.EfficientNet\.from_(?:pretrained|name)", "Model"),
+    (r"torchmetrics\.(?:[a-z]\w*\.)*[A-Z]\w*", "Metric"),
     (r"monai\.networks\.nets\.(?:\w+\.)*[A-Z]\w*", "Model"),
 )
 """Patterns of dotted names, and the class of `analyzers/prelude/presumed/objects.py` that stands for the result, or for

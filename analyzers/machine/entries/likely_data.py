@@ -17,15 +17,18 @@ from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.stand_ins import asked
 from analyzers.domain.values import FALSE, TRUE, Const, Ref, SliceValue, Tup, Unknown, Value
-from analyzers.machine.autograd.likely_tensors import GUESS, presumed_loss
+from analyzers.machine.autograd.likely_tensors import GUESS, PresumedParameters, presumed_loss
+from analyzers.machine.autograd.partly_frozen import note_partly_frozen, unfreeze_some
 from analyzers.machine.autograd.reachability import holds_graph, holds_made_graph, tensors_held
 from analyzers.machine.autograd.trainables import is_module, members
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import origin_of
+from analyzers.machine.core.events import FlagSet
 from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import GUESSES, Guess, answers
+from analyzers.machine.entries.likely_models import stands_in
 from analyzers.machine.libraries.torch.unknown_tensors import is_of_tensors, tensors_have
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 from analyzers.machine.operators.possible_shapes import note_sliced
@@ -256,14 +259,23 @@ def _unfreeze_parts(m: Machine, part: Unknown) -> None:
     """An unknown part of a model learns: `model.layer4.requires_grad_(True)`."""
     for ident in part.reach:
         if is_module(m, Ref(ident)):
-            unfreeze(m, Ref(ident))
+            learning = unfreeze_some(m, Ref(ident))
+            for one, was in learning if m.record.trains else ():
+                # What an optimizer made later holds may well be this.
+                m.note(FlagSet(m.site(), one, was))
+            if not learning:
+                unfreeze(m, Ref(ident))
 
 
 def _freeze_parts(m: Machine, part: Unknown) -> None:
-    """An unknown part of a model no longer learns: of the whole, some does not."""
+    """An unknown part of a model no longer learns: of the whole, some does not. What the program itself has put into a
+    model that nobody knows is not that part."""
+    made = m.notebook(PresumedParameters).made
     for ident in part.reach:
+        presumed = stands_in(m, Ref(ident))
         for _, value in members(m, Ref(ident), "_parameters"):
-            if isinstance(value, Ref):
+            if isinstance(value, Ref) and (value.id in made or not presumed):
+                note_partly_frozen(m, value.id)
                 m.st.update(value.id, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad else t)
 
 
@@ -301,12 +313,15 @@ class DataGuess(Guess):
         if name != "requires_grad" or not m.config.presumes:
             m.record.unresolved.data = m.record.unresolved.data or name == "requires_grad"
             return False
-        if value != FALSE:
+        if value == FALSE:
+            _freeze_parts(m, owner)
+        else:
             _unfreeze_parts(m, owner)
         found = tensor_for(m, owner, keeps=False)
         if found is not None:
             set_attribute(m, found, name, value)
-            for ident in tensors_held(m, owner.reach):
+            beside = [ident for ident in owner.reach if not stands_in(m, Ref(ident))]
+            for ident in tensors_held(m, beside):
                 m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.is_leaf else t)
         return found is not None
 

@@ -74,9 +74,9 @@ def model_with(m: Machine, symbol: object) -> int | None:
 
 
 _KEEPING = (
-    "compile", "disable_", "enable_input", "enable_model", "enable_sequential", "enable_slicing", "enable_tiling",
-    "enable_xformers", "eval", "get_", "gradient_checkpointing", "num_", "print", "push", "resize_", "save", "set_attn",
-    "set_gradient", "set_grad_ch", "tie_",
+    "buffers", "children", "compile", "disable_", "enable_input", "enable_model", "enable_sequential", "enable_slicing",
+    "enable_tiling", "enable_xformers", "eval", "get_", "gradient_checkpointing", "modules", "named_", "num_",
+    "parameters", "print", "push", "resize_", "save", "set_attn", "set_gradient", "set_grad_ch", "state_dict", "tie_",
 )  # fmt: skip
 """How methods of libraries' models begin that change neither which parameters there are nor which of them learn."""
 

@@ -11,6 +11,7 @@ from analyzers.domain.objects import ClassObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.autograd.likely_tensors import PresumedParameters
+from analyzers.machine.autograd.partly_frozen import is_held
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
@@ -68,6 +69,17 @@ def take_over(m: Machine, model: Value, value: Unknown) -> None:
 def add_part(m: Machine, model: Value, part: Value) -> None:
     """Under a name that nobody uses."""
     set_attribute(m, model, f"<part {m.fresh()}>", part)
+
+
+def flag_as_part(m: Machine, owner: Value, part: Value) -> None:
+    """A part of a model learns if all of that does, and is frozen if all of that is: in no optimizer, then."""
+    whole = [tensor_at(m, ident) for ident in weights(m, owner)]
+    flags = {tensor.requires_grad for tensor in whole}
+    if flags == {False} and not any(is_held(m, ident) for ident in weights(m, owner)):
+        for ident in weights(m, part):
+            m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=False, lineage=whole[0].lineage))
+    else:
+        set_trained(m, part, True if flags == {True} else None)
 
 
 def _of_unknown_past(m: Machine, ident: int, tensor: Tensor) -> Tensor:

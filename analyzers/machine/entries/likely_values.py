@@ -21,8 +21,7 @@ from analyzers.domain.lineage import BESIDE, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import presumed_loss
-from analyzers.machine.autograd.requires_grad import stands_for_many
-from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.autograd.tensors import stands_for_many
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call
@@ -47,7 +46,15 @@ from analyzers.machine.entries.likely_data import (
 )
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
 from analyzers.machine.entries.likely_methods import method_of_model, moved_to, note_part, of_batch
-from analyzers.machine.entries.likely_models import add_part, make_model, set_trained, stands_in, take_over, whole_of
+from analyzers.machine.entries.likely_models import (
+    add_part,
+    flag_as_part,
+    make_model,
+    set_trained,
+    stands_in,
+    take_over,
+    whole_of,
+)
 from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
 from analyzers.machine.entries.roles import of_self, parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
@@ -194,8 +201,7 @@ def _stand_in(
             if value.symbol is not None and isinstance(model, Ref):
                 m.st.stand_ins = m.st.stand_ins.set(value.symbol, model.id)
         for owner in whole:
-            learns = all(tensor_at(m, ident).requires_grad is True for ident in weights(m, owner))
-            set_trained(m, model, True if learns else None)
+            flag_as_part(m, owner, model)
             add_part(m, owner, model)
         return model
     if role is Role.OPTIMIZER:

@@ -159,14 +159,24 @@ def _is_left_at_once(m: Machine, s: n.If) -> bool:
     return False
 
 
+def note_picking(m: Machine) -> None:
+    """What the current round of a loop does it does to some of those that the loop goes over. A loop that counts, such
+    as one over epochs, goes over nothing."""
+    loop = m.extent.loops[-1] if m.config.presumes and m.extent.loops else None
+    if not isinstance(loop, n.For):
+        return
+    if not any(isinstance(part, n.Name) and part.id == "range" for part in n.walk((loop.iter,))):
+        m.extent.picking.add(tuple(m.extent.iterations))
+
+
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
     before = m.extent.told_apart
     subject = asked_about(s.test) if before is not None or is_elif(s.orelse) else None
     is_last = not s.orelse and before is not None and before[0] is s and before[1] == subject
     yes, no, flow = condition(m, s.test, state)
-    if m.config.presumes and m.extent.iterations and not m.frame.library and ((yes and no) or not _is_of_a_name(m, s)):
-        m.extent.picking.add(tuple(m.extent.iterations))
+    if not m.frame.library and ((yes and no) or not _is_of_a_name(m, s)):
+        note_picking(m)
     if is_last and not m.frame.library:
         for left in no:
             left.taken = left.taken.set(m.loc_of(m.frame, s), UNLIKELY)

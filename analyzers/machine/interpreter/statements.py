@@ -7,7 +7,7 @@ from analyzers.domain.values import NONE, Unknown
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, LeftAlone, tell
-from analyzers.machine.interpreter.conditions import refine
+from analyzers.machine.interpreter.conditions import note_picking, refine
 from analyzers.machine.interpreter.declared import annotated
 from analyzers.machine.interpreter.dispatch import evaluate, leads, loses, run_block, runs
 from analyzers.machine.interpreter.flow import Flow, ReturnSignal, passed
@@ -32,8 +32,8 @@ def _expr_stmt(m: Machine, s: n.ExprStmt) -> None:
 
 def _note_picking(m: Machine, flag: n.Expr) -> None:
     """`p.requires_grad = name in wanted` picks some of those that a loop goes over, as an `if` does."""
-    if m.config.presumes and m.extent.iterations and isinstance(flag, n.BoolOp | n.Call | n.Compare | n.UnaryOp):
-        m.extent.picking.add(tuple(m.extent.iterations))
+    if isinstance(flag, n.BoolOp | n.Call | n.Compare | n.UnaryOp):
+        note_picking(m)
 
 
 @runs(n.Assign)

@@ -29,8 +29,8 @@ class TargetNetworks:
         self.storages: set[int] = set()
         """The memory of parameters that were written from trained ones."""
         self.leaders: dict[int, set[Lineage]] = {}
-        """By the memory of a parameter that an optimizer holds: the other ones from which it is written as well, between
-        two backwards."""
+        """By the memory of a parameter that an optimizer holds: the other ones from which it is written as well, after
+        some backward."""
         self.reached: dict[tuple[int, int], tuple[Moment, Site]] = {}
         """The state of a leaf's memory when a backward first reached it from a node, and that backward."""
 

@@ -91,6 +91,22 @@ class Pipeline(Model):
         return super().forward(*args, **kwargs)
 
 
+class Metric(torch.nn.Module):
+    """A module without parameters that computes a number from predictions, and keeps what it needs for a mean."""
+
+    def forward(self, *args, **kwargs):
+        return autograd_machine.presumed_output(self, *args, *kwargs.values())
+
+    def update(self, *args, **kwargs):
+        return None
+
+    def compute(self):
+        return autograd_machine.unknown()
+
+    def reset(self):
+        return None
+
+
 def make_optimizer(models):
     """An optimizer over the parameters of some models."""
     return torch.optim.SGD([p for model in models for p in model.parameters()], lr=0.1)

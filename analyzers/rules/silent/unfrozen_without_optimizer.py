@@ -19,6 +19,19 @@ for epoch in range(4):
     net(torch.ones(1, 2)).sum().backward()
     optimizer.step()
 ```
+The same by a method of the module.
+```python
+import torch
+body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+body.requires_grad_(False)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for epoch in range(4):
+    if epoch == 1:
+        body.requires_grad_(True)  # warning: [unfrozen-without-optimizer]
+    optimizer.zero_grad()
+    head(body(torch.ones(1, 2))).sum().backward()
+    optimizer.step()
+```
 ## Fixed
 ```python right
 import torch

@@ -10,6 +10,7 @@ from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.partly_frozen import tell_apart
 from analyzers.machine.autograd.trainables import is_module, members, unseen, unseen_attributes
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
@@ -166,12 +167,14 @@ def _named(m: Machine, args: Args, table: str) -> Value:
 
 @answers("autograd_machine.named_parameters")
 def _named_parameters(m: Machine, args: Args) -> Value:
+    tell_apart(m, args.get(0, "module"))
     return _named(m, args, "_parameters")
 
 
 @answers("autograd_machine.parameters")
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
+    tell_apart(m, module)
     return _listed(m, [value for _, value in members(m, module, "_parameters")], _more(m, module))
 
 
