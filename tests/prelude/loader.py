@@ -269,6 +269,7 @@ def stub(world):
     machine.outside = outside
     machine.spread = lambda t, shape: t * torch.ones(*shape, *[1] * t.dim())
     machine.named_modules = named_modules
+    machine.tell_apart = lambda module: None
     machine.named_parameters = lambda module: members(module, "_parameters")
     machine.parameters = lambda module: [p for _, p in members(module, "_parameters")]
     machine.named_buffers = lambda module: members(module, "_buffers")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, Tensor
 from analyzers.domain.values import Const, Ref, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
@@ -21,14 +21,10 @@ from analyzers.machine.core.machine import Machine
 
 
 class PartlyFrozen:
-    """`trails`: by parameters that stand for many, the trails of those of them that are frozen.
-
-    `learning`: by the place that unfroze some of a parameter, what stands for these.
-    """
+    """By parameters that stand for many, the trails of those of them that are frozen."""
 
     def __init__(self) -> None:
         self.trails: dict[int, Lineage] = {}
-        self.learning: dict[tuple[Loc, int], int] = {}
 
 
 def note_partly_frozen(m: Machine, ident: int) -> None:
@@ -45,18 +41,24 @@ def tell_apart(m: Machine, module: Value) -> None:
             _add_beside(m, table, ident, trails[ident])
 
 
-def unfreeze_some(m: Machine, module: Value) -> list[tuple[int, Lineage]]:
+def unfreeze_some(m: Machine, module: Value) -> list[tuple[int, Lineage]] | None:
     """Some of a module's parameters learn again, though all of them were frozen: what stands for them, where no
-    optimizer holds them yet, and their trails until now."""
+    optimizer holds them yet, and their trails until now. None if nothing stands for such.
+
+    Those are told apart from the rest while no optimizer was made; later, what learns again is all that was frozen.
+    """
     found: list[tuple[int, Lineage]] = []
-    for table, ident in _own_parameters(m, module):
-        if tensor_at(m, ident).requires_grad is False and not is_held(m, ident):
-            known, trail = m.notebook(PartlyFrozen).learning.get((m.here(), ident)), _frozen(m, tensor_at(m, ident))
-            if known is None or m.st.find(known) is None:
-                known = _add_beside(m, table, ident, trail)
-                m.notebook(PartlyFrozen).learning[m.here(), ident] = known
-            found.append((known, trail))
-    return found
+    own = _own_parameters(m, module)
+    for table, ident in own:
+        if tensor_at(m, ident).requires_grad is not False or is_held(m, ident):
+            continue
+        trail = _frozen(m, tensor_at(m, ident))
+        if m.record.trains:
+            m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=True))
+            found.append((ident, trail))
+        elif not any(of == table and tensor_at(m, other).requires_grad for of, other in own):
+            found.append((_add_beside(m, table, ident, trail), trail))
+    return found if found or any(tensor_at(m, ident).requires_grad for _, ident in own) else None
 
 
 def _frozen(m: Machine, tensor: Tensor) -> Lineage:
@@ -93,6 +95,6 @@ def _add_beside(m: Machine, table: int, ident: int, trail: Lineage) -> int:
     if m.record.trains:
         m.st.put(made.id, with_gradient_perhaps(made.id, tensor_at(m, made.id)))
     m.st.put(ident, replace(tensor, requires_grad=False, lineage=trail))
-    key = Const(f"<learning {made.id}>")
+    key = Const(f"<learning {ident}>")
     m.st.update(table, DictObj, lambda d: replace(d, items=d.items.set(key, made), order=(*d.order, key)))
     return made.id

@@ -260,10 +260,9 @@ def _unfreeze_parts(m: Machine, part: Unknown) -> None:
     for ident in part.reach:
         if is_module(m, Ref(ident)):
             learning = unfreeze_some(m, Ref(ident))
-            for one, was in learning if m.record.trains else ():
-                # What an optimizer made later holds may well be this.
+            for one, was in learning or () if m.record.trains else ():
                 m.note(FlagSet(m.site(), one, was))
-            if not learning:
+            if learning is None:
                 unfreeze(m, Ref(ident))
 
 
@@ -298,16 +297,24 @@ class DataGuess(Guess):
         return None if found is None else get_attribute(m, found, name)
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
+        if name == "requires_grad_" and m.config.presumes:
+            return self._flag(m, owner, args)
         # It is models that are frozen.
         freezes = name == "requires_grad_" and args.get(0, "requires_grad", TRUE) != TRUE
-        if freezes and m.config.presumes:
-            _freeze_parts(m, owner)
         found = None if freezes else self._found(m, owner, name)
-        if name == "requires_grad_" and not freezes and m.config.presumes:
-            _unfreeze_parts(m, owner)
-        if found is None and name == "requires_grad_" and not freezes and m.config.presumes and is_weight(owner.symbol):
-            found = _leaf(m, owner)
         return None if found is None else call_method(m, found, name, args)
+
+    def _flag(self, m: Machine, owner: Unknown, args: Args) -> Value | None:
+        """`part.requires_grad_(flag)`: of a module, most likely, where it is not called a weight."""
+        if args.get(0, "requires_grad", TRUE) != TRUE:
+            _freeze_parts(m, owner)
+            return None
+        is_part = any(stands_in(m, Ref(ident)) for ident in owner.reach) and not is_weight(owner.symbol)
+        found = None if is_part else self._found(m, owner, "requires_grad_")
+        _unfreeze_parts(m, owner)
+        if found is None and is_weight(owner.symbol):
+            found = _leaf(m, owner)
+        return None if found is None else call_method(m, found, "requires_grad_", args)
 
     def set_attribute(self, m: Machine, owner: Unknown, name: str, value: Value) -> bool:
         if name != "requires_grad" or not m.config.presumes:

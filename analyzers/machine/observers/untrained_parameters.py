@@ -124,8 +124,9 @@ def _note_contained(m: Machine, optimizer: Ref, owner: Instance, registered: set
         if attr in {"_modules", "_parameters", "_buffers"}:
             continue
         tensor = m.tensor(value)
-        if isinstance(value, Ref) and tensor is not None and tensor.edge is None and not tensor.parameter:
-            _note_if_trained(m, optimizer, "plain", _class_name(m, owner), attr, value.id, held)
+        leaf = _leaf_of(m, value.id, tensor) if isinstance(value, Ref) and tensor is not None else None
+        if leaf is not None and not tensor_at(m, leaf).parameter:
+            _note_if_trained(m, optimizer, "plain", _class_name(m, owner), attr, leaf, held)
         for item in _contained(m, value):
             found = m.obj(item)
             if isinstance(found, Tensor) and found.parameter:
@@ -133,6 +134,16 @@ def _note_contained(m: Machine, optimizer: Ref, owner: Instance, registered: set
             elif isinstance(found, Instance) and _is_module(found) and item.id not in registered:
                 for ident in _parameters(m, item.id):
                     _note_if_trained(m, optimizer, "container", _class_name(m, owner), attr, ident, held)
+
+
+def _leaf_of(m: Machine, ident: int, tensor: Tensor) -> int | None:
+    """The leaf that a tensor is, or of which it is a copy: `torch.zeros(3, requires_grad=True).to(device)`."""
+    if tensor.edge is None:
+        return ident
+    node = m.node(tensor.edge.node) if tensor.edge.node is not None else None
+    if node is None or node.names != ("ToCopyBackward0",) or node.edges[0] is None:
+        return None
+    return node.edges[0].leaf
 
 
 def _note_late(m: Machine, optimizer: Ref, module: int, trained: set[int], held: set[int]) -> None:

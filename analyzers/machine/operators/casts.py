@@ -69,8 +69,8 @@ def cast(
         return _marked(m, value, to_device)
     copies = _keeps_order(tensor, form) or copy == TRUE or dtype not in {"", tensor.dtype}
     copies = (m.config.presumes and not _was_cut(tensor)) if stays else copies or _changes_order(tensor, form)
-    if stays and copies:
-        m.presume("this is another device than the tensor's")
+    if stays:
+        _note_move(m, copies)
     if dtype is not None and tensor.dtype is not None and copies:
         wanted = dtype or tensor.dtype
         made = op(m, "_to_copy", what, self=value, dtype=Builtin("torch." + wanted), memory_format=form)
@@ -104,6 +104,14 @@ def cast(
         copied.edge = Edge(node) if source.is_leaf is False and requires else Edge()
         copied.aliases = (value.id,)
     return result
+
+
+def _note_move(m: Machine, copies: bool) -> None:
+    """What is moved to a device that nobody knows stays, or is presumed to be copied."""
+    if copies:
+        m.presume("this is another device than the tensor's")
+    elif not m.config.presumes:
+        m.record.unresolved.data = True
 
 
 def _marked(m: Machine, value: Value, moved: bool) -> Value:

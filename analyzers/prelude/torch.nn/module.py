@@ -67,6 +67,7 @@ class Module:
         if not recurse:
             found = [(n, p) for n, p in self._parameters.items() if p is not None]
         else:
+            autograd_machine.tell_apart(self)
             found = autograd_machine.named_parameters(self)
         if prefix == "":
             return iter(found)
@@ -74,6 +75,7 @@ class Module:
 
     def parameters(self, recurse=True):
         if recurse:
+            autograd_machine.tell_apart(self)
             return iter(autograd_machine.parameters(self))
         return iter([p for p in self._parameters.values() if p is not None])
 

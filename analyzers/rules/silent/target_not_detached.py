@@ -112,20 +112,24 @@ for step in range(3):
     (soft + F.cross_entropy(s, y)).backward()
     opt.step()
 ```
-```python fixed
+## Fixed
+The optimizer does not hold the teacher.
+```python right
 import torch
 import torch.nn.functional as F
 teacher, student = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
-opt = torch.optim.SGD(torch.nn.ModuleList([teacher, student]).parameters(), lr=0.1)
+opt = torch.optim.SGD(student.parameters(), lr=0.1)
 for step in range(3):
     x, y = torch.randn(5, 4), torch.randint(0, 3, (5,))
-    s, t = student(x), teacher(x)
-    soft = F.kl_div(F.log_softmax(s, 1), F.softmax(t, 1).detach(), reduction="batchmean")
+    with torch.no_grad():
+        t = teacher(x)
+    s = student(x)
+    soft = F.kl_div(F.log_softmax(s, 1), F.softmax(t, 1), reduction="batchmean")
     opt.zero_grad()
     (soft + F.cross_entropy(s, y)).backward()
     opt.step()
 ```
-Logarithms as targets, and cross entropies by hand.
+## Reported: the same with logarithms, and by hand
 ```python
 import torch
 import torch.nn.functional as F
@@ -363,7 +367,7 @@ def _compared(facts: Facts) -> Iterator[_Said]:
                     f"{said(facts, loc)} fits its target to the prediction: what computes the target is trained by "
                     "nothing else"
                 )
-                yield loc, message, "wrong-gradient", notes, _second(facts, loc)
+                yield loc, message, "wrong-gradient", notes, None
         elif own and event.leaves.isdisjoint(own | following) and not _looked_at(facts, event.leaves):
             message = (
                 f"the target in {said(facts, loc)} gets gradient, which accumulates in parameters that nothing trains"

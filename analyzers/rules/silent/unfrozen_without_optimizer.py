@@ -132,12 +132,15 @@ def check(facts: Facts) -> Iterator[Draft]:
 
 
 def _step_without(facts: Facts, event: FlagSet) -> StepCall | None:
-    """The step after a backward that reaches what was unfrozen."""
+    """The step after a backward that reaches what was unfrozen, of an optimizer that was there before."""
     events = facts.run.events
-    later = iter(events[events.index(event) :])
+    at = events.index(event)
+    there = {one.optimizer for one in events[:at] if isinstance(one, OptimizerMade)}
+    later = iter(events[at:])
     if not any(isinstance(one, BackwardCall) and event.tensor in one.reached for one in later):
         return None
-    return next((one for one in later if isinstance(one, StepCall) and one.with_grad), None)
+    step = next((one for one in later if isinstance(one, StepCall) and one.with_grad), None)
+    return step if step is not None and step.optimizer in there else None
 
 
 RULE = Rule("AG216", "unfrozen-without-optimizer", "What is unfrozen is held by no optimizer", check, __doc__ or "")

@@ -167,14 +167,19 @@ def _named(m: Machine, args: Args, table: str) -> Value:
 
 @answers("autograd_machine.named_parameters")
 def _named_parameters(m: Machine, args: Args) -> Value:
-    tell_apart(m, args.get(0, "module"))
     return _named(m, args, "_parameters")
+
+
+@answers("autograd_machine.tell_apart")
+def _tell_apart(m: Machine, args: Args) -> Value:
+    """The program lists the parameters of a module: of a presumed one, those that are frozen and those that learn."""
+    tell_apart(m, args.get(0, "module"))
+    return NONE
 
 
 @answers("autograd_machine.parameters")
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
-    tell_apart(m, module)
     return _listed(m, [value for _, value in members(m, module, "_parameters")], _more(m, module))
 
 
