@@ -87,6 +87,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Rule
+from analyzers.drafting.places.tree import node_at
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.events import (
     BackwardCall,
@@ -99,6 +100,7 @@ from analyzers.machine.core.events import (
     StepWithoutLoss,
     ZeroCall,
 )
+from analyzers.syntax import nodes as n
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -129,7 +131,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         if event.optimizer in stepping | gone or not left or not (stepping or event.optimizer in zeroed):
             continue
         fed = [b for b in facts.of(BackwardCall) if left.intersection(b.reached) and b.site.iterations]
-        if fed and fed[0].site.loc.module == event.site.loc.module:
+        # Of an object's optimizer, whoever made it, another method may be the one that steps.
+        is_of_object = isinstance(node_at(facts, event.site.loc), n.Attribute)
+        if fed and fed[0].site.loc.module == event.site.loc.module and not is_of_object:
             yield _never(facts, event, _own(fed, event))
 
 
