@@ -77,6 +77,10 @@ class LikelyValues:
         """The tensor that an unknown value was taken for before."""
         return None
 
+    def part_of_gradient(self, m: Machine) -> Value | None:
+        """What is picked from a gradient that may have arrived: it has no graph, but of a backward that creates one."""
+        return None
+
     def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
         """What an unknown value most likely holds, where it is unpacked into so many items."""
         return None

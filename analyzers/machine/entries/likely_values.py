@@ -435,6 +435,9 @@ class ByRole(LikelyValues):
     def stand_in(self, m: Machine, value: Value) -> Value | None:
         return (weight_for(m, value) if isinstance(value, Unknown) else None) or stand_in(m, value)
 
+    def part_of_gradient(self, m: Machine) -> Value | None:
+        return plain(m) if m.config.presumes else None
+
     def items(self, m: Machine, value: Unknown, count: int) -> list[Value] | None:
         return passed_on(m, value, count)
 

@@ -45,9 +45,9 @@ def get_item(m: Machine, owner: Value, index: Value) -> Value:
         case Unknown(type=t):
             if t in TUPLES:
                 return Unknown(t if isinstance(index, SliceValue) else "int")
-            known = PORTS.likely.stand_in(m, owner)
+            known = PORTS.likely.part_of_gradient(m) if t == "grad" else PORTS.likely.stand_in(m, owner)
             if known is not None:
-                return get_item(m, known, index)
+                return known if t == "grad" else get_item(m, known, index)
             m.record.imprecisions += 1
             used_unseen(m, owner, "__getitem__")
             return _unknown_item(m, owner, index)
