@@ -1,12 +1,13 @@
 """Which file of the workspace an import refers to.
 
-A script sees the modules beside it, as Python does; a file of a package sees what lies beside the package's top.
+A script sees the modules beside it, as Python does; a file of a package sees what lies beside the package's top. Both
+see what lies at the root of their project.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 Exists = Callable[[str], bool]
@@ -31,6 +32,9 @@ STANDARD = sys.stdlib_module_names - {"this", "antigravity"}
 
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git/HEAD")
 """Files of a project's root."""
+
+SIGNS = ("requirements.txt", "README.md", "README.rst", "LICENSE", "environment.yml")
+"""Files that a project's root has, too, where it was unpacked or copied. Other folders may have them as well."""
 
 FURTHEST = 4
 """Folders above a script in which the project's root is looked for."""
@@ -92,7 +96,7 @@ def _above(exists: Exists, top: str, *, moves: bool) -> list[str]:
     """The folders over `top`, up to the project's root, as far as somebody may have put them on the path."""
     folders: list[str] = []
     folder = top
-    while len(folders) < FURTHEST and not any(exists(join(folder, mark)) for mark in MARKS):
+    while len(folders) < FURTHEST and not _has(exists, folder, MARKS):
         if not folder or parent(folder) == folder:
             break
         folder = parent(folder)
@@ -100,9 +104,16 @@ def _above(exists: Exists, top: str, *, moves: bool) -> list[str]:
     else:
         if len(folders) < FURTHEST:
             return folders
+    signed = [at for at, one in enumerate(folders) if _has(exists, one, SIGNS)]
+    if signed:
+        return folders[: signed[-1] + 1]
     if moves:
         return folders[:2]
     return folders[:1] if folders and exists(join(folders[0], "train.py")) else []
+
+
+def _has(exists: Exists, folder: str, names: Sequence[str]) -> bool:
+    return any(exists(join(folder, name)) for name in names)
 
 
 def _module_at(exists: Exists, folder: str, parts: list[str], importer: str) -> str | None:
