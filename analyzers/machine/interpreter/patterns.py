@@ -92,7 +92,11 @@ def _mapping(
         key = evaluate(m, key_node)
         item = found.items.get(key) if isinstance(found, DictObj) else None
         if item is None:
-            if isinstance(found, DictObj) and found.rest is None:
+            if (
+                isinstance(found, DictObj)
+                and found.rest is None
+                and not any(isinstance(k, Unknown) for k in found.order)
+            ):
                 return False
             verdict = None
             item = Unknown()
