@@ -14,6 +14,7 @@ from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import BackwardCall, Event, LeftOut, OptimizerMade, StepCall
 from analyzers.rules.silent import parameters_unreached
 from analyzers.rules.training_step.optimizer_not_stepped import check
+from analyzers.syntax import nodes as n
 
 W, V = 5, 6
 
@@ -29,6 +30,9 @@ class Ran:
 class Text:
     def text(self, loc: Loc) -> str:
         return f"line {loc.start}"
+
+    def chunk(self, loc: Loc) -> n.Chunk:
+        return n.Chunk("", b"", ())
 
 
 def at(line: int) -> Site:

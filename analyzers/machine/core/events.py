@@ -312,7 +312,7 @@ class HiddenWrite:
 @dataclass(slots=True)
 class GraphGrew:
     """The graph of an iteration is kept alive by something that outlives it: `how` is `accumulated`, `appended` or
-    `carried`.
+    `carried`; `summed` where no backward goes through the total.
 
     `done`: backward has already gone through what an earlier iteration appended; `assumed`: the assumptions made on the
     path; `holder`: the list that holds it.

@@ -20,7 +20,7 @@ from analyzers.domain.objects import Node, Tensor
 from analyzers.domain.values import Value
 from analyzers.machine.autograd.reachability import MOST_MEMBERS, tensors
 from analyzers.machine.core.causes import Site
-from analyzers.machine.core.events import CustomBypassed, GraphUnused, GraphUsed, RetainedInVain
+from analyzers.machine.core.events import CustomBypassed, GraphGrew, GraphUnused, GraphUsed, RetainedInVain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import (
     BackwardUnseen,
@@ -61,6 +61,10 @@ class GraphUses:
     calls: list[tuple[bool, int, CallBegins] | None] = field(default_factory=list)
     """The calls in progress: the previous value of `inside`, and the last node; None for calls that do not count."""
     met: set[int] = field(default_factory=set)
+    dropped: set[int] = field(default_factory=set)
+    """The nodes of graphs that the program itself lets go."""
+    sums: dict[int, GraphGrew] = field(default_factory=dict)
+    """By its node, each running total with a graph that no backward had gone through yet."""
     met_below: int = 0
     """All nodes up to this number may have been met."""
     keepers: dict[Loc, Site] = field(default_factory=dict)
@@ -144,7 +148,7 @@ def _escaped(m: Machine, signal: Escaped) -> None:
 def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
     """Code that the machine cannot see has these tensors, and may call backward on them."""
     uses = m.notebook(GraphUses)
-    if not (uses.segments or uses.kept or uses.inside or m.notebook(PartialLosses).found):
+    if not (uses.segments or uses.kept or uses.inside or uses.sums or m.notebook(PartialLosses).found):
         return
     stack = [t.edge.node for t in tensors if t.edge is not None and t.edge.node is not None]
     seen: set[int] = set()
@@ -168,8 +172,8 @@ def _let_go(m: Machine, signal: GraphDropped) -> None:
     queue = [signal.tensor.edge]
     for edge in queue:
         node = m.st.find(edge.node) if edge is not None and edge.node is not None else None
-        if isinstance(node, Node) and node.seq not in uses.met and len(queue) < NEAR:
-            uses.met.add(node.seq)
+        if isinstance(node, Node) and node.seq not in uses.met | uses.dropped and len(queue) < NEAR:
+            uses.dropped.add(node.seq)
             queue.extend(node.edges)
 
 
@@ -184,8 +188,10 @@ def report_dead(m: Machine) -> None:
     for loc, site in uses.keepers.items():
         if loc not in uses.needed:
             m.note(RetainedInVain(site))
-    report_left_out(m, lambda number: number in uses.met or number <= uses.met_below)
-    numbers = sorted(uses.met)
+    met = uses.met | uses.dropped
+    report_left_out(m, lambda number: number in met or number <= uses.met_below)
+    _report_sums(m, uses)
+    numbers = sorted(met)
     used: dict[Loc, dict[tuple[Loc, ...], Site]] = {}
     for segment in uses.segments:
         if segment.low < uses.met_below or bisect_right(numbers, segment.high) > bisect_right(numbers, segment.low):
@@ -206,6 +212,14 @@ def report_dead(m: Machine) -> None:
     for sites in used.values() if begun else ():
         for site in sites.values():
             m.note(GraphUsed(site))
+
+
+def _report_sums(m: Machine, uses: GraphUses) -> None:
+    """Totals that no backward ever goes through, wherever they were summed up."""
+    live = {total.site.loc for node, total in uses.sums.items() if node in uses.met or node <= uses.met_below}
+    for total in uses.sums.values():
+        if total.site.loc not in live:
+            m.note(total)
 
 
 def _goes_on(m: Machine, segment: Segment, others: Sequence[Segment], lows: Sequence[int]) -> bool:

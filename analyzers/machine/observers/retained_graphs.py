@@ -13,6 +13,7 @@ from analyzers.domain.values import Tup, Unknown, Value
 from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, Bound, Emptied, ItemStored, Kept, NodeSpent, hears
+from analyzers.machine.observers.graph_liveness import GraphUses
 from analyzers.syntax import nodes as n
 
 NEAR = 60
@@ -21,16 +22,19 @@ NEAR = 60
 
 def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> None:
     """`total += loss`: whether the total carries graphs into the next iteration that a backward has already finished
-    with."""
+    with, or none goes through."""
     tensor = m.tensor(new)
     if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.extent.iterations:
         return
-    if (
-        earlier is not tensor.lineage
-        and _own_past(tensor.lineage, earlier)
-        and (_reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage))
-    ):
+    if earlier is tensor.lineage or not _own_past(tensor.lineage, earlier):
+        return
+    if _reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
+    elif tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None:
+        # Data that nobody knows may have a graph that backward goes through; most likely they have none.
+        m.record.unresolved.data = m.record.unresolved.data or not m.config.presumes
+        number = m.node(tensor.edge.node).seq
+        m.notebook(GraphUses).sums[number] = GraphGrew(m.site(), name, "summed", tensor.lineage, m.st.assumed)
 
 
 @hears(Kept)

@@ -63,6 +63,24 @@ for step in range(3):
     value.pow(2).sum().backward()
     memory.append((seen, value.detach()))
 ```
+## Reported: a total of a validation
+No backward goes through it, and all its graphs stay until the loop ends.
+```python
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = [torch.ones(2, 3)] * 3
+for epoch in range(2):
+    for x in batches:
+        opt.zero_grad()
+        net(x).pow(2).sum().backward()
+        opt.step()
+    total = 0.0
+    for x in batches:
+        out = net(x)  # info: [graph-built-for-evaluation]
+        total += out.pow(2).mean()  # warning: [graph-kept-across-iterations]
+    print(total / len(batches))
+```
 ## Not reported
 One backward on a sum of losses.
 ```python
@@ -103,6 +121,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         loc = event.site.loc
         if loc in seen or loc in raised or not event.repeated:
             continue
+        if event.how == "summed" and not (calls and facts.saw_the_end):
+            continue  # a backward may come later
         if event.site.iterations and (event.holder, event.site.iterations[-1][0]) in emptied:
             continue
         met = [e for e in calls if may_meet(e.assumed, event.assumed)]
