@@ -79,7 +79,6 @@ def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
         m.st.put(alias, replace(other, requires_grad=truth.join(other.requires_grad, on)))
     if on and was is False:
         m.note(FlagSet(m.site(), ref.id, tensor.lineage))
-    if on and was is False:
         note_rewrapped(m, ref, tensor, "flag")
 
 

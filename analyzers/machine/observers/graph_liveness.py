@@ -172,9 +172,10 @@ def _let_go(m: Machine, signal: GraphDropped) -> None:
     queue = [signal.tensor.edge]
     for edge in queue:
         node = m.st.find(edge.node) if edge is not None and edge.node is not None else None
-        if isinstance(node, Node) and node.seq not in uses.met | uses.dropped and len(queue) < NEAR:
-            uses.dropped.add(node.seq)
-            queue.extend(node.edges)
+        if not isinstance(node, Node) or node.seq in uses.met or node.seq in uses.dropped or len(queue) >= NEAR:
+            continue
+        uses.dropped.add(node.seq)
+        queue.extend(node.edges)
 
 
 def escape(m: Machine, values: Iterable[Value]) -> None:
