@@ -31,10 +31,13 @@ def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> N
     if _reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
     elif tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None:
+        uses = m.notebook(GraphUses)
+        if uses.inside:
+            return  # a sum of what layers return is no total of rounds
         # Data that nobody knows may have a graph that backward goes through; most likely they have none.
         m.record.unresolved.data = m.record.unresolved.data or not m.config.presumes
         number = m.node(tensor.edge.node).seq
-        m.notebook(GraphUses).sums[number] = GraphGrew(m.site(), name, "summed", tensor.lineage, m.st.assumed)
+        uses.sums[number] = GraphGrew(m.site(), name, "summed", tensor.lineage, m.st.assumed)
 
 
 @hears(Kept)

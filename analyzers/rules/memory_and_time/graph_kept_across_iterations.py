@@ -82,6 +82,30 @@ for epoch in range(2):
     print(total / len(batches))
 ```
 ## Not reported
+A network that sums up what its layers return, also where it is only looked at.
+```python
+import torch
+
+
+class Sum(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(3)])
+
+    def forward(self, x):
+        total = 0.0
+        for layer in self.layers:
+            total = total + layer(x)
+        return total
+
+
+other, net = Sum(), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+print(other(torch.ones(2, 3)).shape)
+opt.zero_grad()
+net(torch.ones(2, 3)).sum().backward()
+opt.step()
+```
 One backward on a sum of losses.
 ```python
 import torch
