@@ -282,11 +282,15 @@ class Compared:
 
 @dataclass(slots=True)
 class FlagSet:
-    """`requires_grad` was set to True on a tensor; the trail says how the tensor was computed."""
+    """`requires_grad` was set to True on a tensor; the trail says how the tensor was computed.
+
+    `of_some`: on some of those that the tensor stands for, nobody knows which.
+    """
 
     site: Site
     tensor: int
     lineage: Lineage | None
+    of_some: bool = False
 
 
 @dataclass(slots=True)

@@ -261,7 +261,7 @@ def _unfreeze_parts(m: Machine, part: Unknown) -> None:
         if is_module(m, Ref(ident)):
             learning = unfreeze_some(m, Ref(ident))
             for one, was in learning or () if m.record.trains else ():
-                m.note(FlagSet(m.site(), one, was))
+                m.note(FlagSet(m.site(), one, was, of_some=True))
             if learning is None:
                 unfreeze(m, Ref(ident))
 

@@ -115,7 +115,7 @@ def check(facts: Facts) -> Iterator[Draft]:
     seen: set[Loc] = set()
     for event in facts.of(FlagSet):
         frozen = event.lineage is not None and event.lineage.cut == "frozen"
-        if not frozen or event.tensor in held or event.site.loc in seen:
+        if not frozen or event.tensor in held or event.site.loc in seen or _is_given_more(facts, event):
             continue
         step = _step_without(facts, event)
         if step is None:
@@ -129,6 +129,17 @@ def check(facts: Facts) -> Iterator[Draft]:
         notes.append((step.site.loc, "this step leaves it out"))
         related = told(notes, callers(event.site.via), besides=place)
         yield Draft(place, message, effect="param-not-updated", related=related)
+
+
+def _is_given_more(facts: Facts, event: FlagSet) -> bool:
+    """Whether an optimizer holds more after some parameters of a model were unfrozen: these, nobody knows which."""
+    if not event.of_some:
+        return False
+    events = facts.run.events
+    at = events.index(event)
+    before = {ident for one in events[:at] if isinstance(one, OptimizerMade | StepCall) for ident in one.parameters}
+    after = {ident for one in events[at:] if isinstance(one, OptimizerMade | StepCall) for ident in one.parameters}
+    return not after <= before
 
 
 def _step_without(facts: Facts, event: FlagSet) -> StepCall | None:
