@@ -20,11 +20,14 @@ NUMBER_TESTS = frozenset({"isfinite", "isinf", "isnan"})
 
 
 def paths_handed_over(tree: n.Expr) -> frozenset[str]:
-    """Of `ready(p.grad, x)`, `p.grad` and `x`: the names and attributes that calls in an expression are given, unless
-    they ask about numbers."""
+    """Of `ready(p.grad, x)` and `p.grad is x`, `p.grad` and `x`: the names and attributes that calls in an expression
+    are given, unless they ask about numbers, and those of which it asks which object they are."""
     calls = [node for node in n.walk([tree]) if isinstance(node, n.Call)]
     calls = [call for call in calls if (path_of(call.func) or "").rpartition(".")[2] not in NUMBER_TESTS]
     values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
+    for node in n.walk([tree]):
+        if isinstance(node, n.Compare) and set(node.ops) <= {"is", "is not"}:
+            values += [node.left, *node.comparators]
     names = [path for value in values if (path := path_of(value)) is not None]
     return frozenset([*names, *attribute_paths(values)])
 
