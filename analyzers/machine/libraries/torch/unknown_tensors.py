@@ -75,7 +75,9 @@ def unknown_tensor_method(m: Machine, receiver: Unknown, name: str, args: Args) 
         of = receiver.reach[0] if tensors[0].base is None else tensors[0].base
         m.st.update(result.id, Tensor, lambda t: replace(t, perhaps_of=of))
     if m.st.grad is False and _may_share(name):
-        m.st.update(result.id, Tensor, lambda t: replace(t, requires_grad=None, edge=Edge()))
+        made = tensor_at(m, result.id)
+        inference = None if made.inference else made.inference  # it may be older than the mode
+        m.st.put(result.id, replace(made, requires_grad=None, edge=Edge(), inference=inference))
     return result
 
 
