@@ -255,11 +255,11 @@ def unfreeze(m: Machine, model: Ref) -> None:
         m.st.update(ident, Tensor, lambda t: replace(t, requires_grad=None) if t.requires_grad is False else t)
 
 
-def _unfreeze_parts(m: Machine, part: Unknown) -> None:
-    """An unknown part of a model learns: `model.layer4.requires_grad_(True)`."""
+def _unfreeze_parts(m: Machine, part: Unknown, *, sure: bool = True) -> None:
+    """An unknown part of a model learns, or perhaps does: `model.layer4.requires_grad_(True)`."""
     for ident in part.reach:
         if is_module(m, Ref(ident)):
-            learning = unfreeze_some(m, Ref(ident))
+            learning = unfreeze_some(m, Ref(ident)) if sure else None
             for one, was in learning or () if m.record.trains else ():
                 m.note(FlagSet(m.site(), one, was, of_some=True))
             if learning is None:
@@ -297,11 +297,9 @@ class DataGuess(Guess):
         return None if found is None else get_attribute(m, found, name)
 
     def call_method(self, m: Machine, owner: Unknown, name: str, args: Args) -> Value | None:
-        if name == "requires_grad_" and m.config.presumes:
-            return self._flag(m, owner, args)
-        # It is models that are frozen.
-        freezes = name == "requires_grad_" and args.get(0, "requires_grad", TRUE) != TRUE
-        found = None if freezes else self._found(m, owner, name)
+        if name == "requires_grad_":
+            return self._flag(m, owner, args) if m.config.presumes else None
+        found = self._found(m, owner, name)
         return None if found is None else call_method(m, found, name, args)
 
     def _flag(self, m: Machine, owner: Unknown, args: Args) -> Value | None:
@@ -323,7 +321,7 @@ class DataGuess(Guess):
         if value == FALSE:
             _freeze_parts(m, owner)
         else:
-            _unfreeze_parts(m, owner)
+            _unfreeze_parts(m, owner, sure=value == TRUE)
         found = tensor_for(m, owner, keeps=False)
         if found is not None:
             set_attribute(m, found, name, value)

@@ -108,7 +108,7 @@ def _head(m: Machine, edge: Edge | None) -> str:
 
 
 def _reached(m: Machine, roots: Sequence[Edge], closed: set[Way]) -> frozenset[int]:
-    """The leaves to which the graph leads other than by the edges `closed`."""
+    """The leaves to which the graph leads other than by the edges `closed`; none where it is too large to tell."""
     leaves: set[int] = set()
     nodes: set[int] = set()
     stack = list(roots)
@@ -120,4 +120,4 @@ def _reached(m: Machine, roots: Sequence[Edge], closed: set[Way]) -> frozenset[i
             nodes.add(edge.node)
             edges = enumerate(m.node(edge.node).edges)
             stack += [e for at, e in edges if e is not None and (edge.node, at) not in closed]
-    return frozenset(leaves)
+    return frozenset(leaves) if not stack else frozenset()
