@@ -159,13 +159,16 @@ def _are_one_definition(x: Func, y: Func) -> bool:
 class Join(GraphJoin):
     """One join of `a` and `b`; `allocate` gives fresh ids.
 
-    With `picks`, of two functions it takes the first; `met_functions`: there were two.
+    With `picks`, of two functions it takes the first; `met_functions`: there were two. `preferred` is the state to go
+    on with if a name holds objects of different classes: what has a method of both is unknown, what is done with
+    either is not.
     """
 
     def __init__(self, a: State, b: State, allocate: Callable[[], int], *, picks: bool = False) -> None:
         super().__init__(a, b, allocate)
         self.picks = picks
         self.met_functions = False
+        self.preferred: State | None = None
         # What only one of them has is copied into a fork of the other, the one that has written more.
         self.base = a if a.log[0] >= b.log[0] else b
         self.out = self.base.fork()
@@ -250,10 +253,17 @@ class Join(GraphJoin):
             case Method(receiver=receiver), Method(receiver=other) if receiver == other:
                 self.met_functions = True
             case _:
+                self.prefer(x, y)
                 return self.unknown(x, y)
         if self.picks:
             return x
         return self.unknown(x, y)
+
+    def prefer(self, x: Value, y: Value) -> None:
+        """Where one way has an object and the other has none, the way with the object tells more."""
+        for side, value, other in ((self.a, x, y), (self.b, y, x)):
+            if other == NONE and isinstance(value, Ref) and isinstance(side.find(value.id), Instance):
+                self.preferred = self.preferred or side
 
     def unknown(self, x: Value, y: Value) -> Unknown:
         lineage = None
@@ -272,11 +282,11 @@ class Join(GraphJoin):
         if here is None or there is None or type(here) is not type(there):
             return Unknown(None, None, None, (i, j))
         shared = self.a.find(j) is not None and self.b.find(i) is not None
-        if shared and not isinstance(here, Tensor):
-            return Unknown(None, None, None, (i, j))
-        if isinstance(here, ClassObj) or (
-            isinstance(here, Instance) and isinstance(there, Instance) and here.cls != there.cls
-        ):
+        unlike = isinstance(here, Instance) and isinstance(there, Instance) and here.cls != there.cls
+        if unlike or (shared and not isinstance(here, Tensor)) or isinstance(here, ClassObj):
+            if isinstance(here, Instance | ClassObj) and self.preferred is None:
+                # An object that both ways know has been wrapped on the other.
+                self.preferred = self.b if self.a.find(j) is not None and not shared else self.a
             return Unknown(None, None, None, (i, j))
         return Ref(self.pair(i, j))
 

@@ -16,7 +16,7 @@ from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.attached import settled
 from analyzers.machine.entries.frameworks import DRIVEN, TRAINED
 from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
-from analyzers.machine.entries.modules import IMPORTED, PRESUMED
+from analyzers.machine.entries.modules import IMPORTED, NARROW, PRESUMED
 from analyzers.machine.entries.roles import fills_names, hangs_on_data, loses_a_backward, may_be_filled
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
@@ -34,8 +34,9 @@ KEPT_RECORDINGS, KEPT_FUNCTION_RECORDINGS = 2, 24
 """Runs that are kept with what each name in them came to, for those who point at it."""
 
 
-WHOLE = -1
-"""Stands for the run of a module where others are runs of its functions, by their order."""
+WHOLE, FURTHER = -1, -2
+"""Stand for the runs of a module where others are runs of its functions, by their order; `FURTHER` is one on presumed
+values that goes further than the first of them, and less carefully."""
 
 
 class Program:
@@ -172,6 +173,13 @@ def presumed_module_run(db: Database, path: str) -> ModuleRun:
     )
 
 
+@query(capacity=KEPT_SCRIPTS, remembers=FORMER_SCRIPTS)
+def further_module_run(db: Database, path: str) -> ModuleRun:
+    return settled(
+        lambda attached: run_module(Program(db), path, main=True, limits=NARROW, presume=True, attached=attached)
+    )
+
+
 @query(remembers=FORMER_SCRIPTS)
 def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
@@ -179,6 +187,8 @@ def presuming(db: Database, path: str) -> tuple[int, ...]:
     if is_of_another_framework(db, path):
         return ()
     runs = [WHOLE] if _may_presume(db, module_run(db, path)) else []
+    if runs and presumed_module_run(db, path).out_of_fuel:
+        runs.append(FURTHER)
     return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumptions)
 
 
@@ -193,6 +203,8 @@ def _training(db: Database, path: str) -> list[int]:
 
 
 def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | FunctionRun:
+    if index == FURTHER:
+        return further_module_run(db, path)
     if index == WHOLE:
         return presumed_module_run(db, path) if presume else module_run(db, path)
     return presumed_run(db, path, index) if presume else function_run(db, path, index)
@@ -200,9 +212,11 @@ def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | Fu
 
 def _may_presume(db: Database, run: ModuleRun) -> bool:
     """Whether a run trained something, and left gaps to be filled, or had no time to come by any."""
+    if run.out_of_fuel:
+        return True
     if not run.trains:
         return False
-    if run.out_of_fuel or hangs_on_data(run.events) or (run.unresolved.counts and loses_a_backward(run.events)):
+    if hangs_on_data(run.events) or (run.unresolved.counts and loses_a_backward(run.events)):
         return True
     return may_be_filled(Program(db), run.unresolved, run.state.find, partial(outside_kind, db))
 

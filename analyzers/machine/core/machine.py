@@ -94,9 +94,13 @@ class Machine:
         """What a reference points to; None for plain values."""
         return self.st.get(value.id) if isinstance(value, Ref) else None
 
-    def join(self, a: State, b: State) -> State:
+    def join(self, a: State, b: State, *, either: bool = False) -> State:
+        """One state for two. `either`: of two ways on which a name holds different objects, one is presumed."""
         joined = Join(a, b, self.fresh, picks=self.config.presumes)
         state, kept = joined.run(), self.indexes.counters_kept
+        if either and joined.preferred is not None:
+            self.presume("of two objects one is taken")
+            return joined.preferred
         if joined.met_functions and self.config.presumes:
             self.presume("of two functions the first is taken")
         self.record.unresolved.data = self.record.unresolved.data or joined.met_functions

@@ -30,7 +30,10 @@ class Undecided:
 
 
 class Shown(Protocol):
-    """A run, and the calls that it found to keep a graph."""
+    """A run, whether it came to its end, and the calls that it found to keep a graph."""
+
+    @property
+    def out_of_fuel(self) -> bool: ...
 
     @property
     def attached(self) -> frozenset[Loc]: ...
@@ -40,11 +43,12 @@ R = TypeVar("R", bound=Shown)
 
 
 def settled(run: Callable[[frozenset[Loc]], R]) -> R:
-    """The run that knows of all calls through which a graph must have come."""
+    """The run that knows of all calls through which a graph must have come. One that did not come to its end is not
+    worth its price so often."""
     known: frozenset[Loc] = frozenset()
     result = run(known)
-    for _ in range(ROUNDS):
-        if result.attached <= known:
+    for done in range(ROUNDS):
+        if result.attached <= known or (done and result.out_of_fuel):
             break
         known |= result.attached
         result = run(known)

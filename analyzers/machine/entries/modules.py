@@ -25,8 +25,12 @@ IMPORTED = Limits(steps=20_000, states=1)
 """The limits of an imported module's run; other runs continue from it, so it keeps a single state."""
 
 
-PRESUMED = Limits(steps=8_000)
+PRESUMED = Limits(steps=16_000)
 """The limits of a module's run on presumed values, which is in addition to the normal run."""
+
+
+NARROW = Limits(steps=30_000, states=1, outcomes=1)
+"""The limits of one more such run, if the first did not come to its end: it keeps nothing apart, and so gets further."""
 
 
 def run_module(

@@ -48,7 +48,7 @@ def reduce_states(m: Machine, states: Sequence[State], limit: int | None = None)
     for state in states:
         for index, other in enumerate(kept):
             if m.interchangeable(other, state):
-                kept[index] = m.join(other, state)
+                kept[index] = m.join(other, state, either=m.config.presumes)
                 break
         else:
             kept.append(state)
@@ -60,7 +60,7 @@ def reduce_states(m: Machine, states: Sequence[State], limit: int | None = None)
 def _join_last(m: Machine, states: list[State], most: int) -> None:
     while len(states) > most:
         last = states.pop()
-        states[-1] = m.join(states[-1], last)
+        states[-1] = m.join(states[-1], last, either=m.config.presumes)
 
 
 def join_all(m: Machine, states: Sequence[State]) -> State:

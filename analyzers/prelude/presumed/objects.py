@@ -42,13 +42,15 @@ class Model(torch.nn.Module):
 
     def register_part_hook(self, hook, *, with_kwargs=False, **kwargs):
         """A hook of a part, about which no more is known than that the output is computed with what it is passed."""
-        handle = RemovableHandle(self._part_hooks)
-        self._part_hooks[handle] = hook, with_kwargs, True
-        return handle
+        return self._add_part_hook(hook, with_kwargs, True)
 
     def register_part_pre_hook(self, hook, *, with_kwargs=False, **kwargs):
+        return self._add_part_hook(hook, with_kwargs, False)
+
+    def _add_part_hook(self, hook, with_kwargs, is_after):
         handle = RemovableHandle(self._part_hooks)
-        self._part_hooks[handle] = hook, with_kwargs, False
+        handle.id = handle  # a loop over parts adds hooks of which nobody knows how many there are
+        self._part_hooks[handle] = hook, with_kwargs, is_after
         return handle
 
     def forward(self, *args, **kwargs):

@@ -312,10 +312,10 @@ def _hook(module, table, hook, prepend):
     if prepend:
         older = list(hooks.items())
         hooks.clear()
-        hooks[handle] = hook
+        hooks[handle.id] = hook
         hooks.update(older)
     else:
-        hooks[handle] = hook
+        hooks[handle.id] = hook
     return handle
 
 

@@ -238,7 +238,7 @@ def _hook(optimizer, table, hook):
         optimizer._hooked = True
     hooks = getattr(optimizer, table)
     handle = RemovableHandle(hooks)
-    hooks[handle] = hook
+    hooks[handle.id] = hook
     return handle
 
 

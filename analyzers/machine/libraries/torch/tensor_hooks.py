@@ -13,6 +13,7 @@ from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.libraries.torch.tensor_attributes import method
+from analyzers.machine.objects.attributes import get_attribute
 from analyzers.machine.objects.subscripts import set_item
 
 
@@ -20,7 +21,7 @@ def add_hook(m: Machine, table: Ref, hook: Value) -> Value:
     """Add a hook to a table; returns the handle that removes it."""
     m.indexes.gradients_are_seen = True
     handle = call(m, outside(m, "torch.utils.hooks.RemovableHandle"), Args([table]))
-    set_item(m, table, handle, hook)
+    set_item(m, table, get_attribute(m, handle, "id"), hook)
     return handle
 
 
