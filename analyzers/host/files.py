@@ -55,6 +55,11 @@ def moves_search_path(db: Database, path: str) -> bool:
 
 
 @query(eager=1)
+def search_folders(db: Database, path: str) -> tuple[str, ...]:
+    return module(db, path).search_folders
+
+
+@query(eager=1)
 def outline(db: Database, path: str) -> Outline:
     cut = module(db, path)
     kept, keys = world_of(db).outlines, tuple(cut.spans)
@@ -99,8 +104,8 @@ def find_import(db: Database, path: str, name: str, level: int) -> str | None:
     """The file of the workspace that an import in `path` leads to; `level` counts the dots before `name`."""
     if prelude.is_prelude(path):
         return None
-    moves = moves_search_path(db, path)
-    return imports.find_import(lambda candidate: exists(db, candidate), path, name, level, moves=moves)
+    moves, added = moves_search_path(db, path), search_folders(db, path)
+    return imports.find_import(lambda candidate: exists(db, candidate), path, name, level, moves=moves, added=added)
 
 
 @query

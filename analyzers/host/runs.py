@@ -15,7 +15,13 @@ from analyzers.machine.assembly import Made, make_instance, run_module, run_unkn
 from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.attached import settled
 from analyzers.machine.entries.frameworks import DRIVEN, TRAINED
-from analyzers.machine.entries.functions import FunctionRun, later, presumed_limits, takes_instance
+from analyzers.machine.entries.functions import (
+    FunctionRun,
+    calls_backward,
+    later,
+    presumed_limits,
+    takes_instance,
+)
 from analyzers.machine.entries.modules import IMPORTED, NARROW, PRESUMED
 from analyzers.machine.entries.roles import fills_names, hangs_on_data, loses_a_backward, may_be_filled
 from analyzers.program import prelude
@@ -222,9 +228,12 @@ def _may_presume(db: Database, run: ModuleRun) -> bool:
 
 
 def _may_train(db: Database, path: str, index: int) -> bool:
-    """Whether a function runs a backward, or is a part of a class through which others do."""
-    name = module_run(db, path).functions[index].node_name
-    return function_run(db, path, index).trains or name in DRIVEN or name == TRAINED
+    """Whether a function runs a backward, or never came to the one it has, or is a part of a class through which others
+    do."""
+    func, alone = module_run(db, path).functions[index], function_run(db, path, index)
+    if alone.trains or func.node_name in DRIVEN or func.node_name == TRAINED:
+        return True
+    return alone.out_of_fuel and calls_backward(Program(db), func)
 
 
 @query

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 Exists = Callable[[str], bool]
 
@@ -40,10 +41,13 @@ FURTHEST = 4
 """Folders above a script in which the project's root is looked for."""
 
 
-def find_import(exists: Exists, importer: str, name: str, level: int, *, moves: bool = False) -> str | None:
+def find_import(
+    exists: Exists, importer: str, name: str, level: int, *, moves: bool = False, added: Sequence[str] = ()
+) -> str | None:
     """The path of the module that `import name` (or `from <level dots>name import ...`) means in `importer`.
 
-    With `moves`, the importer changes the search path itself: what lies above it may be there for it.
+    With `moves`, the importer changes the search path itself: what lies above it may be there for it. `added` are
+    folders that it adds, as seen from its own or from one that it may be started in.
     """
     parts = [p for p in name.split(".") if p]
     if level:
@@ -53,7 +57,7 @@ def find_import(exists: Exists, importer: str, name: str, level: int, *, moves: 
         return _module_at(exists, folder, parts, importer)
     if not parts or parts[0] in NEVER:
         return None
-    for folder in search_path(exists, importer, parts[0], moves=moves):
+    for folder in search_path(exists, importer, parts[0], moves=moves, added=added):
         if folder.endswith(INSTALLED) and not importer.startswith(f"{folder}/{parts[0]}/"):
             # Installed packages are libraries to each other.
             continue
@@ -63,7 +67,9 @@ def find_import(exists: Exists, importer: str, name: str, level: int, *, moves: 
     return None
 
 
-def search_path(exists: Exists, importer: str, name: str, *, moves: bool = False) -> list[str]:
+def search_path(
+    exists: Exists, importer: str, name: str, *, moves: bool = False, added: Sequence[str] = ()
+) -> list[str]:
     """The folders in which the absolute import of `name` is looked for, in order.
 
     A script's own folder comes first. For a file of a package that is where the package lies; its own folder counts for
@@ -77,7 +83,9 @@ def search_path(exists: Exists, importer: str, name: str, *, moves: bool = False
     if name in STANDARD:
         return [top]
     above = [*_holding(top, name), *_above(exists, top, moves=moves)]
-    return [top, *inside, *above, *(join(folder, "src") for folder in (top, *above))]
+    starts = dict.fromkeys((own, top, *above))
+    beside = (normpath(join(start, folder)) for start in starts for folder in added)
+    return [top, *inside, *above, *beside, *(join(folder, "src") for folder in (top, *above))]
 
 
 def _holding(top: str, name: str) -> list[str]:

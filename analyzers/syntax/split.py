@@ -18,6 +18,7 @@ one does. The sections tile the file, and each knows the tree that it was cut by
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,18 @@ from analyzers.syntax.spans import ChunkSpan, Cutter, chunk_nodes, numbered
 from analyzers.syntax.unbound import Words, words_of
 
 SEARCH_PATH = b"sys.path"
+ADDS_TO_PATH = re.compile(rb"\bsys\.path\.(?:append|insert)\((?:\s*\d+\s*,)?([^\n#]*)")
+WRITTEN_OUT = re.compile(rb"""(?<![\w"'])(?:"([^"'{}\\\n]*)"|'([^"'{}\\\n]*)')""")
+
+
+def search_folders(text: bytes) -> tuple[str, ...]:
+    """The folders that are put on the path of imports: all strings of such a call are parts of one folder's name."""
+    folders = []
+    for call in ADDS_TO_PATH.finditer(text):
+        parts = [(one[1] or one[2] or b"").decode(errors="replace") for one in WRITTEN_OUT.finditer(call[1])]
+        if parts and not parts[0].startswith("/"):
+            folders.append("/".join(parts))
+    return tuple(dict.fromkeys(folders))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +85,10 @@ class Section:
     @cached_property
     def moves_search_path(self) -> bool:
         return SEARCH_PATH in self.text
+
+    @cached_property
+    def search_folders(self) -> tuple[str, ...]:
+        return search_folders(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,15 @@ class Module:
         if any(section.is_mended for section in self.sections):
             return SEARCH_PATH in self.text
         return any(section.moves_search_path for section in self.sections)
+
+    @property
+    def search_folders(self) -> tuple[str, ...]:
+        """The folders that the file puts on the path of its imports, as far as it writes them out."""
+        if not self.moves_search_path:
+            return ()
+        if any(section.is_mended for section in self.sections):
+            return search_folders(self.text)
+        return tuple(folder for section in self.sections for folder in section.search_folders)
 
     def start(self, key: str) -> int:
         """Where in the file the statement of the module starts that a chunk lies in."""

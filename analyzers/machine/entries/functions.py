@@ -45,12 +45,16 @@ class FunctionRun:
     attached: frozenset[Loc] = frozenset()
 
 
-BUDGET, PRESUMED_BUDGET = 20_000, 60_000
+BUDGET, PRESUMED_BUDGET = 20_000, 80_000
 """The number of statements for all functions of a file run on unknown arguments, and the same again for all instances;
 and the number for those run on presumed arguments."""
 
 
 TRAINING_CALL = Limits(steps=6_000, depth=20, states=3, outcomes=2)
+
+
+PRESUMED_CALL = replace(TRAINING_CALL, steps=12_000)
+"""The most that a function or a class's `__init__` gets where values are presumed."""
 
 
 UNKNOWN_CALL = Limits(steps=500, depth=10, states=2, outcomes=2)
@@ -91,9 +95,22 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
             havoc_globals(machine, module, [value])
         _settle(machine, value)
     except (OutOfFuel, RecursionError):
-        machine.st = module.state.fork()
-        value = machine.new(Instance(cls, Map(), True))
+        value = _half_made(machine) if presume else None
+        if value is None:
+            machine.st = module.state.fork()
+            value = machine.new(Instance(cls, Map(), True))
     return Made(machine.st, value, machine.ids.next, tuple(machine.record.presumptions))
+
+
+def _half_made(machine: Machine) -> Ref | None:
+    """The instance as it was when the steps of its `__init__` were used up."""
+    found = None if machine.config.receiver is None else machine.st.find(machine.config.receiver)
+    if machine.config.receiver is None or not isinstance(found, Instance):
+        return None
+    made = Ref(machine.config.receiver)
+    machine.st.put(made.id, replace(found, open=True))
+    _settle(machine, made)
+    return made
 
 
 def _machine(program: Program, module: ModuleRun, chunk: str, limits: Limits | None) -> Machine:
@@ -193,7 +210,7 @@ def _share(runs: int) -> Limits:
 
 def presumed_limits(runs: int) -> Limits:
     """The limits for each function of a file, or each class, if this many are run on presumed arguments."""
-    return replace(TRAINING_CALL, steps=min(TRAINING_CALL.steps, PRESUMED_BUDGET // max(runs, 1)))
+    return replace(PRESUMED_CALL, steps=min(PRESUMED_CALL.steps, PRESUMED_BUDGET // max(runs, 1)))
 
 
 def calls_backward(program: Program, func: Func) -> bool:

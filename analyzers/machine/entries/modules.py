@@ -30,7 +30,7 @@ PRESUMED = Limits(steps=16_000)
 
 
 NARROW = Limits(steps=30_000, states=1, outcomes=1)
-"""The limits of one more such run, if the first did not come to its end: it keeps nothing apart, and so gets further."""
+"""The limits of one more such run, if the first did not come to its end: it gets further, as it keeps nothing apart."""
 
 
 def run_module(
