@@ -14,7 +14,7 @@ from analyzers.machine.autograd.graph import edge_to, refreshed
 from analyzers.machine.autograd.likely_tensors import PartsWalked, PresumedParameters, is_doubted, with_graph
 from analyzers.machine.autograd.saved_tensors import check_savable, save
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.trainables import members, unseen, weights
+from analyzers.machine.autograd.trainables import is_module, members, unseen, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
@@ -30,6 +30,17 @@ def _presumed_output(m: Machine, args: Args) -> Value:
     if isinstance(made, Ref) and any(is_sliced(m, part.id) for value in args.pos[1:] for part in _tensors_in(m, value)):
         note_sliced(m, made.id)
     return made
+
+
+def computed_by_one_of(m: Machine, func: Unknown, args: Args) -> Value | None:
+    """What a call returns of one of several modules, nobody knows which: of `self.layers[i]`, of the element that
+    stands for the rest of a list. All of them stand for it, as each is one in some round."""
+    layers = tuple(Ref(ident) for ident in func.reach)
+    if func.symbol is not None or len(layers) < 2 or not all(is_module(m, layer) for layer in layers):
+        return None
+    own = dict.fromkeys(value for layer in layers for _, value in members(m, layer, "_parameters"))
+    m.presume("one of several layers is called")
+    return _computed_by_model(m, Args([NONE, *own, *args.all()]))
 
 
 def _computed_by_model(m: Machine, args: Args) -> Value:

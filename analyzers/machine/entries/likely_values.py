@@ -55,6 +55,7 @@ from analyzers.machine.entries.likely_models import (
     take_over,
     whole_of,
 )
+from analyzers.machine.entries.likely_outputs import computed_by_one_of
 from analyzers.machine.entries.likely_weights import held_for, method_of_held, weight_for
 from analyzers.machine.entries.roles import of_self, parts_of, roles_of, roles_of_function
 from analyzers.machine.interpreter.linking import library_call
@@ -261,6 +262,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
             or method_of_model(m, func, args)
             or of_batch(m, func, args)
             or moved_to(m, func, args)
+            or computed_by_one_of(m, func, args)
         )
         if computed is not None:
             return computed
