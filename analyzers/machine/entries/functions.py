@@ -95,10 +95,11 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
             havoc_globals(machine, module, [value])
         _settle(machine, value)
     except (OutOfFuel, RecursionError):
-        value = _half_made(machine) if presume else None
-        if value is None:
+        half = _half_made(machine) if presume else None
+        if half is None:
             machine.st = module.state.fork()
-            value = machine.new(Instance(cls, Map(), True))
+            half = machine.new(Instance(cls, Map(), True))
+        value = half
     return Made(machine.st, value, machine.ids.next, tuple(machine.record.presumptions))
 
 
