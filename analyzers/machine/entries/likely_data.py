@@ -16,7 +16,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Array, Tensor
 from analyzers.domain.stand_ins import asked
-from analyzers.domain.values import FALSE, TRUE, Const, Ref, SliceValue, Tup, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, SliceValue, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import GUESS, PresumedParameters, presumed_loss
 from analyzers.machine.autograd.partly_frozen import note_partly_frozen, unfreeze_some
 from analyzers.machine.autograd.reachability import holds_graph, holds_made_graph, tensors_held
@@ -202,8 +202,8 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     """What an unknown call returns that is passed data alone: more data."""
     reach = reach_of(func, *args.all())
     found = [m.st.find(ident) for ident in reach]
-    if not found or not all(isinstance(one, Tensor | Array) for one in found):
-        return None
+    if func == NONE or not found or not all(isinstance(one, Tensor | Array) for one in found):
+        return None  # a name that holds None is filled with a function later, nobody knows with which
     if holds_graph(m, reach) or any(getattr(one, "parameter", False) for one in found) or _is_class(func):
         return None
     if not m.config.presumes:
