@@ -35,6 +35,7 @@ from analyzers.machine.entries.known_makers import OTHERS, made_by
 from analyzers.machine.entries.likely_data import (
     Batches,
     is_loaded,
+    is_weight,
     made_of_data,
     note_batch,
     note_input,
@@ -448,6 +449,8 @@ class ByRole(LikelyValues):
             unfreeze(m, owner)
 
     def part_set(self, m: Machine, owner: Value, value: Value) -> None:
+        if isinstance(owner, Unknown) and is_weight(owner.symbol) and m.st.grad is not False and not m.frame.library:
+            m.record.trains = True  # who writes to a weight has to know what a gradient would be of
         whole = whole_of(m, owner) if m.config.presumes and is_module(m, value) else ()
         if len(whole) == 1 and isinstance(value, Ref) and value != whole[0]:
             add_part(m, whole[0], value)

@@ -24,14 +24,14 @@ def weight_for(m: Machine, value: Unknown) -> Ref | None:
     """The parameter that stands for a weight of a presumed model: one of those for which that model's own stands."""
     if not m.config.presumes or not is_weight(value.symbol):
         return None
-    known = stand_in(m, value)
-    if known is not None:
-        return known
-    model = model_with(m, value.symbol)
+    known, model = stand_in(m, value), model_with(m, value.symbol)
     many = weights(m, Ref(model)) if model is not None else []
-    if not many:
-        return None
     flags = {tensor_at(m, ident).requires_grad for ident in many}
+    if known is not None and flags == {False} and tensor_at(m, known.id).requires_grad is True:
+        # The model was frozen since, or this weight was told to learn.
+        m.st.update(known.id, Tensor, lambda t: replace(t, requires_grad=None))
+    if known is not None or not many:
+        return known
     made = m.new_tensor(None, "float32", requires_grad=None, parameter=True, lineage=tensor_at(m, many[0]).lineage)
     requires = flags.pop() if len(flags) == 1 else None
     m.st.update(made.id, Tensor, lambda t: replace(t, requires_grad=requires, grad=Unknown(), aliases=tuple(many)))
