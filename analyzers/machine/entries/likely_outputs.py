@@ -20,6 +20,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import answers
 from analyzers.machine.operators.possible_shapes import is_sliced, note_sliced
+from analyzers.syntax import nodes as n
 
 
 @answers("autograd_machine.presumed_output")
@@ -35,9 +36,11 @@ def _presumed_output(m: Machine, args: Args) -> Value:
 def computed_by_one_of(m: Machine, func: Unknown, args: Args) -> Value | None:
     """What a call returns of one of several modules, nobody knows which: of `self.layers[i]`, of the element that
     stands for the rest of a list. All of them stand for it, as each is one in some round."""
-    layers = tuple(Ref(ident) for ident in func.reach)
+    layers, node = tuple(Ref(ident) for ident in func.reach), m.frame.node
     if func.symbol is not None or len(layers) < 2 or not all(is_module(m, layer) for layer in layers):
         return None
+    if isinstance(node, n.Call) and isinstance(node.func, n.Attribute):
+        return None  # a method of one, and not one itself
     own = dict.fromkeys(value for layer in layers for _, value in members(m, layer, "_parameters"))
     m.presume("one of several layers is called")
     return _computed_by_model(m, Args([NONE, *own, *args.all()]))
