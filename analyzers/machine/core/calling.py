@@ -83,6 +83,7 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     if m.config.presumes:
         for ident in reach_of(func):
             PORTS.python.methods_may_have_run(m, ident)
+    args = PORTS.likely.handed_over(m, args)
     made = PORTS.likely.called(m, func, args)
     if made is not None:
         return made

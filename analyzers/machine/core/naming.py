@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.domain.objects import Instance
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.syntax import nodes as n
@@ -42,9 +43,21 @@ def argument_name(m: Machine, of: Value | None = None) -> str:
     the whole where it has none."""
     node = m.user_frame().node
     for arg in node.args if isinstance(node, n.Call) and of is not None else ():
-        if isinstance(arg, n.Name) and m.named_here(arg.id) == of:
+        if _held_by(m, arg) == of:
             return m.source(arg)
     return m.source(node.args[0] if isinstance(node, n.Call) and node.args else node)
+
+
+def _held_by(m: Machine, path: n.Expr) -> Value | None:
+    """What a name or an attribute of an object holds."""
+    match path:
+        case n.Name(id=name):
+            return m.named_here(name)
+        case n.Attribute(value=value, attr=attr):
+            owner = _held_by(m, value)
+            found = None if owner is None else m.obj(owner)
+            return found.attrs.get(attr) if isinstance(found, Instance) else None
+    return None
 
 
 def library_caller(m: Machine) -> str:

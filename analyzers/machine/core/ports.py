@@ -103,6 +103,10 @@ class LikelyValues:
         """Items that were picked from a sequence by their places."""
         return items
 
+    def handed_over(self, m: Machine, args: Args) -> Args:
+        """Call what is handed to unknown code to be called there; returns the arguments that are left."""
+        return args
+
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         """What a call to something unknown most likely returns."""
         return None

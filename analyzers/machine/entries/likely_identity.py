@@ -35,14 +35,14 @@ def _has_weights(m: Machine, value: Value) -> bool:
 
 def optimizer_of(m: Machine, value: Unknown) -> Ref | None:
     """The same of an optimizer."""
-    return _only(m, value, _is_optimizer, "optimizer")
+    return _only(m, value, is_optimizer, "optimizer")
 
 
 def passed_on(m: Machine, value: Unknown, count: int) -> list[Value] | None:
     """As many items of what a call returned as it was passed arguments, if these are modules or optimizers: they are
     what it was passed."""
     given = m.indexes.passed.get(value.symbol, ())
-    kept = [isinstance(one, Ref) and (is_module(m, one) or _is_optimizer(m, one)) for one in given]
+    kept = [isinstance(one, Ref) and (is_module(m, one) or is_optimizer(m, one)) for one in given]
     if len(given) != count or count < 2 or not any(kept):
         return None
     if not m.config.presumes:
@@ -75,7 +75,7 @@ def _passed(m: Machine, value: Value, fits: Callable[[Machine, Value], bool]) ->
     return []
 
 
-def _is_optimizer(m: Machine, value: Value) -> bool:
+def is_optimizer(m: Machine, value: Value) -> bool:
     found = m.obj(value)
     return isinstance(found, Instance) and isinstance(found.cls, int) and "param_groups" in found.attrs
 

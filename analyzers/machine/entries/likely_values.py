@@ -31,6 +31,7 @@ from analyzers.machine.core.ports import PORTS, LikelyValues
 from analyzers.machine.core.program import says_nothing
 from analyzers.machine.core.registries import answers
 from analyzers.machine.entries.attached import attached_result
+from analyzers.machine.entries.handed_over import run_handed_over
 from analyzers.machine.entries.known_makers import OTHERS, made_by
 from analyzers.machine.entries.likely_data import (
     Batches,
@@ -457,6 +458,9 @@ class ByRole(LikelyValues):
 
     def picked(self, m: Machine, items: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(_one_of_many(m, item) for item in items) if m.config.presumes else items
+
+    def handed_over(self, m: Machine, args: Args) -> Args:
+        return run_handed_over(m, args)
 
     def called(self, m: Machine, func: Value, args: Args) -> Value | None:
         return _made_outside(m, func, args)

@@ -63,7 +63,12 @@ def writes_what_it_is_passed(m: Machine, func: Func) -> bool:
 def _may_walk(m: Machine, func: Func) -> bool:
     """Whether a function runs a backward, itself or in what it calls."""
     callees, _ = reached_from(m, func)
-    return any(_captured(m, callee).walks for callee in callees if not callee.module.startswith("<"))
+    return any(calls_backward(m, callee) for callee in callees)
+
+
+def calls_backward(m: Machine, func: Func) -> bool:
+    """Whether the body of a function of the program calls a `backward`."""
+    return not func.module.startswith("<") and _captured(m, func).walks
 
 
 def run_callbacks(m: Machine) -> None:

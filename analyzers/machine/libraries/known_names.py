@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from analyzers.domain.join import one_of, reach_of, some
 from analyzers.domain.objects import ListObj
-from analyzers.domain.values import FALSE, NONE, Const, Ref, Unknown, Value
+from analyzers.domain.values import FALSE, NONE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.calling import unknown_call
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CONSTANTS, EXPECTING, FALLBACKS, MODELLED, STAR, TRANSPARENT
 from analyzers.machine.core.tables import enter
@@ -66,6 +67,12 @@ def _quiet(m: Machine, rest: str, args: Args) -> Value:
     return Unknown(None, m.fresh(), None, reach_of(*args.all()))
 
 
+def _runs(m: Machine, rest: str, args: Args) -> Value:
+    """What runs a function of the program in another thread or process."""
+    known = all(isinstance(value, Const | Unknown) for value in args.all())
+    return _quiet(m, rest, args) if known else unknown_call(m, Builtin(args.called), args)
+
+
 def _reorders(m: Machine, rest: str, args: Args) -> Value:
     """What keeps a list in an order: afterwards it holds its items and whatever was passed with it, in any places."""
     target = args.get(0, "a")
@@ -85,8 +92,10 @@ _IN_PLACE = {
 """Functions that change the list they are passed, and whether they return one of its items."""
 
 
-for _name in QUIET - {"matplotlib", "random", "heapq", "bisect"}:
+for _name in QUIET - {"matplotlib", "random", "heapq", "bisect", "threading", "multiprocessing"}:
     enter(FALLBACKS, _name, _quiet)
+for _name in ("threading", "multiprocessing"):
+    enter(FALLBACKS, _name, _runs)
 for _name in ("heapq", "bisect"):
     enter(FALLBACKS, _name, _reorders)
 

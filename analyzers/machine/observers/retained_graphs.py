@@ -9,7 +9,7 @@ from immutables import Map
 from analyzers.domain.lineage import Lineage, Loc, Round, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Tensor
 from analyzers.domain.state import may_meet
-from analyzers.domain.values import Tup, Unknown, Value
+from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, Bound, Emptied, ItemStored, Kept, NodeSpent, hears
@@ -58,7 +58,7 @@ def _note_kept(
     if not m.extent.loops or m.frame.library:
         return
     known: list[Lineage] | None = None
-    kept = list(_flat(m, earlier))
+    kept = [one for value in _flat(m, earlier) for one in _perhaps_held(m, value)]
     for value in _flat(m, new):
         tensor = m.tensor(value)
         if tensor is None or tensor.requires_grad is False or tensor.is_leaf or tensor.lineage is None:
@@ -92,6 +92,13 @@ def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
             yield from held.values
         else:
             yield from value.items if isinstance(value, Tup) else (value,)
+
+
+def _perhaps_held(m: Machine, value: Value) -> Sequence[Value]:
+    """A value or, of an unknown one in a presumed run, the objects that it may be."""
+    if m.config.presumes and isinstance(value, Unknown):
+        return [Ref(ident) for ident in value.reach]
+    return [value]
 
 
 def _own_past(lineage: Lineage, earlier: Lineage) -> bool:
