@@ -42,7 +42,7 @@ from analyzers.domain.objects import (
     Tensor,
 )
 from analyzers.domain.stand_ins import of_both, of_one
-from analyzers.domain.state import State, in_both, touched
+from analyzers.domain.state import State, has_written, in_both, touched
 from analyzers.domain.values import (
     NONE,
     BoundBuiltin,
@@ -159,15 +159,15 @@ def _are_one_definition(x: Func, y: Func) -> bool:
 class Join(GraphJoin):
     """One join of `a` and `b`; `allocate` gives fresh ids.
 
-    With `picks`, of two functions it takes the first; `met_functions`: there were two. `preferred` is the state to go
-    on with if a name holds objects of different classes: what has a method of both is unknown, what is done with
-    either is not.
+    With `picks`, of two functions it takes the first, and the gradient of a backward that one way has run;
+    `met_functions`, `met_gradients`: there were such. `preferred` is the state to go on with if a name holds objects of
+    different classes: what has a method of both is unknown, what is done with either is not.
     """
 
     def __init__(self, a: State, b: State, allocate: Callable[[], int], *, picks: bool = False) -> None:
         super().__init__(a, b, allocate)
         self.picks = picks
-        self.met_functions = False
+        self.met_functions = self.met_gradients = False
         self.preferred: State | None = None
         # What only one of them has is copied into a fork of the other, the one that has written more.
         self.base = a if a.log[0] >= b.log[0] else b
@@ -258,6 +258,15 @@ class Join(GraphJoin):
         if self.picks:
             return x
         return self.unknown(x, y)
+
+    def gradient(self, x: Value, y: Value, i: int, j: int) -> Value:
+        """What is in the place of a gradient. With `picks`, that of a backward which one way has run and the other has
+        not; where the other has cleared it, nobody knows."""
+        for side, ident, value, far, other in ((self.b, j, x, self.a, y), (self.a, i, y, self.b, x)):
+            if self.picks and other == NONE and isinstance(value, Ref) and not has_written(side, far, ident):
+                self.met_gradients = True
+                return value
+        return self.value(x, y)
 
     def prefer(self, x: Value, y: Value) -> None:
         """Where one way has an object and the other has none, the way with the object tells more."""
@@ -353,7 +362,7 @@ class Join(GraphJoin):
             attr_version=x.attr_version if x.attr_version == y.attr_version and i == j else self.edge_version(x, y),
             shape=join_shapes(x.shape, y.shape),
             dtype=x.dtype if x.dtype == y.dtype else None,
-            grad=self.value(x.grad, y.grad),
+            grad=self.gradient(x.grad, y.grad, i, j),
             retains_grad=truth.join(x.retains_grad, y.retains_grad),
             inference=truth.join(x.inference, y.inference),
             parameter=x.parameter and y.parameter,

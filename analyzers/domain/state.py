@@ -50,6 +50,20 @@ def touched(a: State, b: State) -> Collection[int]:
     return ids.keys()
 
 
+def has_written(state: State, other: State, ident: int) -> bool:
+    """Whether a state has written an object since it and the other were one."""
+    x: Log | None = state.log
+    y: Log | None = other.log
+    while x is not y:
+        if x is not None and (y is None or x[0] >= y[0]):
+            if x[1] == ident:
+                return True
+            x = x[2]
+        elif y is not None:
+            y = y[2]
+    return False
+
+
 def written_since(log: Log, then: Log | None) -> set[int] | None:
     """The ids written between two moments of one state; None where the earlier is not known to be of its past."""
     if then is None:

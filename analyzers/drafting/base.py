@@ -194,17 +194,23 @@ class Facts:
     def may_be_kept_from(self, event: Raised) -> bool:
         """Whether an undecided condition of the same function may keep the calls that raise from this statement: it
         raises on one of its ways alone, and other calls of the function come through it."""
+        return bool(self.ways_shared(event))
+
+    def ways_shared(self, event: Raised) -> list[tuple[Loc, bool]]:
+        """The ways of undecided conditions of the same function that all calls take which raise from this statement,
+        where others come through it."""
         site = event.site
         visit = site.statement, site.visit
         if not any(place == site.statement and other != site.visit for place, other in self.run.passed):
-            return False
+            return []
         alike = [one.taken for one in self.of(Raised) if (one.site.statement, one.site.visit) == visit]
-        return any(
-            isinstance(way, bool)
+        return [
+            (loc, way)
+            for loc, way in event.taken.items()
+            if isinstance(way, bool)
             and (loc.module, loc.chunk) == (site.loc.module, site.loc.chunk)
             and all(taken.get(loc) is way for taken in alike)
-            for loc, way in event.taken.items()
-        )
+        ]
 
     @property
     def saw_the_end(self) -> bool:

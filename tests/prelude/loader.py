@@ -301,17 +301,17 @@ def stub(world):
     machine.unknown_float = lambda: 0.5
     machine.unknown_bool = lambda: True
     machine.with_adapters = machine.add_adapters = lambda model: model
-    machine.note_training = lambda: None
+    machine.note_training = machine.note_defaults = lambda: None
+    machine.takes_defaults = lambda: False
     machine.presume_trained = lambda parameters: None
     machine.layers = lambda modules: modules
     machine.are_layers = lambda modules: False
     machine.presumes = lambda message: False
     machine.stands_for_many = lambda parameter: False
-    for in_bulk in (
-        "take_step", "steps_unseen", "none_surely_sparse", "clear_gradients", "write_gradients", "set_training",
-        "set_requires_grad",
-    ):  # fmt: skip
-        setattr(machine, in_bulk, lambda *what: False)
+    machine.steps_unseen = machine.set_training = machine.fill_state = machine.load_state = lambda *what: False
+    machine.take_step = lambda optimizer, group, times: group["params"]
+    machine.perhaps_sparse = machine.clear_gradients = machine.write_gradients = lambda parameters: parameters
+    machine.set_requires_grad = lambda parameters, requires_grad: parameters
     for note in (
         "note_optimizer", "note_step", "note_zero", "note_clip", "note_scheduler", "note_scale", "note_unscale",
         "note_scaled_step", "note_replaced", "follow",

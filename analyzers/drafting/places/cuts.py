@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Facts
 from analyzers.drafting.places.tree import at, node_at, path_to
+from analyzers.machine.core.causes import Raised, Site
+from analyzers.machine.core.events import GradModeSet
 from analyzers.syntax import nodes as n
 
 LEAVES_TORCH = frozenset({"torch.tensor", "torch.as_tensor", "tensor", "item", "tolist", "numpy", "from_numpy"})
@@ -93,3 +95,21 @@ def switched_off(facts: Facts, step: Lineage) -> tuple[Loc, bool] | None:
                 if any(word in text for word in ("no_grad", "inference_mode", "set_grad_enabled")):
                     return at(loc, candidate), isinstance(node, n.FunctionDef)
     return None
+
+
+def left_off(facts: Facts, event: Raised) -> GradModeSet | None:
+    """The last call before `event` that switched gradients off for all that follows."""
+    before = facts.run.events[: facts.run.events.index(event)]
+    return next((e for e in reversed(before) if isinstance(e, GradModeSet) and e.on is False), None)
+
+
+def is_on_the_way(facts: Facts, site: Site, test: Loc, holds: bool) -> bool:
+    """Whether a place, or a call that leads to it, lies in what an `if` runs when its test comes out so."""
+    for place in (site.loc, *site.via):
+        if (place.module, place.chunk) != (test.module, test.chunk):
+            continue
+        for node in path_to(facts, place):
+            if isinstance(node, n.If) and (node.test.start, node.test.end) == (test.start, test.end):
+                body = node.body if holds else node.orelse
+                return any(part.start <= place.start < part.end for part in body)
+    return False

@@ -85,6 +85,11 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             tell(m, GradientArrived(tensor.grad.id, tensor.storage, first=False))
         else:
             m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf, tensor.grad.id))))
+    elif m.config.presumes and certain and create is False:
+        # Whatever was there before, a gradient is there now; that somebody else holds the same one is not presumed.
+        grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
+        blur_tensor(m, grad.id)
+        m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
 
 
 def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:

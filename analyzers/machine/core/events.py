@@ -314,6 +314,14 @@ class HiddenWrite:
 
 
 @dataclass(slots=True)
+class GradModeSet:
+    """The program itself calls what switches grad mode, for all that follows."""
+
+    site: Site
+    on: Truth
+
+
+@dataclass(slots=True)
 class GraphGrew:
     """The graph of an iteration is kept alive by something that outlives it: `how` is `accumulated`, `appended` or
     `carried`; `summed` where no backward goes through the total.
@@ -441,7 +449,7 @@ Event = (
     | OptimizerMade | ClipCall | ScalerCall | Dropped | NotCalled
     | EndedAtCut | StaleBackward | OutputReplaced | OptimizerEscaped | GradTaken | FollowerReached
     | Compared | FlagSet | StepWithoutLoss | RetainedInVain | CopiedOntoItself | GraphUnused | GraphUsed
-    | CustomBypassed | TermsLeftOut | KeptOnContext | CutShort
+    | CustomBypassed | TermsLeftOut | KeptOnContext | CutShort | GradModeSet
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ from analyzers.syntax.roles import Role
 class Config:
     """What kind of run was requested. `main`: as a script; `presumes`: names may hold what their role suggests.
 
+    `takes_defaults`: nothing is given on the command line.
     `receiver` is the object that a method is run on with nobody having called it: it may be of a subclass.
     `ends_with_failure`: nothing is run behind an exception of Python's own that nobody catches. `attached` are calls
     that nobody can see of which an earlier run has shown that they keep a graph.
@@ -41,6 +42,7 @@ class Config:
     program: Program
     main: bool = True
     presumes: bool = False
+    takes_defaults: bool = False
     receiver: int | None = None
     ends_with_failure: bool = False
     probe: Probe | None = None

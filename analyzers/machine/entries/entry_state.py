@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from immutables import Map
+
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, Tensor, by_name
-from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
@@ -52,6 +54,15 @@ def forget_gradients(m: Machine) -> None:
     for ident, tensor in m.st.made(Tensor):
         if tensor.is_leaf is not False:
             m.st.put(ident, with_gradient_perhaps(ident, tensor))
+
+
+def forget_empty(m: Machine, cls: int) -> None:
+    """An attribute of a class that is None is there to be filled."""
+    found = m.st.find(cls)
+    attrs = found.attrs if isinstance(found, ClassObj) else Map[str, Value]()
+    empty = {name: Unknown() for name, value in by_name(attrs) if value == NONE}
+    if isinstance(found, ClassObj) and empty:
+        m.st.put(cls, replace(found, attrs=found.attrs.update(empty)))
 
 
 FREEZING = ("requires_grad", "requires_grad_")

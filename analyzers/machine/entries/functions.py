@@ -21,7 +21,7 @@ from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import ModuleRun, Program
 from analyzers.machine.entries.attached import attached_calls
-from analyzers.machine.entries.entry_state import forget_gradients, havoc_globals
+from analyzers.machine.entries.entry_state import forget_empty, forget_gradients, havoc_globals
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of, go_backward, is_trained
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
@@ -91,7 +91,9 @@ def make_instance(program: Program, module: ModuleRun, cls: int, *, presume: boo
     machine.config.presumes = presume
     try:
         value = instance_of(machine, cls)
-        if not presume:
+        if presume:
+            forget_empty(machine, cls)
+        else:
             havoc_globals(machine, module, [value])
         _settle(machine, value)
     except (OutOfFuel, RecursionError):
@@ -173,7 +175,7 @@ def run_unknown(
         machine.record.passed,
         exhausted,
         machine.record.trains,
-        tuple(machine.record.presumptions),
+        _presumptions(machine, func, made),
         dict(machine.record.hidden_facts),
         attached_calls(machine, machine.record.events),
     )
@@ -201,6 +203,14 @@ def _continue_from(machine: Machine, made: Made) -> None:
     machine.config.receiver = made.value.id if isinstance(made.value, Ref) else None
     machine.st = made.state.fork()
     machine.ids.first = machine.ids.next = made.next_id
+
+
+def _presumptions(machine: Machine, func: Func, made: Made | None) -> tuple[Presumption, ...]:
+    """What a run has presumed: of an object, if nothing else, that it is as its `__init__` left it."""
+    record = machine.record
+    if machine.config.presumes and made is not None and record.imprecisions and not record.presumptions:
+        machine.presume("the object is as its `__init__` left it", machine.place_of(func))
+    return tuple(record.presumptions)
 
 
 def _share(runs: int) -> Limits:

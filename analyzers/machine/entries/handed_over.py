@@ -52,8 +52,8 @@ def _inner(value: Value) -> Func | None:
 
 
 def _trains(m: Machine, value: Value) -> bool:
-    """Whether a value is a `backward`, what an optimizer does, or a function of the program that runs a backward and was
-    not run yet."""
+    """Whether a value is a `backward`, what an optimizer does, or a function of the program that runs a backward and
+    has not run yet."""
     func = _inner(value)
     match value:
         case BoundBuiltin(receiver=receiver, name="backward"):

@@ -29,8 +29,9 @@ PRESUMED = Limits(steps=16_000)
 """The limits of a module's run on presumed values, which is in addition to the normal run."""
 
 
-NARROW = Limits(steps=30_000, states=1, outcomes=1)
-"""The limits of one more such run, if the first did not come to its end: it gets further, as it keeps nothing apart."""
+NARROW = Limits(steps=30_000, states=1, outcomes=1, rounds=1)
+"""The limits of one more such run, if the first did not come to its end: it gets further, as it keeps nothing apart,
+and as options of the command line have their defaults."""
 
 
 def run_module(
@@ -49,6 +50,7 @@ def run_module(
     machine.config.probe = probe
     machine.config.main = main
     machine.config.presumes = presume
+    machine.config.takes_defaults = presume and limits is NARROW
     machine.config.attached = attached
     name = "__main__" if main else program.module_name(path)
     env = machine.new(Env(Map({"__name__": Const(name), "__file__": Const(path)}), None, path)).id

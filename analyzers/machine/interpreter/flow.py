@@ -58,9 +58,16 @@ def reduce_states(m: Machine, states: Sequence[State], limit: int | None = None)
 
 
 def _join_last(m: Machine, states: list[State], most: int) -> None:
+    """Join the last states, but none that are in different grad modes: of what is computed in a joined mode nobody
+    knows whether it has a graph."""
+    most = max(most, len({state.grad for state in states}))
     while len(states) > most:
         last = states.pop()
-        states[-1] = m.join(states[-1], last, either=m.config.presumes)
+        at = next((at for at in reversed(range(len(states))) if states[at].grad is last.grad), None)
+        if at is None:
+            states.insert(0, last)  # the only one in its mode
+        else:
+            states[at] = m.join(states[at], last, either=m.config.presumes)
 
 
 def join_all(m: Machine, states: Sequence[State]) -> State:

@@ -1,4 +1,5 @@
-"""The result of parsing a command line: the type of each argument is known, but never its value."""
+"""The result of parsing a command line: the type of each argument is known, but never its value, unless the run presumes
+that none is given."""
 
 import autograd_machine
 
@@ -41,6 +42,7 @@ class ArgumentParser:
             self._values[name] = autograd_machine.unknown()
 
     def parse_args(self, args=None, namespace=None):
+        autograd_machine.note_defaults()
         return autograd_machine.namespace(self._values, self._seen_whole and namespace is None)
 
     def parse_known_args(self, args=None, namespace=None):
@@ -60,6 +62,11 @@ def _destination(names, dest):
 
 def _value(action, nargs, default, type, optional):
     """Defaults that are not strings are returned unchanged, whatever the type."""
+    if autograd_machine.takes_defaults():
+        if default is None and action in ("store_true", "store_false"):
+            return action == "store_false"
+        if default is not None and (type in (None, str) or not isinstance(default, str)):
+            return default
     if action in ("store_true", "store_false"):
         return autograd_machine.unknown_bool()
     if action is BooleanOptionalAction and isinstance(default, bool):

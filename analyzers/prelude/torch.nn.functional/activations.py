@@ -2,9 +2,7 @@ import torch
 
 
 def relu(input, inplace=False):
-    if inplace:
-        return torch.relu_(input)
-    return torch.relu(input)
+    return torch.relu_(input) if inplace else torch.relu(input)
 
 
 def relu6(input, inplace=False):

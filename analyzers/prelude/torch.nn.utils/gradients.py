@@ -30,9 +30,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     """Every gradient is written, even if none exceeds the norm."""
     parameters = _listed(parameters)
     autograd_machine.note_clip(parameters)
-    if not autograd_machine.write_gradients(parameters):
-        for g in _grads(parameters):
-            autograd_machine.write(g)
+    for g in _grads(autograd_machine.write_gradients(parameters)):
+        autograd_machine.write(g)
     return torch.empty(())
 
 

@@ -119,10 +119,8 @@ class Module:
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        parameters = autograd_machine.parameters(self)
-        if not autograd_machine.set_requires_grad(parameters, requires_grad):
-            for p in parameters:
-                p.requires_grad_(requires_grad)
+        for p in autograd_machine.set_requires_grad(autograd_machine.parameters(self), requires_grad):
+            p.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=autograd_machine.torch_since(2, 0)):
@@ -204,6 +202,8 @@ class Module:
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         if destination is None:
             destination = {}
+        if autograd_machine.fill_state(self, destination, prefix, keep_vars):
+            return destination
         for name, p in self._parameters.items():
             if p is not None:
                 destination[prefix + name] = p if keep_vars else p.detach()
@@ -223,6 +223,8 @@ class Module:
                         module._parameters[name] = torch.nn.Parameter(torch.empty_like(p), p.requires_grad)
         else:
             state_dict = autograd_machine.alike(state_dict)
+            if autograd_machine.load_state(self, state_dict):
+                return autograd_machine.unknown()
             if autograd_machine.surely(isinstance(state_dict, dict)):
                 for name, p in autograd_machine.named_parameters(self):
                     if name in state_dict:

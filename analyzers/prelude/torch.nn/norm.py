@@ -46,15 +46,13 @@ class _BatchNorm(_NormBase):
     def forward(self, input):
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
-        training = self.training or (self.running_mean is None and self.running_var is None)
-        tracked = not self.training or self.track_running_stats
         return F.batch_norm(
             input,
-            self.running_mean if tracked else None,
-            self.running_var if tracked else None,
+            self.running_mean if not self.training or self.track_running_stats else None,
+            self.running_var if not self.training or self.track_running_stats else None,
             self.weight,
             self.bias,
-            training,
+            self.training or (self.running_mean is None and self.running_var is None),
             0.0 if self.momentum is None else self.momentum,
             self.eps,
         )

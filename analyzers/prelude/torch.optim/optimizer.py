@@ -92,9 +92,7 @@ class Optimizer:
     def zero_grad(self, set_to_none=autograd_machine.torch_since(2, 0)):
         autograd_machine.note_zero(self)
         for group in self.param_groups:
-            if set_to_none and autograd_machine.clear_gradients(group["params"]):
-                continue
-            for p in group["params"]:
+            for p in autograd_machine.clear_gradients(group["params"]) if set_to_none else group["params"]:
                 if set_to_none:
                     p.grad = None
                 elif p.grad is not None:
@@ -123,10 +121,10 @@ class Optimizer:
         write = autograd_machine.write_hidden if self._fused else autograd_machine.write
         with torch.set_grad_enabled(self._differentiable):
             for group in self.param_groups:
+                left = group["params"]
                 if not (self._differentiable or self._fused):
-                    if autograd_machine.take_step(self, group, self._writes(group)):
-                        continue
-                for p in group["params"]:
+                    left = autograd_machine.take_step(self, group, self._writes(group))
+                for p in left:
                     if p.grad is not None:
                         if self._differentiable:
                             autograd_machine.update(p, p.grad)
@@ -137,9 +135,8 @@ class Optimizer:
 
     def _check_layouts(self):
         for group in self.param_groups if self._takes != "any" else []:
-            if self._takes == "dense" and autograd_machine.none_surely_sparse(group["params"]):
-                continue
-            for p in group["params"]:
+            left = group["params"]
+            for p in autograd_machine.perhaps_sparse(left) if self._takes == "dense" else left:
                 if p.grad is None:
                     continue
                 if self._takes == "dense" and autograd_machine.surely(p.grad.is_sparse):

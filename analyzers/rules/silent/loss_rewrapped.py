@@ -86,18 +86,24 @@ def _made_of_numbers(facts: Facts) -> Iterator[Draft]:
     """A leaf from which a loop runs backward, though no optimizer has it and nobody asks for its gradient."""
     own, seen = held(facts), set[Loc]()
     taken = {event.leaf for event in facts.of(GradTaken)} | {event.ident for event in facts.of(GradRead)}
-    for call in facts.of(BackwardCall) if facts.of(StepCall) else ():
+    for call in facts.of(BackwardCall):
         leaf = call.lineage
         if not call.root_is_leaf or not call.site.iterations or leaf is None or leaf.loc is None:
             continue
         if leaf.cut == "rewrapped" or leaf.loc in seen or len(call.reached) != 1:
             continue
-        if own and own.isdisjoint(call.reached) and taken.isdisjoint(call.reached):
+        known = bool(own and facts.of(StepCall)) or _is_inside(leaf.loc, call.site.iterations[-1][0])
+        if known and own.isdisjoint(call.reached) and taken.isdisjoint(call.reached):
             seen.add(leaf.loc)
             notes = [(call.site.loc, "backward starts here and ends immediately")]
             message = f"{said(facts, leaf.loc)} creates a new leaf: backward reaches no parameters"
             related = told(notes, callers(leaf.via), besides=leaf.loc)
             yield Draft(leaf.loc, message, effect="no-gradient-flows", related=related)
+
+
+def _is_inside(loc: Loc, loop: Loc) -> bool:
+    """Whether a leaf is made anew in each round of a loop: no optimizer from before the loop has it."""
+    return (loc.module, loc.chunk) == (loop.module, loop.chunk) and loop.start <= loc.start < loop.end
 
 
 def _parts(facts: Facts) -> Iterator[Draft]:

@@ -47,6 +47,21 @@ def _presumes(m: Machine, args: Args) -> Value:
     return TRUE
 
 
+@answers("autograd_machine.takes_defaults")
+def _takes_defaults(m: Machine, args: Args) -> Value:
+    """Whether the run goes on as if nothing were given on the command line."""
+    del args
+    return Const(m.config.takes_defaults)
+
+
+@answers("autograd_machine.note_defaults")
+def _note_defaults(m: Machine, args: Args) -> Value:
+    del args
+    if m.config.takes_defaults:
+        m.presume("options of the command line have their defaults")
+    return NONE
+
+
 @answers("autograd_machine.note_training")
 def _note_training(m: Machine, args: Args) -> Value:
     """The program trains, if out of sight."""

@@ -1,9 +1,9 @@
-"""Operations that the prelude applies to many parameters one by one, done at once if all of these are known.
+"""Operations that the prelude applies to many parameters one by one, done at once for those that are known.
 
 A parameter that may or may not have a gradient may have been written after a step, in a single state.
 
-Each function here returns whether it was done; if not, nothing has changed, and the prelude iterates over the
-parameters itself.
+A function that is passed parameters returns those that are left, over which the prelude iterates itself; others return
+whether it was done.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ def _take_step(m: Machine, args: Args) -> Value:
     """Write to each parameter of a group that has a gradient, a number of times, and record that it has state now."""
     optimizer, group, times = args.pos
     found, entry = m.obj(optimizer), m.obj(group)
-    if not isinstance(found, Instance) or not isinstance(entry, DictObj) or not isinstance(times, Const):
-        return Const(False)
+    parameters = entry.items.get(Const("params"), NONE) if isinstance(entry, DictObj) else NONE
+    if not isinstance(found, Instance) or not isinstance(times, Const):
+        return parameters
     stepped = found.attrs.get("_stepped")
     kept = m.obj(stepped) if stepped is not None else None
-    gradients = _gradients(m, entry.items.get(Const("params"), NONE))
     is_plain = found.attrs.get("_shown") == Const(False) and "state" not in found.attrs
-    if gradients is None or not is_plain or not isinstance(stepped, Ref) or not isinstance(kept, DictObj):
-        return Const(False)
+    if not is_plain or not isinstance(stepped, Ref) or not isinstance(kept, DictObj):
+        return parameters
+    known, left = _known(m, parameters)
     items, order, rest, keys = kept.items, kept.order, kept.rest, kept.keys
-    for parameter, gradient in gradients:
+    for parameter in known:
+        gradient = _gradient(m, parameter)
         if isinstance(gradient, Ref):
             for _ in range(times.value if isinstance(times.value, int) else 1):
                 bump(m, parameter.id, library_caller(m))
@@ -50,7 +52,7 @@ def _take_step(m: Machine, args: Args) -> Value:
             blur_tensor(m, parameter.id)
             rest, keys = Unknown(), None
     m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest, keys=keys))
-    return Const(True)
+    return left
 
 
 @answers("autograd_machine.steps_unseen")
@@ -74,40 +76,46 @@ def _steps_unseen(m: Machine, args: Args) -> Value:
     return Const(True)
 
 
-@answers("autograd_machine.none_surely_sparse")
-def _none_surely_sparse(m: Machine, args: Args) -> Value:
-    gradients = _gradients(m, args.get(0, "parameters"))
-    if gradients is None:
-        return Const(False)
-    sparse = [tensor_at(m, g.id).sparse if isinstance(g, Ref) else None for _, g in gradients if g != NONE]
-    if None in sparse:
-        m.record.imprecisions += 1
-    return Const(True not in sparse)
+@answers("autograd_machine.perhaps_sparse")
+def _perhaps_sparse(m: Machine, args: Args) -> Value:
+    """Known gradients that are not sparse are left out."""
+    known, left = _known(m, args.get(0, "parameters"))
+    sparse: list[Value] = []
+    for parameter in known:
+        gradient = _gradient(m, parameter)
+        is_sparse = tensor_at(m, gradient.id).sparse if isinstance(gradient, Ref) else gradient != NONE and None
+        m.record.imprecisions += is_sparse is None
+        sparse += [parameter] if is_sparse else []
+    found = m.obj(left)
+    if not isinstance(found, ListObj):
+        return left
+    return m.new(replace(found, items=(*sparse, *found.items)))
 
 
 @answers("autograd_machine.clear_gradients")
 def _clear_gradients(m: Machine, args: Args) -> Value:
-    parameters = _tensors(m, args.get(0, "parameters"))
-    for parameter in parameters or ():
+    known, left = _known(m, args.get(0, "parameters"))
+    for parameter in known:
         set_attribute(m, parameter, "grad", NONE)
-    return Const(parameters is not None)
+    return left
 
 
 @answers("autograd_machine.write_gradients")
 def _write_gradients(m: Machine, args: Args) -> Value:
-    gradients = _gradients(m, args.get(0, "parameters"))
-    for _, gradient in gradients or ():
+    known, left = _known(m, args.get(0, "parameters"))
+    for parameter in known:
+        gradient = _gradient(m, parameter)
         if isinstance(gradient, Ref):
             bump(m, gradient.id, library_caller(m))
-    return Const(gradients is not None)
+    return left
 
 
 @answers("autograd_machine.set_training")
 def _set_training(m: Machine, args: Args) -> Value:
     """Set `training` on a module and all its submodules, if none of their classes defines `train` itself."""
     whole, mode = args.get(0, "module"), args.get(1, "mode")
-    if unseen(m, whole) is not None:
-        return Const(False)
+    if unseen(m, whole) is not None and not m.config.presumes:
+        return Const(False)  # an unknown part may be anything, and do anything when it is told
     modules = [value for _, value in members(m, whole, "_modules")]
     for module in modules:
         found = m.obj(module)
@@ -121,24 +129,22 @@ def _set_training(m: Machine, args: Args) -> Value:
 
 @answers("autograd_machine.set_requires_grad")
 def _set_requires_grad(m: Machine, args: Args) -> Value:
-    parameters = _tensors(m, args.get(0, "parameters"))
-    for parameter in parameters or ():
+    known, left = _known(m, args.get(0, "parameters"))
+    for parameter in known:
         call_method(m, parameter, "requires_grad_", Args([args.get(1, "requires_grad")]))
-    return Const(parameters is not None)
+    return left
 
 
-def _tensors(m: Machine, parameters: Value) -> list[Ref] | None:
-    """The elements of a list of tensors; None if there may be more."""
+def _known(m: Machine, parameters: Value) -> tuple[list[Ref], Value]:
+    """The elements of a list that are tensors, and a list of the others."""
     found = m.obj(parameters)
-    if not isinstance(found, ListObj) or found.rest is not None:
-        return None
+    if not isinstance(found, ListObj):
+        return [], parameters
     tensors = [value for value in found.items if isinstance(value, Ref) and m.tensor(value) is not None]
-    return tensors if len(tensors) == len(found.items) else None
+    others = tuple(value for value in found.items if not isinstance(value, Ref) or m.tensor(value) is None)
+    return tensors, m.new(ListObj(others, found.rest))
 
 
-def _gradients(m: Machine, parameters: Value) -> list[tuple[Ref, Value]] | None:
-    """The elements of a list of tensors, with their gradients: a tensor, None, or unknown."""
-    tensors = _tensors(m, parameters)
-    if tensors is None:
-        return None
-    return [(parameter, read_grad(m, parameter, tensor_at(m, parameter.id))) for parameter in tensors]
+def _gradient(m: Machine, parameter: Ref) -> Value:
+    """A tensor, None, or unknown."""
+    return read_grad(m, parameter, tensor_at(m, parameter.id))

@@ -7,12 +7,14 @@ from immutables import Map
 from analyzers.domain.objects import Instance
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, GradMode, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.events import GradModeSet
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODES, PACKERS, SWITCHES, ClassModel, answers
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.decorators import decorate
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import dtype_of
+from analyzers.syntax import nodes as n
 
 MODES.update(
     {
@@ -107,6 +109,8 @@ def _set_grad_enabled(m: Machine, args: Args) -> Value:
     mode = args.get(0, "mode")
     before = Tup((Const(m.st.grad) if m.st.grad is not None else Unknown("bool"), Const(m.st.inference)))
     m.st.grad = truth_of(m, mode)[0]
+    if not m.frame.library and isinstance(m.frame.statement, n.ExprStmt):
+        m.note(GradModeSet(m.site(), m.st.grad))
     shown = Const(m.st.grad) if m.st.grad is not None else Unknown("bool")
     return m.new(Instance("torch.set_grad_enabled", Map({"mode": shown, "previous": before})))
 

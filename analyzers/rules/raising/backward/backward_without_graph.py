@@ -186,7 +186,15 @@ from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Change, Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.pieces import add_argument
 from analyzers.drafting.edits.regrading import attach, behind
-from analyzers.drafting.places.cuts import FACTORIES, cuts, differentiation, leaves, switched_off
+from analyzers.drafting.places.cuts import (
+    FACTORIES,
+    cuts,
+    differentiation,
+    is_on_the_way,
+    leaves,
+    left_off,
+    switched_off,
+)
 from analyzers.drafting.places.training import trained_names
 from analyzers.drafting.places.tree import at, node_at
 from analyzers.drafting.words import Note, callers, explain_cut, said, told
@@ -197,7 +205,7 @@ from analyzers.syntax import nodes as n
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(NoGraph):
-        if facts.may_be_kept_from(event):
+        if not _happens(facts, event):
             continue
         # Where values were made up, that a graph never began says nothing; that it was cut does.
         if cuts(cause.lineage) or not facts.run.presumptions:
@@ -207,11 +215,19 @@ def check(facts: Facts) -> Iterator[Draft]:
             if event.exception == "AttributeError" and plain.note == "number":
                 yield from _number(facts, event, plain.lineage)
             continue
-        # That an unknown value might be None says nothing about the loss.
-        if "NoneType" not in event.message or facts.is_certain(event):
+        # That an unknown value might be None says nothing about the loss, nor does what an `__init__` left empty.
+        if "NoneType" not in event.message or (facts.is_certain(event) and not facts.run.presumptions):
             node = node_at(facts, event.site.loc)
             name = facts.text(at(event.site.loc, node.value)) if isinstance(node, n.Attribute) else "this value"
             yield draft(facts, event, name, plain.lineage)
+
+
+def _happens(facts: Facts, event: Raised) -> bool:
+    """Whether calls that raise do come to the statement: nothing keeps them from it, or only the condition under which
+    gradients were switched off, and left so."""
+    ways = facts.ways_shared(event)
+    off = left_off(facts, event) if ways else None
+    return not ways or (off is not None and all(is_on_the_way(facts, off.site, loc, way) for loc, way in ways))
 
 
 def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Draft:
@@ -235,6 +251,9 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     is_mode = (step.cut or step.perhaps_cut) in {"no-grad", "inference"} and differentiation(facts, step.loc) is None
     off = switched_off(facts, step) if is_mode else None
     switch: list[Note] = [(off[0], "gradients are disabled here")] if off is not None else []
+    left = left_off(facts, event) if is_mode and off is None else None
+    if left is not None:
+        switch = [(left.site.loc, "gradients are disabled here, and stay so")]
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
     message = f"{explain_cut(facts, step)}, so `{name}` has no graph to run backward through"
     loc = off[0] if off is not None and off[1] else step.loc
