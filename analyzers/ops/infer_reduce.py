@@ -27,7 +27,7 @@ from analyzers.ops.promote import float_of, is_integral, real_of
 def reduce_shape(shape: Shape, dims: Sequence[int | None] | None, keepdim: bool | None) -> Shape:
     """`dims` None: all of them; an unknown `keepdim` leaves the rank unknown unless there is nothing to reduce."""
     if shape is None:
-        return None
+        return () if dims is None and keepdim is False else None
     rank = len(shape)
     if dims is None:
         gone = set(range(rank))

@@ -90,6 +90,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
         grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
         blur_tensor(m, grad.id)
         m.st.put(leaf, replace(tensor_at(m, leaf), grad=grad))
+        tell(m, GradientArrived(grad.id, tensor.storage, first=True))
 
 
 def note_sparse(m: Machine, leaf: int, came: truth.Truth, first: bool) -> None:

@@ -22,6 +22,7 @@ from analyzers.machine.autograd.accumulation import (
     retained,
 )
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
+from analyzers.machine.autograd.gathered import is_gathered
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
 from analyzers.machine.autograd.likely_tensors import has_no_graph, leads_anywhere, note_walked
@@ -61,6 +62,9 @@ def check_root(m: Machine, value: Value, gradient: Value, name: str) -> Tensor |
         m.record.unresolved.data = m.record.unresolved.data or size is None
         if size != 1 and (size is not None or _has_many(m, value.id, tensor)):
             raise m.throw("RuntimeError", NON_SCALAR, NonScalar(name, tensor.shape, tensor.lineage))
+        if is_gathered(m, tensor.lineage):
+            m.presume("there are several devices")
+            m.warn("RuntimeError", NON_SCALAR, NonScalar(name, (None,), tensor.lineage, gathered=True))
         if tensor.shape is not None and (tensor.dtype or "").startswith("complex"):
             raise m.throw(
                 "RuntimeError", "grad can be implicitly created only for real scalar outputs but got",

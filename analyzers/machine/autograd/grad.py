@@ -12,6 +12,7 @@ from analyzers.machine.autograd.accumulation import trail
 from analyzers.machine.autograd.backward import are_open, check_inputs, check_root, root_edge, rooted, target_ids
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
 from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.writes import contested
 from analyzers.machine.core.causes import UNUSED, Plain
@@ -70,8 +71,9 @@ def differentiate(
         if materialize:
             results.append(m.new_tensor(tensor.shape, tensor.dtype, requires_grad=create, what="grad"))
         elif allow_unused is False:
-            # An output that is no scalar is refused first.
-            with contested(m, walk.may_have_raised):
+            # An output that is no scalar is refused first; a presumed model may have any number of parameters.
+            stands_in = any(isinstance(i, Ref) and i.id in m.notebook(PresumedParameters).made for i in inputs[:index])
+            with contested(m, walk.may_have_raised or stands_in):
                 raise m.throw(
                     "RuntimeError", f"The differentiated Tensor at index {index}", Plain("unused-input", tensor.lineage)
                 )

@@ -69,11 +69,13 @@ def with_graph(m: Machine, edges: tuple[Edge, ...], lineage: Lineage, kept: tupl
 
 
 class PresumedParameters:
-    """The parameters of presumed models, and those of them that an output was computed with."""
+    """The parameters of presumed models, and those of them that an output was computed with: where that runs without
+    gradients, as what has no weights does, too, only the `weighty`, which are more than their use suggests."""
 
     def __init__(self) -> None:
         self.made: set[int] = set()
         self.computed: set[int] = set()
+        self.weighty: set[int] = set()
 
 
 def leads_anywhere(node: Node) -> bool:

@@ -35,9 +35,12 @@ class NoGraph:
 
 @dataclass(frozen=True, slots=True)
 class NonScalar:
+    """`gathered`: there is a number from each device."""
+
     name: str
     shape: Shape
     lineage: Lineage | None
+    gathered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

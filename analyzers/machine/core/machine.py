@@ -104,7 +104,7 @@ class Machine:
         if joined.met_functions and self.config.presumes:
             self.presume("of two functions the first is taken")
         if joined.met_gradients:
-            self.presume("a backward has come by")
+            self.presume("a backward has come by", of_data=True)
         self.record.unresolved.data = self.record.unresolved.data or joined.met_functions
         kept.update(target for pair, target in joined.pairs.items() if not kept.isdisjoint(pair))
         return state

@@ -50,7 +50,9 @@ def _computed_by_model(m: Machine, args: Args) -> Value:
     model, *given = args.pos
     operands = [part for value in given for part in _tensors_in(m, value)]
     perhaps = [edge for value in _perhaps_used(m, model, operands) if (edge := edge_to(m, value.id)) is not None]
-    m.notebook(PresumedParameters).computed.update(part.id for part in operands)
+    presumed = m.notebook(PresumedParameters)
+    used = {part.id for part in operands}
+    presumed.computed |= used & presumed.weighty if m.st.grad is False else used
     required = truth.any_of(refreshed(m, v.id).requires_grad for v in operands)
     required = None if perhaps and not required else required
     off: Cut | None = "no-grad" if m.st.grad is False else None

@@ -20,7 +20,7 @@ from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import BESIDE, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
-from analyzers.machine.autograd.likely_tensors import presumed_loss
+from analyzers.machine.autograd.likely_tensors import PresumedParameters, presumed_loss
 from analyzers.machine.autograd.tensors import stands_for_many
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
@@ -306,6 +306,7 @@ def _of_library(m: Machine, name: str, made_as: str, args: Args) -> Value:
     known_as = dotted(target) if target is not None else ""
     parts = parts_of(m, m.frame.module, m.frame.func, known_as, m.frame.env) if known_as else ()
     model = make_model(m, parts, made_as)
+    m.notebook(PresumedParameters).weighty.update(weights(m, model))
     is_plain = not args.open and not any("quant" in key or key.startswith("load_in") for key in args.kw)
     set_trained(m, model, True if is_plain else None)
     return Tup((model, *(Unknown(None, m.fresh()) for _ in range(OTHERS[others])))) if others else model

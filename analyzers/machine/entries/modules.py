@@ -29,7 +29,7 @@ PRESUMED = Limits(steps=16_000)
 """The limits of a module's run on presumed values, which is in addition to the normal run."""
 
 
-NARROW = Limits(steps=30_000, states=1, outcomes=1, rounds=1)
+NARROW = Limits(steps=50_000, states=1, outcomes=1, rounds=1)
 """The limits of one more such run, if the first did not come to its end: it gets further, as it keeps nothing apart,
 and as options of the command line have their defaults."""
 

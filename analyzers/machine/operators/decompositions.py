@@ -30,12 +30,13 @@ def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value 
     func = PORTS.python.library_value(m, place) if place is not None else None
     if not isinstance(func, Func) or not _takes(func, bound):
         return None
-    before = m.extent.enclosing_operator
+    before, steps = m.extent.enclosing_operator, m.budget.steps
     m.extent.enclosing_operator = before or what
     try:
         return _as_declared(m, row, bound, call(m, func, Args([], dict(bound))))
     finally:
         m.extent.enclosing_operator = before
+        m.budget.steps = steps + (m.budget.steps - steps + 3) // 4  # the parts of an operator are small
 
 
 def _as_declared(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> Value:

@@ -9,9 +9,11 @@ class DataParallel(nn.Module):
     def __init__(self, module, device_ids=None, output_device=None, dim=0):
         super().__init__()
         self.module = module
+        self.device_ids = device_ids
 
     def forward(self, *inputs, **kwargs):
-        return self.module(*inputs, **kwargs)
+        count = len(self.device_ids) if isinstance(self.device_ids, list) else None
+        return autograd_machine.gathered(self.module(*inputs, **kwargs), count)
 
 
 class _Reducer:

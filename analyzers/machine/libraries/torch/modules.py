@@ -10,6 +10,7 @@ from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.partly_frozen import tell_apart
 from analyzers.machine.autograd.trainables import is_module, members, unseen, unseen_attributes
 from analyzers.machine.core.arguments import Args
@@ -180,7 +181,11 @@ def _tell_apart(m: Machine, args: Args) -> Value:
 @answers("autograd_machine.parameters")
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
-    return _listed(m, [value for _, value in members(m, module, "_parameters")], _more(m, module))
+    own = [value for _, value in members(m, module, "_parameters")]
+    presumed, idents = m.notebook(PresumedParameters), set(reach_of(*own))
+    if idents <= presumed.made and not m.extent.frames[-2].library:
+        presumed.weighty |= idents  # whoever asks a module alone for its parameters knows that it has some
+    return _listed(m, own, _more(m, module))
 
 
 def _listed(m: Machine, found: Sequence[Value], more: Value | None) -> Value:

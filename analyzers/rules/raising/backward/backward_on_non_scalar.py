@@ -80,6 +80,8 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
     shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
     has = "more than one element" if cause.shape is None else f"shape ({shape})"
     message = f"`{cause.name}` has {has}: reduce it to one number, or pass `backward` a gradient"
+    if cause.gathered:
+        message = f"`{cause.name}` has a number from each device of `DataParallel`: take their mean or sum"
     notes = told(related, callers(event.site.via), besides=loc)
     return Draft(loc, message, event, related=notes, fixes=tuple(_fixes(facts, event)))
 
