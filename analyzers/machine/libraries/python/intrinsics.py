@@ -11,7 +11,8 @@ from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.registries import answers
+from analyzers.machine.core.registries import CLASSES, ClassModel, answers
+from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.truth import truth_of
 
 
@@ -87,6 +88,15 @@ def _unknown_of(kind: str) -> Callable[[Machine, Args], Value]:
 
 for _kind in sorted(NUMBERS - {"complex"} | {"str"}):
     answers(f"autograd_machine.unknown_{_kind}")(_unknown_of(_kind))
+
+
+class Namespace(ClassModel):
+    """What was given on the command line: who logs it or is configured by it is presumed to leave it alone."""
+
+    left_alone = True
+
+
+enter(CLASSES, "argparse.Namespace", Namespace())
 
 
 @answers("autograd_machine.namespace")
