@@ -169,12 +169,25 @@ def note_picking(m: Machine) -> None:
         m.extent.picking.add(tuple(m.extent.iterations))
 
 
+def _is_one_of_several(s: n.If) -> bool:
+    """Whether a condition is the first of three or more that tell the cases of one name apart, and no case trains: each
+    makes what the others make, in its own way."""
+    subject, cases = asked_about(s.test), [s]
+    while is_elif(cases[-1].orelse) and isinstance(following := cases[-1].orelse[0], n.If):
+        cases.append(following)
+    same = subject is not None and all(asked_about(case.test) == subject for case in cases)
+    return same and len(cases) > 2 and not n.mentions([s], "backward")
+
+
 @leads(n.If)
 def _if(m: Machine, s: n.If, state: State) -> Flow:
     before = m.extent.told_apart
     subject = asked_about(s.test) if before is not None or is_elif(s.orelse) else None
     is_last = not s.orelse and before is not None and before[0] is s and before[1] == subject
     yes, no, flow = condition(m, s.test, state)
+    if yes and no and m.config.takes_defaults and _is_one_of_several(s):
+        m.presume(f"{m.source(s.test)} is true")
+        no = []
     if not m.frame.library and ((yes and no) or not _is_of_a_name(m, s)):
         note_picking(m)
     if is_last and not m.frame.library:

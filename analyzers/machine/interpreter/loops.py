@@ -21,7 +21,7 @@ from analyzers.domain.likeness import same_but_versions
 from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
 from analyzers.domain.state import State
-from analyzers.domain.values import RangeValue, Tup, Value
+from analyzers.domain.values import Const, RangeValue, Tup, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.conditions import condition
@@ -47,6 +47,10 @@ LONG = 2_000
 
 LAYERS = 64
 """The most rounds of a loop over objects, such as the layers a tensor passes through."""
+
+
+WRITTEN_OUT = 48
+"""The most rounds of a loop over values that the program writes out one by one, such as the sizes of its layers."""
 
 
 @leads(n.For)
@@ -134,7 +138,7 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
             break
         if (
             exact
-            and most == m.extent.limits.unrolled
+            and most in {m.extent.limits.unrolled, WRITTEN_OUT}
             and m.budget.steps - before > LONG
             and _real_rounds(m, s) <= index < rounds - 2
         ):
@@ -172,6 +176,8 @@ def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
             return PARAMETERS
         if isinstance(m.obj(items[0]), Instance):
             return LAYERS
+        if any(isinstance(item, Tup) or (isinstance(item, Const) and isinstance(item.value, str)) for item in items):
+            return WRITTEN_OUT
     return m.extent.limits.unrolled
 
 

@@ -84,7 +84,8 @@ def _perhaps_sparse(m: Machine, args: Args) -> Value:
     for parameter in known:
         gradient = _gradient(m, parameter)
         is_sparse = tensor_at(m, gradient.id).sparse if isinstance(gradient, Ref) else gradient != NONE and None
-        m.record.imprecisions += is_sparse is None
+        if is_sparse is None:
+            m.may_raise()
         sparse += [parameter] if is_sparse else []
     found = m.obj(left)
     if not isinstance(found, ListObj):

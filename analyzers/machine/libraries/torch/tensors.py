@@ -8,6 +8,7 @@ from functools import partial
 
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of
+from analyzers.domain.lineage import BESIDE
 from analyzers.domain.objects import ClassObj, HeapObject, Node, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import with_gradient_perhaps
@@ -82,9 +83,9 @@ class TensorModel(ObjectModel):
         return made
 
     def call(self, m: Machine, owner: Ref, found: HeapObject, args: Args) -> Value | None:
-        """A method of what a presumed model returns, such as a distribution's `sample`."""
+        """A method of what a presumed model returns, such as a distribution's `sample`: not all keep its graph."""
         assert isinstance(found, Tensor)
-        return part_of(m, found) if found.presumed else None
+        return part_of(m, found, BESIDE) if found.presumed else None
 
     def unary(self, m: Machine, op: str, owner: Ref, found: HeapObject) -> Value:
         return call_torch(m, UNARY[op], [owner], {})
