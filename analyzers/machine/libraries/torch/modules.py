@@ -183,7 +183,7 @@ def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
     own = [value for _, value in members(m, module, "_parameters")]
     presumed, idents = m.notebook(PresumedParameters), set(reach_of(*own))
-    if idents <= presumed.made and not m.extent.frames[-2].library:
+    if idents <= presumed.made and m.frame.qualname == "Module.parameters" and not m.extent.frames[-2].library:
         presumed.weighty |= idents  # whoever asks a module alone for its parameters knows that it has some
     return _listed(m, own, _more(m, module))
 
