@@ -13,6 +13,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.engine import GIVEN, Walk
 from analyzers.machine.autograd.gradients import summed
 from analyzers.machine.autograd.graph import refreshed
+from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.versions import blur_tensor, bump
@@ -85,7 +86,7 @@ def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradie
             tell(m, GradientArrived(tensor.grad.id, tensor.storage, first=False))
         else:
             m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf, tensor.grad.id))))
-    elif m.config.presumes and certain and create is False:
+    elif m.config.presumes and certain and create is False and leaf not in m.notebook(PresumedParameters).made:
         # Whatever was there before, a gradient is there now; that somebody else holds the same one is not presumed.
         grad = m.new_tensor(tensor.shape, tensor.dtype, lineage=trail(m, tensor, create))
         blur_tensor(m, grad.id)

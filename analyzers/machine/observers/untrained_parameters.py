@@ -147,9 +147,7 @@ def _leaf_of(m: Machine, ident: int, tensor: Tensor) -> int | None:
 
 
 def _note_late(m: Machine, optimizer: Ref, module: int, trained: set[int], held: set[int]) -> None:
-    # When a stand-in was made says nothing of what it stands for.
-    presumed = m.notebook(PresumedParameters).made
-    parameters = [ident for ident in _parameters(m, module) if ident not in presumed]
+    parameters = list(_parameters(m, module))
     before = [ident for ident in parameters if ident < optimizer.id]
     if not before or not trained.issuperset(before):
         return
