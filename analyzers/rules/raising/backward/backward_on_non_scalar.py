@@ -1,7 +1,8 @@
 """Backward is called without a gradient on a tensor with several elements or with complex numbers.
 
 Torch does not assume that you want the gradient of the sum: reduce the losses to one number first, or pass backward
-the gradient to start from. A tensor with one element is fine, whatever its shape.
+the gradient to start from. A tensor with one element is fine, whatever its shape. `DataParallel` returns a number from
+each device where a module returns a single one, such as its loss.
 
 ## Reported
 ```python
