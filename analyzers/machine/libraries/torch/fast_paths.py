@@ -83,7 +83,9 @@ def _perhaps_sparse(m: Machine, args: Args) -> Value:
     sparse: list[Value] = []
     for parameter in known:
         gradient = _gradient(m, parameter)
-        is_sparse = tensor_at(m, gradient.id).sparse if isinstance(gradient, Ref) else gradient != NONE and None
+        if gradient == NONE:
+            continue
+        is_sparse = tensor_at(m, gradient.id).sparse if isinstance(gradient, Ref) else None
         if is_sparse is None:
             m.may_raise()
         sparse += [parameter] if is_sparse else []
@@ -143,7 +145,7 @@ def _known(m: Machine, parameters: Value) -> tuple[list[Ref], Value]:
         return [], parameters
     tensors = [value for value in found.items if isinstance(value, Ref) and m.tensor(value) is not None]
     others = tuple(value for value in found.items if not isinstance(value, Ref) or m.tensor(value) is None)
-    return tensors, m.new(ListObj(others, found.rest))
+    return tensors, m.new(replace(found, items=others))
 
 
 def _gradient(m: Machine, parameter: Ref) -> Value:
