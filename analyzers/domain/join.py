@@ -42,7 +42,7 @@ from analyzers.domain.objects import (
     Tensor,
 )
 from analyzers.domain.stand_ins import of_both, of_one
-from analyzers.domain.state import State, has_written, in_both, touched
+from analyzers.domain.state import State, in_both, touched, written_apart
 from analyzers.domain.values import (
     NONE,
     BoundBuiltin,
@@ -168,6 +168,7 @@ class Join(GraphJoin):
         super().__init__(a, b, allocate)
         self.picks = picks
         self.met_functions = self.met_gradients = False
+        self.written: tuple[set[int], set[int]] | None = None
         self.preferred: State | None = None
         # What only one of them has is copied into a fork of the other, the one that has written more.
         self.base = a if a.log[0] >= b.log[0] else b
@@ -262,11 +263,14 @@ class Join(GraphJoin):
     def gradient(self, x: Value, y: Value, i: int, j: int) -> Value:
         """What is in the place of a gradient. With `picks`, that of a backward which one way has run and the other has
         not; where the other has cleared it, nobody knows."""
-        for side, ident, value, far, other in ((self.b, j, x, self.a, y), (self.a, i, y, self.b, x)):
-            if self.picks and other == NONE and isinstance(value, Ref) and not has_written(side, far, ident):
-                self.met_gradients = True
-                return value
-        return self.value(x, y)
+        if not self.picks or (x == NONE) == (y == NONE):
+            return self.value(x, y)
+        self.written = self.written or written_apart(self.a, self.b)
+        value, without, ident = (x, 1, j) if y == NONE else (y, 0, i)
+        if not isinstance(value, Ref) or ident in self.written[without]:
+            return self.value(x, y)
+        self.met_gradients = True
+        return value
 
     def prefer(self, x: Value, y: Value) -> None:
         """Where one way has an object and the other has none, the way with the object tells more."""

@@ -50,18 +50,20 @@ def touched(a: State, b: State) -> Collection[int]:
     return ids.keys()
 
 
-def has_written(state: State, other: State, ident: int) -> bool:
-    """Whether a state has written an object since it and the other were one."""
-    x: Log | None = state.log
-    y: Log | None = other.log
+def written_apart(a: State, b: State) -> tuple[set[int], set[int]]:
+    """The ids that each of two states has written since they were one."""
+    ours: set[int] = set()
+    theirs: set[int] = set()
+    x: Log | None = a.log
+    y: Log | None = b.log
     while x is not y:
         if x is not None and (y is None or x[0] >= y[0]):
-            if x[1] == ident:
-                return True
+            ours.add(x[1])
             x = x[2]
         elif y is not None:
+            theirs.add(y[1])
             y = y[2]
-    return False
+    return ours, theirs
 
 
 def written_since(log: Log, then: Log | None) -> set[int] | None:

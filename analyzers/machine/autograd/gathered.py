@@ -53,10 +53,12 @@ def _parts(m: Machine, result: Value) -> tuple[Value, ...]:
 def is_gathered(m: Machine, lineage: Lineage | None) -> bool:
     """Whether there is one number for each device, in a run that presumes several."""
     known = m.notebook(Gathered).trails if m.config.presumes else set()
-    steps = [lineage] if lineage is not None and known else []
-    for step in steps:
+    steps = {lineage: None} if lineage is not None and known else {}
+    queue = list(steps)
+    for step in queue:
         if step in known:
             return True
         if step.what in _ELEMENT_BY_ELEMENT:
-            steps.extend(step.parents)
+            queue += [parent for parent in dict.fromkeys(step.parents) if parent not in steps]
+            steps.update(dict.fromkeys(step.parents))
     return False

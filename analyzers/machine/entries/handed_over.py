@@ -22,7 +22,7 @@ from analyzers.machine.interpreter.closures import calls_backward, reached_from
 
 
 def run_handed_over(m: Machine, args: Args) -> Args:
-    """Call the training functions among the arguments that no call has entered before. Returns the arguments without
+    """Call the training functions among the arguments that were not handed over before. Returns the arguments without
     them, as the unknown code has done its work with these."""
     ran = [value for value in (*args.pos, *args.kw.values()) if _trains(m, value)]
     if not m.config.presumes:
@@ -30,6 +30,10 @@ def run_handed_over(m: Machine, args: Args) -> Args:
         return args
     for value in ran:
         m.presume("a function that is handed over is called, once")
+        # Of the state and not of the run: each pass through a statement has to come by the same calls.
+        func = _inner(value)
+        if func is not None and not func.module.startswith("<"):
+            m.st.assumed = m.st.assumed.set(_handed(func), True)
         with suppress(PyRaise):  # whoever called it may have caught that
             call(m, value, _arguments_for(m, value, args))
     if not ran:
@@ -51,16 +55,23 @@ def _inner(value: Value) -> Func | None:
     return None
 
 
+def _handed(func: Func) -> object:
+    """What a state remembers of a function that was handed over on its way."""
+    return "handed", func.module, func.chunk, func.qualname, func.node.start
+
+
 def _trains(m: Machine, value: Value) -> bool:
-    """Whether a value is a `backward`, what an optimizer does, or a function of the program that runs a backward and
-    has not run yet."""
+    """Whether a value is a `backward`, what an optimizer does, or a function of the program that runs a backward and is
+    not running; none that was handed over before on this way."""
     func = _inner(value)
     match value:
         case BoundBuiltin(receiver=receiver, name="backward"):
             return m.tensor(receiver) is not None
         case Method(receiver=receiver) if is_optimizer(m, receiver):
             return _required(value) == 0
-    if func is None or func.module.startswith("<") or (func.module, func.chunk, func.qualname) in m.record.entered:
+    if func is None or func.module.startswith("<") or _handed(func) in m.st.assumed:
+        return False
+    if any(frame.func == func for frame in m.extent.frames):
         return False
     callees, objects = reached_from(m, func)
     receivers = [m.obj(value.receiver)] if isinstance(value, Method) else []
