@@ -12,6 +12,7 @@ ALIASES: dict[str, str] = {
     "pytorch_lightning.core.LightningModule": "lightning.LightningModule",
     "pytorch_lightning.core.lightning.LightningModule": "lightning.LightningModule",
     "pytorch_lightning.core.module.LightningModule": "lightning.LightningModule",
+    "unittest.case.TestCase": "unittest.TestCase",
     "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
     "transformers.trainer.Trainer": "transformers.Trainer",
     "transformers.Seq2SeqTrainer": "transformers.Trainer",

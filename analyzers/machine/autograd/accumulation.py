@@ -108,6 +108,14 @@ def trail(m: Machine, tensor: Tensor, create: truth.Truth) -> Lineage:
     return Lineage("grad", m.here(), behind, "no-grad" if create is False else None, m.via())
 
 
+def keep_grad(m: Machine, ident: int) -> None:
+    """What `retain_grad()` does, and `backward(inputs=...)` with each of its inputs."""
+    tensor = refreshed(m, ident)
+    if tensor.is_leaf is not True:
+        m.st.put(ident, replace(tensor, retains_grad=True))
+        m.retain(ident)
+
+
 def retained(m: Machine, walk: Walk) -> None:
     """Fill the `.grad` of non-leaf tensors that retain their gradient."""
     for ident, tensor in m.retaining():

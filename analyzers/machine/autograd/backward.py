@@ -17,6 +17,7 @@ from analyzers.machine.autograd.accumulation import (
     accumulate,
     blur_after_unknown,
     filled_since_joined,
+    keep_grad,
     note_sparse,
     perhaps_filled,
     retained,
@@ -114,6 +115,9 @@ def run_backward(
         raise m.throw("RuntimeError", "`inputs` argument to `backward()` cannot be empty.", Plain("empty-inputs"))
     checked = [(value, check_root(m, value, gradient, name)) for value, gradient in roots]
     check_inputs(m, inputs or (), "can't retain_grad on Tensor that has requires_grad=False")
+    for value in inputs or ():
+        if isinstance(value, Ref) and m.tensor(value) is not None:
+            keep_grad(m, value.id)
     known = [(value, tensor) for value, tensor in checked if tensor is not None]
     if any(tensor is None for _, tensor in checked):
         m.record.imprecisions += 1

@@ -23,6 +23,7 @@ from analyzers.machine.core.program import ModuleRun, Program
 from analyzers.machine.entries.attached import attached_calls
 from analyzers.machine.entries.entry_state import forget_empty, forget_gradients, havoc_globals
 from analyzers.machine.entries.frameworks import CONTRACT, drive, driver_of, go_backward, is_trained
+from analyzers.machine.entries.test_runners import is_test
 from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.observers.bindings import bindings_of
@@ -143,8 +144,9 @@ def run_unknown(
     is on, and nothing is certain.
     """
     trains = calls_backward(program, func)
+    tested = is_test(_machine(program, module, func.chunk, None), func)
     if limits is None:
-        limits = TRAINING_CALL if trains else _share(len(module.functions))
+        limits = TRAINING_CALL if trains or tested else _share(len(module.functions))
     machine = _machine(program, module, func.chunk, limits)
     machine.config.probe = probe
     machine.config.presumes = presume
@@ -156,7 +158,7 @@ def run_unknown(
     exhausted = False
     try:
         args = unknown_arguments(func, made)
-        machine.st.grad = True if presume or trains else None
+        machine.st.grad = True if presume or trains or tested else None
         outcomes = _presumed(machine, func, args, made) if presume else run_function(machine, func, args)
         if trains:
             for outcome in outcomes:
@@ -208,7 +210,7 @@ def _continue_from(machine: Machine, made: Made) -> None:
 def _presumptions(machine: Machine, func: Func, made: Made | None) -> tuple[Presumption, ...]:
     """What a run has presumed: of an object, if nothing else, that it is as its `__init__` left it."""
     record = machine.record
-    if machine.config.presumes and made is not None and record.imprecisions and not record.presumptions:
+    if machine.config.presumes and made is not None and not record.presumptions:
         machine.presume("the object is as its `__init__` left it", machine.place_of(func))
     return tuple(record.presumptions)
 

@@ -14,6 +14,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CONSTANTS, EXPECTING, FALLBACKS, MODELLED, STAR, TRANSPARENT
 from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.matplotlib import call_pyplot
+from analyzers.machine.operators.arguments import DTYPES
 
 CONSTANTS.update({
     "math.pi": Const(math.pi), "math.e": Const(math.e), "math.inf": Const(math.inf), "math.nan": Unknown("float"),
@@ -23,6 +24,8 @@ CONSTANTS.update({
     "os.environ": Unknown(), "sys.maxsize": Const((1 << 63) - 1), "torch.__version__": Unknown("str"),
     "os.sep": Const("/"), "sys.version_info": Unknown(), "sys.platform": Unknown("str"), "os.name": Unknown("str"),
 })  # fmt: skip
+
+CONSTANTS.update({f"torch.{short}": Builtin(f"torch.{dtype}") for short, dtype in DTYPES.items()})
 
 
 STAR.update(
@@ -120,4 +123,4 @@ TRANSPARENT.update({
     "pytest.fixture", "pytest.mark.parametrize", "torch._dynamo.disable", "torch.compiler.disable",
     "torch.no_type_check", "torch.jit.script_if_tracing",
 })  # fmt: skip
-EXPECTING.update({"pytest.raises", "unittest.assertRaises"})
+EXPECTING.add("pytest.raises")

@@ -18,6 +18,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
                   sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    if weight.dtype == torch.long and input.is_floating_point():
+        input, weight = weight, input
     if offsets is None:
         offsets = torch.arange(0, input.numel(), input.size(1), dtype=input.dtype)
         include_last_offset = False

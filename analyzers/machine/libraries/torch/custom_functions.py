@@ -43,6 +43,12 @@ def apply_function(m: Machine, receiver: Value, args: Args) -> Value:
         return unknown_call(m, receiver, args)
     forward = find_in_class(m, receiver.id, "forward")
     setup = find_in_class(m, receiver.id, "setup_context")
+    if forward is None and cls.known:
+        raise m.throw(
+            "NotImplementedError",
+            "You must implement the forward function for custom autograd.Function.",
+            Plain("custom"),
+        )
     if not isinstance(forward, Func) or isinstance(setup, Unknown) or args.open:
         return unknown_call(m, receiver, args)
     inputs = [a.id if isinstance(a, Ref) and isinstance(m.obj(a), Tensor) else None for a in args.pos]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, ListObj, Shape, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
+from analyzers.machine.autograd.accumulation import keep_grad
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.likely_tensors import has_no_graph, may_be_beside
 from analyzers.machine.autograd.requires_grad import set_flag
@@ -65,9 +66,7 @@ def _retain_grad(m: Machine, owner: Ref, args: Args) -> Value:
             "RuntimeError", "can't retain_grad on Tensor that has requires_grad=False", Plain("", tensor.lineage)
         )
     check_readable(m, owner.id, "retain_grad")
-    if tensor.is_leaf is not True:
-        m.st.put(owner.id, replace(tensor, retains_grad=True))
-        m.retain(owner.id)
+    keep_grad(m, owner.id)
     return NONE
 
 

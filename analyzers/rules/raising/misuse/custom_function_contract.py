@@ -126,6 +126,7 @@ from analyzers.syntax import nodes as n
 WORDS = {
     "Legacy autograd function": "calls an instance of an autograd function: make its methods static and call `apply`",
     "You must implement either the backward or vjp": "needs the gradient of a function that defines no `backward`",
+    "You must implement the forward function": "applies an autograd function that defines no `forward`",
     "save_for_backward can only save variables": "runs an autograd function that saves something other than tensors: "
     "keep that as an attribute of `ctx`",
 }
