@@ -21,6 +21,21 @@ penalty = out.abs().mean()
 loss = (out - 1).pow(2).mean() + 0.1 * penalty
 loss.backward()
 ```
+## The number comes first, and the sum is scaled
+```python
+import torch
+net = torch.nn.Linear(2, 2)
+out = net(torch.ones(1, 2))
+loss = 0.5 * (out.abs().mean().item() + (out - 1).pow(2).mean()) / 2  # warning: [loss-term-without-gradient]
+loss.backward()
+```
+```python fixed
+import torch
+net = torch.nn.Linear(2, 2)
+out = net(torch.ones(1, 2))
+loss = 0.5 * (out.abs().mean() + (out - 1).pow(2).mean()) / 2
+loss.backward()
+```
 ## A penalty on the slope
 ```python
 import torch
@@ -97,9 +112,25 @@ from analyzers.drafting.words import Note, callers, explain_cut, said, told
 from analyzers.machine.core.events import BackwardCall
 from analyzers.syntax import nodes as n
 
-_SUMS = frozenset({"add", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})
+_SUMS = frozenset({"add", "radd", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})
 _SCALES = frozenset(
-    {"mul", "div", "neg", "*", "/", "imul", "itruediv", "clone", "to", "float", "squeeze", "view", "reshape"}
+    {
+        "mul",
+        "rmul",
+        "div",
+        "truediv",
+        "neg",
+        "*",
+        "/",
+        "imul",
+        "itruediv",
+        "clone",
+        "to",
+        "float",
+        "squeeze",
+        "view",
+        "reshape",
+    }  # fmt: skip
 )
 _REDUCTIONS = frozenset({"sum", "mean"})
 _CUTS = frozenset({"detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "leaf-copy"})
