@@ -114,23 +114,8 @@ from analyzers.syntax import nodes as n
 
 _SUMS = frozenset({"add", "radd", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})
 _SCALES = frozenset(
-    {
-        "mul",
-        "rmul",
-        "div",
-        "truediv",
-        "neg",
-        "*",
-        "/",
-        "imul",
-        "itruediv",
-        "clone",
-        "to",
-        "float",
-        "squeeze",
-        "view",
-        "reshape",
-    }  # fmt: skip
+    ["mul", "rmul", "div", "truediv", "neg", "*", "/", "imul", "itruediv"]
+    + ["clone", "to", "float", "squeeze", "view", "reshape"]
 )
 _REDUCTIONS = frozenset({"sum", "mean"})
 _CUTS = frozenset({"detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "leaf-copy"})
