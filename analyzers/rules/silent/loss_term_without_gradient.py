@@ -113,10 +113,8 @@ from analyzers.machine.core.events import BackwardCall
 from analyzers.syntax import nodes as n
 
 _SUMS = frozenset({"add", "radd", "sub", "rsub", "+", "-", "stack", "cat", "iadd", "isub"})
-_SCALES = frozenset(
-    ["mul", "rmul", "div", "truediv", "neg", "*", "/", "imul", "itruediv"]
-    + ["clone", "to", "float", "squeeze", "view", "reshape"]
-)
+_NUMERIC = frozenset({"mul", "rmul", "div", "truediv", "neg", "*", "/", "imul", "itruediv"})
+_SCALES = _NUMERIC | {"clone", "to", "float", "squeeze", "view", "reshape"}
 _REDUCTIONS = frozenset({"sum", "mean"})
 _CUTS = frozenset({"detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "leaf-copy"})
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
