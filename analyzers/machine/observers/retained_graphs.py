@@ -20,6 +20,13 @@ NEAR = 60
 """The most steps of a trail, or nodes of a graph, examined."""
 
 
+ADDING = frozenset({
+    "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "div", "truediv", "itruediv", "lerp", "cat",
+    "stack",
+})  # fmt: skip
+"""What makes the next value of a total out of its last one."""
+
+
 def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> None:
     """`total += loss`: whether the total carries graphs into the next iteration that a backward has already finished
     with, or none goes through."""
@@ -30,7 +37,12 @@ def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> N
         return
     if _reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
-    elif tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None:
+    elif (
+        tensor.requires_grad is True
+        and tensor.edge is not None
+        and tensor.edge.node is not None
+        and _is_total(tensor.lineage, earlier)
+    ):
         uses = m.notebook(GraphUses)
         if uses.inside:
             return  # a sum of what layers return is no total of rounds
@@ -106,6 +118,21 @@ def _own_past(lineage: Lineage, earlier: Lineage) -> bool:
     return earlier in (trail := graph_trail(lineage)) and any(
         step is not lineage and step.loc == lineage.loc and step.what == lineage.what for step in trail
     )
+
+
+def _is_total(lineage: Lineage, earlier: Lineage) -> bool:
+    """Whether a value is what its name held before and something else, as `total + loss` is, and `layer(x)` is not."""
+    step = lineage
+    for _ in range(NEAR):
+        if step is earlier:
+            return True
+        if step.what not in ADDING:
+            return False
+        leading = {id(parent): parent for parent in step.parents if parent is earlier or earlier in graph_trail(parent)}
+        if len(leading) != 1:
+            return False  # `x + layer(x)` is the next value of a network
+        (step,) = leading.values()
+    return False
 
 
 def _reaches_walked(m: Machine, tensor: Tensor) -> bool:

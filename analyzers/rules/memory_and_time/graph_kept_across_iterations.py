@@ -106,6 +106,34 @@ opt.zero_grad()
 net(torch.ones(2, 3)).sum().backward()
 opt.step()
 ```
+What a network's layers make of one another is no total, also in a method that is only looked at.
+```python
+import torch
+
+
+class Chain(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(3)])
+
+    def forward(self, x):
+        return self.mean(x)
+
+    def mean(self, x):
+        for layer in self.layers:
+            x = torch.relu(x)
+            x = x + layer(x)
+        return x
+
+
+net = Chain()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    opt.step()
+print(net.mean(torch.ones(2, 3)).detach().numpy())
+```
 One backward on a sum of losses.
 ```python
 import torch
