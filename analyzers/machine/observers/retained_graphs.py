@@ -128,10 +128,14 @@ def _is_total(lineage: Lineage, earlier: Lineage) -> bool:
             return True
         if step.what not in ADDING:
             return False
-        leading = {id(parent): parent for parent in step.parents if parent is earlier or earlier in graph_trail(parent)}
+        leading: list[Lineage] = []
+        for parent in step.parents:
+            follows = parent is earlier or earlier in graph_trail(parent)
+            if follows and not any(parent is other for other in leading):
+                leading.append(parent)
         if len(leading) != 1:
             return False  # `x + layer(x)` is the next value of a network
-        (step,) = leading.values()
+        step = leading[0]
     return False
 
 
