@@ -116,6 +116,20 @@ for x in torch.ones(4, 5, 3):
     net(x + delta.detach()).pow(2).mean().backward()
     opt.step()
 ```
+Two optimizers take turns: what the other one would have used in this round is left on purpose.
+```python
+import torch
+lower, upper = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+first, second = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (lower, upper))
+for step in range(4):
+    first.zero_grad()
+    second.zero_grad()
+    upper(lower(torch.ones(2, 3))).pow(2).mean().backward()
+    if step % 2 == 0:
+        first.step()
+    else:
+        second.step()
+```
 """
 
 from __future__ import annotations
@@ -185,6 +199,9 @@ def _lost_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
         if filled == round_ or filled[:-1] != round_[:-1]:
             continue
         for step in of_optimizer:
+            inside = _in_each_nth(facts, step.site.loc)
+            if inside is not None and _takes_turns(facts, step, inside):
+                continue
             alike = any(site.loc == cleared.backward.loc for _, sites in step.mixtures for site in sites)
             if alike and _rounds(step.site)[:-1] == filled[:-1]:
                 yield cleared.backward, cleared.site, step.site
@@ -195,7 +212,7 @@ def _skipped_rounds(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
     """Gradients that are computed and cleared in each iteration, of which only each n-th has a step."""
     for step in facts.of(StepCall):
         inside = _in_each_nth(facts, step.site.loc)
-        if inside is None or not step.site.iterations:
+        if inside is None or not step.site.iterations or _takes_turns(facts, step, inside):
             continue
         zeros = [event.site for event in facts.of(ZeroCall) if event.optimizer == step.optimizer]
         filling = [event.site for event in facts.of(BackwardCall) if not set(step.parameters).isdisjoint(event.reached)]
@@ -229,6 +246,18 @@ def _all_but_last(facts: Facts) -> Iterator[tuple[Site, Site, Site]]:
                 if is_inside and is_of_step and last is not None and last.site.loc == cleared.backward.loc:
                     yield cleared.backward, cleared.site, event.site
                     break
+
+
+def _takes_turns(facts: Facts, step: StepCall, inside: Spot) -> bool:
+    """Whether another optimizer steps on the other branch of an `if`: each round is for one of them."""
+
+    def on_branch(loc: Loc) -> bool:
+        branch = inside[1]
+        assert isinstance(branch, n.If)
+        return branch.body[0].start <= loc.start <= branch.body[-1].end
+
+    others = (e.site.loc for e in facts.of(StepCall) if e.optimizer != step.optimizer)
+    return any(contains(inside, loc) and on_branch(loc) != on_branch(step.site.loc) for loc in others)
 
 
 def _in_each_nth(facts: Facts, loc: Loc) -> Spot | None:
