@@ -71,11 +71,11 @@ def main() -> None:
     print(f", {len(programs) - len(faulty)} right ones\n")
     print("| tool | on the line | told apart | right ones with findings |", "|---|---|---|---|", sep="\n")
     for tool in TOOLS:
-        if (not names or tool.name in names) and (version := _version(tool)):
+        if (not names or tool.name in names) and (number := version(tool)):
             with tempfile.TemporaryDirectory() as folder:
                 root = _copied(Path(folder).resolve())
                 row = count(programs, tool.look(root))
-            what = f"{tool.name} {version}" + (f", `{tool.options}`" if tool.options else "")
+            what = f"{tool.name} {number}" + (f", `{tool.options}`" if tool.options else "")
             print(f"| {what} | {row.on_the_line} | {row.told_apart} | {row.right_with_findings} |", flush=True)
 
 
@@ -121,7 +121,7 @@ def _copied(root: Path) -> Path:
     return root
 
 
-def _version(tool: Tool) -> str | None:
+def version(tool: Tool) -> str | None:
     with contextlib.suppress(OSError):
         done = subprocess.run(tool.version, cwd=REPOSITORY, capture_output=True, text=True, check=False)
         told = re.search(r"\d+\.\d+[\w.]*", done.stdout)
