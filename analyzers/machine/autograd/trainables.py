@@ -20,11 +20,12 @@ def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
     out: list[tuple[str, Value]] = []
     seen: set[Value] = set()
     visited: set[int] = set()
-
-    def walk(value: Value, prefix: str) -> None:
+    left = [(module, "")]
+    while left:
+        value, prefix = left.pop()
         found = m.obj(value)
         if not isinstance(value, Ref) or value.id in visited or not isinstance(found, Instance):
-            return
+            continue
         visited.add(value.id)
         if table == "_modules":
             out.append((prefix.rstrip("."), value))
@@ -38,11 +39,8 @@ def members(m: Machine, module: Value, table: str) -> list[tuple[str, Value]]:
                         out.append((f"{prefix}{key.value}", item))
         children = m.obj(found.attrs["_modules"]) if "_modules" in found.attrs else None
         if isinstance(children, DictObj):
-            for key in children.order:
-                if isinstance(key, Const):
-                    walk(children.items[key], f"{prefix}{key.value}.")
-
-    walk(module, "")
+            named = [(children.items[key], f"{prefix}{key.value}.") for key in children.order if isinstance(key, Const)]
+            left += reversed(named)
     return out
 
 
