@@ -22,6 +22,10 @@ VERSION_BASE = 1 << 32
 """Versions below count writes from the tensor's birth; others count from a point that a loop has blurred."""
 
 
+WRITES_KEPT = 24
+"""The most recent writes are remembered, so that a long loop does not grow an endless chain."""
+
+
 NO_ATTRS: Map[str, Value] = Map()
 
 
@@ -109,6 +113,13 @@ class Write:
     hidden: bool
     previous: Write | None
     via: tuple[Loc, ...] = ()
+
+    def length(self) -> int:
+        """How many are remembered, this one among them, up to those that a counter keeps and one more."""
+        count, step = 0, self.previous
+        while step is not None and count < WRITES_KEPT:
+            count, step = count + 1, step.previous
+        return count + 1
 
 
 @dataclass(slots=True)

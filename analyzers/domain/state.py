@@ -34,6 +34,9 @@ Log: TypeAlias = "tuple[Any, ...]"
 
 ROOT: Log = (0, 0, None)
 
+EVERYTHING = 0
+"""Stands for all ids where what is read is noted."""
+
 
 def touched(a: State, b: State) -> Collection[int]:
     """The ids that either state has written since they were one, the last written first."""
@@ -120,7 +123,9 @@ class State:
 
     `became`: by leaf, those that became one with it where ways met, and what stands for them since.
 
-    `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer."""
+    `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer.
+
+    `reads` is where what is read is noted while a call is recorded, else None."""
 
     __slots__ = (
         "among",
@@ -140,6 +145,7 @@ class State:
         "log",
         "modules",
         "packing",
+        "reads",
         "saved_hooks",
         "stand_ins",
         "switches_out",
@@ -170,6 +176,7 @@ class State:
         self.log: Log = ROOT
         self.filled: Log | None = None
         self.freed: Log | None = None
+        self.reads: dict[object, None] | None = None
 
     def fork(self) -> State:
         other = State.__new__(State)
@@ -195,6 +202,7 @@ class State:
         other.log = self.log
         other.filled = self.filled
         other.freed = self.freed
+        other.reads = self.reads
         return other
 
     def give_away(self, other: State) -> None:
@@ -216,11 +224,27 @@ class State:
         return LOST if found is None else found
 
     def find(self, ident: int) -> HeapObject | None:
+        if self.reads is not None:
+            self.reads[ident] = None
+        return self.peek(ident)
+
+    def part(self, ident: int, name: str) -> HeapObject | None:
+        """An object of which the caller looks at one part only: a variable of an environment, a field of a node."""
+        if self.reads is not None:
+            self.reads[ident, name] = None
+        return self.peek(ident)
+
+    def peek(self, ident: int) -> HeapObject | None:
+        """An object that is looked at without notice."""
         found = self.heap.get(ident)
         if found is None:
             block = self.frozen.get(ident >> BLOCK_BITS)
             found = None if block is None else block.get(ident)
         return found
+
+    def _read_all(self) -> None:
+        if self.reads is not None:
+            self.reads[EVERYTHING] = None
 
     def is_library(self, found: Instance) -> bool:
         """Whether an object is of a class that the program does not define."""
@@ -233,11 +257,13 @@ class State:
 
     def since(self, then: Log | None) -> list[tuple[int, HeapObject]]:
         """The objects written since a moment of this state's past, all if there was none."""
+        self._read_all()
         ids = written_since(self.log, then)
         return [(ident, self.heap[ident]) for ident in self.in_order(self.heap if ids is None else ids)]
 
     def made(self, kind: type[T]) -> list[tuple[int, T]]:
         """The objects of one kind that this run made or wrote, in order."""
+        self._read_all()
         found = {ident: value for ident, value in self.heap.items() if isinstance(value, kind)}
         return [(ident, found[ident]) for ident in self.in_order(found)]
 

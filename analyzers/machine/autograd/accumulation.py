@@ -154,6 +154,7 @@ def filled_since_joined(m: Machine, leaves: Collection[int]) -> None:
     """Where ways met, tensors of each became one, which may be the leaf that a graph of one way leads to."""
     found, seen = list(leaves), set(leaves)
     for leaf in found:
+        m.opaque()
         for ident in m.st.became.get(leaf, ()):
             if ident not in seen:
                 seen.add(ident)

@@ -123,10 +123,10 @@ def grad_fn_names(m: Machine, tensor: Tensor) -> tuple[str, ...] | None:
         return () if tensor.requires_grad else None if tensor.base is not None else ()
     if tensor.edge.node is None or tensor.edge.maybe or tensor.requires_grad is None:
         return None
-    node = m.node(tensor.edge.node)
-    if node.kind == "unknown" and not node.names:
+    kind, names = m.node_part(tensor.edge.node, "kind"), m.node_part(tensor.edge.node, "names")
+    if kind == "unknown" and not names:
         return None
-    return node.names or None
+    return names or None
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Saved, Storage, Tensor
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
-from analyzers.machine.autograd.versions import version_kept
+from analyzers.machine.autograd.versions import keep, version_kept
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.causes import Plain
@@ -74,7 +74,7 @@ def save(
     writes = storage.count if isinstance(storage, Storage) else 0
     if m.st.saved_hooks is not False or (m.st.casting == "?" and converted and not is_output):
         # Something else is stored.
-        m.indexes.counters_kept.add(tensor.storage)
+        m.effect(keep, (tensor.storage,))
         return Saved(name, None, None, ident, is_output, tensor.storage, writes, maybe)
     placed = tensor.requires_grad is True and tensor.edge is not None and tensor.edge.node is not None
     return Saved(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import VERSION_BASE, Counter, Storage, Tensor, Write
+from analyzers.domain.objects import VERSION_BASE, WRITES_KEPT, Counter, Storage, Tensor, Write
+from analyzers.domain.renaming import Version
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Written, tell
@@ -17,10 +18,23 @@ def version_of(m: Machine, tensor: Tensor) -> int | None:
 def version_kept(m: Machine, tensor: Tensor) -> int | None:
     """The current version, remembered so that later writes can be detected."""
     version = version_of(m, tensor)
-    m.indexes.counters_kept |= {tensor.counter, tensor.storage}
+    m.effect(keep, (tensor.counter, tensor.storage))
     if version is not None and version >= VERSION_BASE:
-        m.indexes.versions_kept.add(version)
+        m.effect(_keep_version, Version(tensor.counter, version))
     return version
+
+
+def _keep_version(m: Machine, kept: Version) -> None:
+    assert kept.version is not None
+    m.indexes.versions_kept.add(kept.version)
+
+
+def _is_version_kept(m: Machine, asked: Version) -> bool:
+    return asked.version in m.indexes.versions_kept
+
+
+def keep(m: Machine, counters: tuple[int, ...]) -> None:
+    m.indexes.counters_kept.update(counters)
 
 
 def bump(m: Machine, ident: int, what: str) -> None:
@@ -39,14 +53,9 @@ def bump(m: Machine, ident: int, what: str) -> None:
         blur_tensor(m, alias)
 
 
-def _short(write: Write | None, keep: int = 24) -> Write | None:
-    """Only the most recent writes, so that a long loop does not grow an endless chain."""
-    count = 0
-    step = write
-    while step is not None and count < keep:
-        step = step.previous
-        count += 1
-    return write if step is None else None
+def _short(write: Write | None) -> Write | None:
+    """Only the most recent writes."""
+    return write if write is None or write.length() <= WRITES_KEPT else None
 
 
 def write_hidden(m: Machine, storage: int, what: str) -> None:
@@ -66,11 +75,11 @@ def blur_tensor(m: Machine, ident: int) -> None:
     counter = m.st.get(tensor.counter)
     if isinstance(counter, Counter):
         blurred = m.fresh() * VERSION_BASE
-        if not _is_blurred(m, counter.version):
+        if not _is_blurred(m, tensor.counter, counter.version):
             m.st.put(tensor.counter, Counter(blurred, counter.writes))
 
 
-def _is_blurred(m: Machine, version: int | None) -> bool:
+def _is_blurred(m: Machine, counter: int, version: int | None) -> bool:
     """Whether this version is already as unknown as further unknown writes would make it."""
     blur, writes = divmod(version or 0, VERSION_BASE)
-    return m.ids.is_own(blur) and writes == 0 and version not in m.indexes.versions_kept
+    return m.ids.is_own(blur) and writes == 0 and not m.test(_is_version_kept, Version(counter, version))

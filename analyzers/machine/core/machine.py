@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -56,12 +56,39 @@ class Machine:
         self.notebooks: dict[type, object] = {}
         """The observers' notes, each an instance of a class of its own."""
 
-    def notebook(self, kind: type[T]) -> T:
-        """An observer's notes for this run."""
+    def notebook(self, kind: type[T], *, told: bool = False) -> T:
+        """An observer's notes for this run. `told`: what is done with them is an effect, or follows from what is."""
+        if not told:
+            self.opaque()
         found = self.notebooks.get(kind)
         if not isinstance(found, kind):
             found = self.notebooks[kind] = kind()
         return found
+
+    # --- recorded calls -------------------------------------------------------------------------------------
+
+    def opaque(self) -> None:
+        """What happens now cannot be told of the calls in progress: none of them is replayed."""
+        for recording in self.extent.recordings:
+            recording.opaque = True
+
+    def effect(self, repeat: Callable[[Machine, T], None], payload: T) -> None:
+        """Do something to the record that a replay has to do again."""
+        if self.extent.recordings:
+            self.extent.recordings[-1].effects.append((repeat, payload))
+        repeat(self, payload)
+
+    def test(self, ask: Callable[[Machine, T], bool], of: T) -> bool:
+        """Ask the record something that a replay has to ask again: the answer has to be the same."""
+        answer = ask(self, of)
+        if self.extent.recordings:
+            self.extent.recordings[-1].tests.setdefault((ask, of), answer)
+        return answer
+
+    def spend_more(self, steps: int) -> None:
+        """Count the statements of a call that was replayed."""
+        made = (self.ids.next - self.ids.first) // OBJECTS
+        self.budget.steps = max(self.budget.steps + steps, made)
 
     # --- heap -----------------------------------------------------------------------------------------------
 
@@ -78,6 +105,7 @@ class Machine:
 
     def same_on_all_ways(self, place: Loc) -> int:
         """An id for what this place creates on this visit, the same in all states that pass through."""
+        self.opaque()
         key = (place, self.extent.visit)
         ident, known = self.fresh(), self.ids.made.get(key)
         if known is not None and self.st.find(known) is None:
@@ -96,6 +124,7 @@ class Machine:
 
     def join(self, a: State, b: State, *, either: bool = False) -> State:
         """One state for two. `either`: of two ways on which a name holds different objects, one is presumed."""
+        self.opaque()
         joined = Join(a, b, self.fresh, picks=self.config.presumes)
         state, kept = joined.run(), self.indexes.counters_kept
         if either and joined.preferred is not None:
@@ -194,6 +223,9 @@ class Machine:
         if found is None:
             found = len(self.ids.visits) + 1
             self.ids.visits[key] = found
+        else:
+            for recording in self.extent.recordings:
+                recording.opaque = recording.opaque or found <= recording.visits
         self.extent.visit = found
         return before
 
@@ -209,6 +241,8 @@ class Machine:
 
     def choose(self, ways: int) -> int:
         """Which of `ways` ways this pass takes; the others get passes of their own."""
+        if ways > 1:
+            self.opaque()
         path = self.extent.path
         at = len(path.taken)
         if at < len(path.prefix):
@@ -233,6 +267,7 @@ class Machine:
         """The outcome of a condition; an unknown one goes both ways, but the same symbol always goes the same way."""
         if value is not None:
             return value
+        self.opaque()
         if isinstance(symbol, tuple) and symbol and symbol[0] == "not":
             return not self.decide(None, symbol[1])
         if symbol is not None:
@@ -254,6 +289,7 @@ class Machine:
         """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
         if self.frame.library:
             return
+        self.opaque()
         self._take(self.loc_of(self.frame, test), outcome)
         handed = self._attributes(paths_handed_over(test))
         if handed:
@@ -309,6 +345,7 @@ class Machine:
     # --- events ---------------------------------------------------------------------------------------------
 
     def note(self, event: Event) -> None:
+        self.opaque()
         self.record.events.append(event)
 
     def presume(self, message: str, loc: Loc | None = None, *, of_data: bool = False) -> None:
@@ -439,10 +476,19 @@ class Machine:
         found = self.st.get(ident)
         return found if isinstance(found, Env) else Env(Map(), None, None, True)
 
+    def variables(self, ident: int, name: str) -> Env:
+        """An environment of which one variable is looked at."""
+        found = self.st.part(ident, name)
+        return found if isinstance(found, Env) else Env(Map(), None, None, True)
+
     def node(self, ident: int) -> Node:
         found = self.st.get(ident)
         assert isinstance(found, Node)
         return found
+
+    def node_part(self, ident: int, name: str) -> Any:
+        """One field of a node."""
+        return getattr(self.st.part(ident, name), name)
 
     def bind(self, env: int, name: str, value: Value) -> None:
         old = self.env(env)
@@ -450,10 +496,12 @@ class Machine:
 
     def retain(self, ident: int) -> None:
         """Record a non-leaf tensor that retains its gradient."""
+        self.opaque()
         self.indexes.retaining.add(ident)
 
     def retaining(self) -> list[tuple[int, Tensor]]:
         """The recorded tensors that retain, or may retain, their gradient."""
+        self.opaque()
         found = [(ident, self.st.find(ident)) for ident in self.indexes.retaining]
         return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
 

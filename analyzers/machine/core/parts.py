@@ -25,6 +25,7 @@ from analyzers.machine.core.events import Binding, Event, Hidden, Presumption
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import Captured, Program, Unresolved
+from analyzers.machine.core.summaries import Key, Recording, Summary
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role
 
@@ -112,6 +113,8 @@ class Extent:
     """Whether the current attribute is only compared with None."""
     walks: list[tuple[int, bool]] = field(default_factory=list)
     """The backwards in progress: a number, and whether its inputs are named."""
+    recordings: list[Recording] = field(default_factory=list)
+    """The calls in progress that may be replayed later."""
     forgets: Literal["", "state", "all"] = ""
     """What is being made unknown: everything except module parameters (`state`), or those too (`all`)."""
 
@@ -182,5 +185,7 @@ class Indexes:
     """Per function, the names of the attributes that it sets, of whatever object."""
     parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)
     """Per function or class, the attributes of its names that are modules."""
+    summaries: dict[Key, list[Summary]] = field(default_factory=dict)
+    """Calls that ran, for those that are entered alike."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)
     """Per function, the roles inferred from how its names are used."""

@@ -20,6 +20,7 @@ from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import CALLS
+from analyzers.machine.core.summaries import summarised
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished
@@ -135,6 +136,13 @@ def _subject(m: Machine, func: Func, env: int) -> Ref | None:
 
 def run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
     """Run a function's body in the environment `env`; returns the states it ends in, reduced to a few."""
+    if yields is not None:
+        m.opaque()
+        return _run_body(m, func, env, yields)
+    return summarised(m, func, env, lambda: _run_body(m, func, env, None))
+
+
+def _run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value] | None) -> list[Outcome]:
     caller = m.extent.frames[-1] if m.extent.frames else None
     node = m.whole(func)
     if too_deep(m, func, env) or _is_left_to_subclass(m, func, env, node):

@@ -210,7 +210,9 @@ def _asks_for_its_number(s: n.For) -> bool:
 
 
 def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
-    return _later_rounds(m) > 0 and _mark(m, s) in m.indexes.finished
+    if _later_rounds(m) == 0:
+        return False
+    return m.test(_is_finished, _mark(m, s))
 
 
 def _later_rounds(m: Machine) -> int:
@@ -262,7 +264,7 @@ def _blur(
 
 
 def _leave(m: Machine, s: n.For | n.While, exits: list[State], breaks: list[State], flow: Flow) -> None:
-    m.indexes.finished.add(_mark(m, s))
+    m.effect(_finish, _mark(m, s))
     if s.orelse and exits:
         step = run_block(m, s.orelse, exits)
         flow.take_exits(step)
@@ -282,6 +284,14 @@ def _push_through(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow
     finally:
         m.extent.limits = limits
     _leave(m, s, exits, breaks, flow)
+
+
+def _finish(m: Machine, mark: object) -> None:
+    m.indexes.finished.add(mark)
+
+
+def _is_finished(m: Machine, mark: object) -> bool:
+    return mark in m.indexes.finished
 
 
 @leads(n.While)

@@ -41,7 +41,7 @@ def load_name(m: Machine, name: str) -> Value:
     is_open = False
     outside = frame.func.env if frame.func is not None and frame.locals is not None and name in frame.locals else None
     while env is not None:
-        found = m.env(env)
+        found = m.variables(env, name)
         value = found.vars.get(name)
         if value is not None:
             return resolved(m, value) if isinstance(value, Unknown) else value

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from analyzers.domain import truth
 from analyzers.domain.join import join_shapes
-from analyzers.domain.lineage import Loc
-from analyzers.domain.objects import ClassObj, Counter, Instance, by_name
+from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.objects import ClassObj, Counter, Instance, Shape, by_name
+from analyzers.domain.renaming import Version
+from analyzers.domain.truth import Truth
 from analyzers.domain.values import Func, Ref, Unknown
 from analyzers.machine.autograd.graph import grad_fn_names, refreshed
 from analyzers.machine.autograd.trainables import members
@@ -23,32 +26,47 @@ def _named(m: Machine, signal: Named) -> None:
     value, name = signal.value, signal.name
     loc = m.loc_of(signal.frame, signal.statement)
     if isinstance(value, Unknown) and value.type in (None, "grad", "tensor"):
-        _forget(m, loc, name)
-        m.record.hidden_facts[loc, name] = Hidden(signal.frame.qualname, value.lineage)
+        m.effect(_hide, (loc, name, signal.frame.qualname, value.lineage))
     if not isinstance(value, Ref) or m.tensor(value) is None:
         return
     tensor = refreshed(m, value.id)
     names = grad_fn_names(m, tensor)
     counter = m.st.get(tensor.counter)
-    version = counter.version if isinstance(counter, Counter) else None
+    at = Version(tensor.counter, counter.version if isinstance(counter, Counter) else None)
+    known = (tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype)
+    m.effect(_add, (loc, name, signal.frame.qualname, known, at, tensor.lineage))
+
+
+def _hide(m: Machine, hidden: tuple[Loc, str, str, Lineage | None]) -> None:
+    loc, name, scope, lineage = hidden
+    _forget(m, loc, name)
+    m.record.hidden_facts[loc, name] = Hidden(scope, lineage)
+
+
+Known: TypeAlias = "tuple[Truth, Truth, tuple[str, ...] | None, Shape, str | None]"
+"""Whether a tensor requires grad and is a leaf, the names of its `grad_fn`, its shape and dtype."""
+
+
+def _add(m: Machine, fact: tuple[Loc, str, str, Known, Version, Lineage | None]) -> None:
+    """Add what is known on one visit to what is known over all."""
+    loc, name, scope, (requires_grad, is_leaf, names, shape, dtype), at, lineage = fact
     old = m.record.bindings.get((loc, name))
     if old is None:
         m.record.bindings[loc, name] = Binding(
-            loc, signal.frame.qualname, name, tensor.requires_grad, tensor.is_leaf, names, tensor.shape, tensor.dtype,
-            version, tensor.lineage,
-        )  # fmt: skip
+            loc, scope, name, requires_grad, is_leaf, names, shape, dtype, at.version, lineage
+        )
         if (loc, name) in m.record.hidden_facts:
             _forget(m, loc, name)
         return
-    old.requires_grad = truth.join(old.requires_grad, tensor.requires_grad)
-    old.is_leaf = truth.join(old.is_leaf, tensor.is_leaf)
+    old.requires_grad = truth.join(old.requires_grad, requires_grad)
+    old.is_leaf = truth.join(old.is_leaf, is_leaf)
     if old.grad_fn is None or names is None:
         old.grad_fn = None
     else:
         old.grad_fn = tuple(sorted({*old.grad_fn, *names})) if old.grad_fn and names else _mixed(old.grad_fn, names)
-    old.shape = join_shapes(old.shape, tensor.shape)
-    old.dtype = old.dtype if old.dtype == tensor.dtype else None
-    old.version = old.version if old.version == version else None
+    old.shape = join_shapes(old.shape, shape)
+    old.dtype = old.dtype if old.dtype == dtype else None
+    old.version = old.version if old.version == at.version else None
 
 
 @hears(CalledUnseen)

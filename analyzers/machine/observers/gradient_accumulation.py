@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Instance, Storage, Tensor
+from analyzers.domain.renaming import Version
 from analyzers.domain.values import Ref
 from analyzers.machine.autograd.tensors import Moment
 from analyzers.machine.autograd.trainables import parameters_of
@@ -113,15 +114,19 @@ def _arrived(m: Machine, signal: GradientArrived) -> None:
 def _carry(m: Machine, signal: Written) -> None:
     """A write has increased a storage's count: what a gradient holds carries over, unless the write cleared it."""
     storage, count, what = signal.storage, signal.count, signal.what
-    before = m.notebook(GradientAccumulation).held.get((storage, count))
-    if before is None:
+    if not m.test(_is_held, Version(storage, count)):
         return
+    before = m.notebook(GradientAccumulation).held[storage, count]
     if what not in REPLACING:
         m.notebook(GradientAccumulation).held[storage, count + 1] = before
     elif what == "zero":
         m.notebook(GradientAccumulation).held[storage, count + 1] = _cleared(m, before)
         if before.backwards and before.used is None:
             _note_cleared(m, before)
+
+
+def _is_held(m: Machine, asked: Version) -> bool:
+    return (asked.counter, asked.version) in m.notebook(GradientAccumulation, told=True).held
 
 
 @hears(GradientDropped)

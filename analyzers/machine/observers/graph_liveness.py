@@ -78,18 +78,19 @@ class GraphUses:
 @hears(CallBegins)
 def _begin(m: Machine, signal: CallBegins) -> None:
     """The nodes created by a call are a segment, unless it is part of another module's call."""
-    uses = m.notebook(GraphUses)
+    uses = m.notebook(GraphUses, told=True)
     before = uses.inside
     if (before and not signal.custom) or m.st.grad is not True:
         uses.calls.append(None)
         return
+    m.opaque()
     uses.calls.append((before, m.ids.sequence, signal))
     uses.inside = before or not signal.custom
 
 
 @hears(CallEnded)
 def _end(m: Machine, signal: CallEnded) -> None:
-    uses = m.notebook(GraphUses)
+    uses = m.notebook(GraphUses, told=True)
     call = uses.calls.pop()
     if call is None:
         return

@@ -55,7 +55,12 @@ class LastWrites:
 
 @hears(Written)
 def _changed(m: Machine, signal: Written) -> None:
-    m.notebook(LastWrites).of[signal.storage] = m.ids.last
+    m.effect(_note_write, (signal.storage, m.ids.last))
+
+
+def _note_write(m: Machine, written: tuple[int, int]) -> None:
+    """`written` is a storage, and the last id by then."""
+    m.notebook(LastWrites, told=True).of[written[0]] = written[1]
 
 
 @hears(Loaded)

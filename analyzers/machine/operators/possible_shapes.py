@@ -49,7 +49,12 @@ def note_computed(m: Machine, row: Row, bound: dict[str, Value], result: Value) 
     if not m.config.presumes or tensor is None or tensor.shape is not None or not isinstance(result, Ref):
         return
     if not any(result.id in tensors_in(m, value) for value in bound.values()):
-        m.notebook(Computed).by.setdefault(result.id, (row, bound))
+        m.effect(_note, (result.id, row, tuple(bound.items())))
+
+
+def _note(m: Machine, computed: tuple[int, Row, tuple[tuple[str, Value], ...]]) -> None:
+    ident, row, bound = computed
+    m.notebook(Computed, told=True).by.setdefault(ident, (row, dict(bound)))
 
 
 def note_sliced(m: Machine, ident: int) -> None:
