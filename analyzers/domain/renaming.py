@@ -6,20 +6,24 @@ What the first one left can then be *renamed*: said of the objects of the second
 
     one   x = Tensor(storage=7)    y = relu(x) = Tensor(storage=9, edge -> node 10)
     other x = Tensor(storage=31)   7 -> 31; what the call made moves as a block: 9 -> 33, 10 -> 34
+
+Both are done many times with one object, which is looked through once: `matcher` and `renamer` give a function of the
+parts in which anything can differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
 from immutables import Map
 
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import VERSION_BASE, Counter, Node, Saved, Storage, Tensor, Write
 from analyzers.domain.state import BLOCK_BITS
-from analyzers.domain.values import Const, Func, Native
+from analyzers.domain.values import Const, Native
 
 SMALLEST_ID = 1 << BLOCK_BITS
 """Ids carry the number of their run above these bits, and runs count from one."""
@@ -31,27 +35,27 @@ class Mismatch(Exception):  # noqa: N818
 
 @dataclass(slots=True, frozen=True)
 class Version:
-    """How often the counter `counter` has counted by now."""
+    """How often `counter`, or a storage, has counted by now."""
 
     counter: int
     version: int | None
 
 
 class Renaming:
-    """`first` to `last` are the ids that the call itself made, which move by `shift`; its nodes move by `later` in the
-    order of all."""
+    """`first` to `last` are the ids that the call itself made, which move by `shift`; its nodes, those after `after`,
+    move by `later` in the order of all. `block` is the run that both are in: ids of others stand for themselves."""
 
-    def __init__(self, first: int, last: int, shift: int, after: int, later: int) -> None:
+    def __init__(self, block: int, first: int, last: int, shift: int, after: int, later: int) -> None:
         self.ids: dict[int, int] = {}
         self.back: dict[int, int] = {}
-        self.trails: dict[Lineage, Lineage | None] = {}
+        self.trails: dict[Lineage, Lineage] = {}
         self.writes: dict[int, int] = {}
         """By counter or storage of the first way of entering, how many more writes it has seen on the second."""
         self.rounds: tuple[tuple[object, ...], tuple[object, ...]] = ((), ())
-        self._first, self._last, self._shift = first, last, shift
+        self.block = block >> BLOCK_BITS
+        self.first, self.last, self.shift = first, last, shift
         self._after, self._later = after, later
-        self._made: dict[int, tuple[Lineage, Lineage]] = {}
-        self._histories: dict[int, tuple[Write, Write | None]] = {}
+        self._histories: dict[int, tuple[Write, Write]] = {}
 
     # --- matching -------------------------------------------------------------------------------------------
 
@@ -60,21 +64,11 @@ class Renaming:
         if self.ids.setdefault(one, other) != other or self.back.setdefault(other, one) != one:
             raise Mismatch
 
-    def match(self, one: Any, other: Any) -> None:
-        kind = type(one)
-        if kind is not type(other):
-            raise Mismatch
-        compare = MATCH.get(kind)
-        if compare is None:
-            compare = MATCH[kind] = _matcher(kind)
-        compare(self, one, other)
-
     def match_trail(self, one: Lineage | None, other: Lineage | None) -> None:
         if one is None or other is None:
             if one is not other:
                 raise Mismatch
-            return
-        if self.trails.setdefault(one, other) is not other:
+        elif self.trails.setdefault(one, other) is not other:
             raise Mismatch
 
     def match_writes(self, holder: int, one: int | None, other: int | None) -> None:
@@ -82,52 +76,46 @@ class Renaming:
         if one is None or other is None or (one < VERSION_BASE) is not (other < VERSION_BASE):
             if one != other:
                 raise Mismatch
-            return
-        if self.writes.setdefault(holder, other - one) != other - one:
+        elif self.writes.setdefault(holder, other - one) != other - one:
             raise Mismatch
 
     def match_history(self, one: Write | None, other: Write | None) -> None:
         if one is None or other is None:
             if one is not other:
                 raise Mismatch
-            return
-        self._histories.setdefault(id(one), (one, other))
+        else:
+            self._histories.setdefault(id(one), (one, other))
 
     # --- renaming -------------------------------------------------------------------------------------------
 
     def ident(self, ident: int) -> int:
-        if self._first < ident <= self._last:
-            return ident + self._shift
+        if self.first < ident <= self.last:
+            return ident + self.shift
         return self.ids.get(ident, ident)
 
     def version(self, holder: int, version: int | None) -> int | None:
-        """Of something that the call itself made, a version that nobody knows exactly carries an id of the call's."""
+        """A version that nobody knows exactly carries an id; one that the call itself has blurred carries its own."""
         if version is None:
             return None
         if version >= VERSION_BASE << BLOCK_BITS:
             base, count = divmod(version, VERSION_BASE)
-            if self._first < base <= self._last:
-                return (base + self._shift) * VERSION_BASE + count
+            if self.first < base <= self.last:
+                return (base + self.shift) * VERSION_BASE + count
         return version + self.writes.get(holder, 0)
 
-    def trail(self, lineage: Lineage | None) -> Lineage | None:
-        if lineage is None:
-            return None
+    def trail(self, lineage: Lineage) -> Lineage:
+        """What is not known to stand for another trail is made anew if anything does that it came from."""
         known = self.trails.get(lineage)
         if known is not None:
             return known
-        done = self._made.get(id(lineage))
-        if done is not None:
-            return done[1]
         parents = tuple([self.trail(parent) for parent in lineage.parents])
-        if all(a is b for a, b in zip(parents, lineage.parents, strict=True)):
-            made = lineage
-        else:
+        made = lineage
+        if not all(map(_is, parents, lineage.parents)):
             made = Lineage(
                 lineage.what, lineage.loc, parents, lineage.cut, lineage.via, lineage.attached, lineage.doubted,
                 lineage.perhaps_cut,
             )  # fmt: skip
-        self._made[id(lineage)] = (lineage, made)
+        self.trails[lineage] = made
         return made
 
     def history(self, holder: int, write: Write | None) -> Write | None:
@@ -138,9 +126,8 @@ class Renaming:
             return known[1]
         previous = self.history(holder, write.previous)
         version = self.version(holder, write.version)
-        if previous is write.previous and version == write.version:
-            made = write
-        else:
+        made = write
+        if previous is not write.previous or version != write.version:
             made = Write(version or 0, write.loc, write.what, write.hidden, previous, write.via)
         self._histories[id(write)] = (write, made)
         return made
@@ -152,284 +139,360 @@ class Renaming:
     def sequence(self, number: int) -> int:
         return number + self._later if number > self._after else number
 
-    def of(self, value: Any) -> Any:
-        kind = type(value)
-        rename = RENAME.get(kind)
-        if rename is None:
-            rename = RENAME[kind] = _renamer(kind)
-        return rename(self, value)
 
+Matcher: TypeAlias = Callable[[Renaming, Any], None]
+"""Raises `Mismatch` where another object is not like the one it was made for."""
 
-Matcher = Callable[[Renaming, Any, Any], None]
-Renamer = Callable[[Renaming, Any], Any]
-
-
-def _same(renaming: Renaming, one: Any, other: Any) -> None:
-    del renaming
-    if one is not other and one != other:
-        raise Mismatch
-
-
-def _itself(renaming: Renaming, value: Any) -> Any:
-    del renaming
-    return value
-
-
-def _match_int(renaming: Renaming, one: int, other: int) -> None:
-    if one < SMALLEST_ID or other < SMALLEST_ID:
-        if one != other:
-            raise Mismatch
-    else:
-        renaming.bind(one, other)
-
-
-def _match_tuple(renaming: Renaming, one: tuple[Any, ...], other: tuple[Any, ...]) -> None:
-    if len(one) != len(other):
-        raise Mismatch
-    for a, b in zip(one, other, strict=True):
-        renaming.match(a, b)
-
-
-def _rename_tuple(renaming: Renaming, value: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not value:
-        return value
-    renamed = tuple([renaming.of(item) for item in value])
-    return value if all(map(_is, renamed, value)) else renamed
+Renamer: TypeAlias = Callable[[Renaming], Any]
 
 
 def _is(a: object, b: object) -> bool:
     return a is b
 
 
-def _match_set(renaming: Renaming, one: frozenset[Any], other: frozenset[Any]) -> None:
-    if one != other:
-        raise Mismatch
-    for item in one:
-        renaming.match(item, item)
+def _nothing(renaming: Renaming, other: Any) -> None:
+    raise Mismatch
 
 
-def _rename_set(renaming: Renaming, value: frozenset[Any]) -> frozenset[Any]:
-    return frozenset([renaming.of(item) for item in value])
+# --- what can differ ----------------------------------------------------------------------------------------------
 
 
-def _match_map(renaming: Renaming, one: Map[Any, Any], other: Map[Any, Any]) -> None:
-    if len(one) != len(other):
-        raise Mismatch
-    for key, value in one.items():
-        if key not in other:
+class Looking:
+    """Looks through objects of a run. Ids of other runs stand for themselves wherever they are."""
+
+    def __init__(self, block: int) -> None:
+        self._block = block >> BLOCK_BITS
+        self._matchers: dict[int, tuple[Any, Matcher | None]] = {}
+        self._renamers: dict[int, tuple[Any, Renamer | None]] = {}
+
+    def matcher_of(self, one: Any) -> Matcher | None:
+        """The same for one object each time, which calls within calls share."""
+        known = self._matchers.get(id(one))
+        if known is None:
+            known = self._matchers[id(one)] = (one, self.matcher(one))
+        return known[1]
+
+    def renamer_of(self, value: Any) -> Renamer | None:
+        known = self._renamers.get(id(value))
+        if known is None:
+            known = self._renamers[id(value)] = (value, self.renamer(value))
+        return known[1]
+
+    def matcher(self, one: Any) -> Matcher | None:
+        """None where it has to be equal."""
+        kind = type(one)
+        special = MATCHERS.get(kind)
+        if special is not None:
+            return special(self, one)
+        names = _names(kind)
+        if names is None:
+            return None
+        return self._fields(one, names)
+
+    def _fields(self, one: Any, names: Sequence[str]) -> Matcher | None:
+        values = [getattr(one, name) for name in names]
+        parts = [self.matcher(value) for value in values]
+        different = [(name, part) for name, part in zip(names, parts, strict=True) if part is not None]
+        if not different:
+            return None
+        equal = [name for name, part in zip(names, parts, strict=True) if part is None]
+        return _fields_matcher(type(one), one, equal, different)
+
+    def renamer(self, value: Any) -> Renamer | None:
+        """None where it stays as it is."""
+        kind = type(value)
+        special = RENAMERS.get(kind)
+        if special is not None:
+            return special(self, value)
+        names = _names(kind)
+        if names is None:
+            return None
+        return self.made_of(value, names, {})
+
+    def made_of(self, value: Any, names: Sequence[str], special: dict[str, Renamer | None]) -> Renamer | None:
+        """`special` fields are renamed in a way of their own."""
+        values = [getattr(value, name) for name in names]
+        parts = [
+            (index, part)
+            for index, name in enumerate(names)
+            if (part := special[name] if name in special else self.renamer(values[index])) is not None
+        ]
+        return _maker(type(value), values, parts) if parts else None
+
+    def is_own(self, ident: int) -> bool:
+        return ident >> BLOCK_BITS == self._block
+
+
+def _fields_matcher(kind: type, one: Any, equal: list[str], different: list[tuple[str, Matcher]]) -> Matcher:
+    get = attrgetter(*equal) if equal else None
+    has = get(one) if get is not None else None
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if type(other) is not kind or (get is not None and get(other) != has):
             raise Mismatch
-        if type(key) is not str:
-            renaming.match(key, key)
-        renaming.match(value, other[key])
-
-
-def _rename_map(renaming: Renaming, value: Map[Any, Any]) -> Map[Any, Any]:
-    changed = value
-    for key, item in value.items():
-        if type(key) is not str:
-            renamed_key = renaming.of(key)
-            if renamed_key != key:
-                return Map({renaming.of(k): renaming.of(v) for k, v in value.items()})
-        renamed = renaming.of(item)
-        if renamed is not item:
-            changed = changed.set(key, renamed)
-    return changed
-
-
-def _match_const(renaming: Renaming, one: Const, other: Const) -> None:
-    if one != other:
-        raise Mismatch
-    renaming.match_trail(one.lineage, other.lineage)
-
-
-def _rename_const(renaming: Renaming, value: Const) -> Const:
-    if value.lineage is None:
-        return value
-    lineage = renaming.trail(value.lineage)
-    return value if lineage is value.lineage else Const(value.value, lineage)
-
-
-def _match_func(renaming: Renaming, one: Func, other: Func) -> None:
-    if one.node is not other.node:
-        raise Mismatch
-    for name in ("module", "chunk", "qualname", "env", "defaults", "owner", "modes", "kind", "setter"):
-        renaming.match(getattr(one, name), getattr(other, name))
-
-
-def _match_native(renaming: Renaming, one: Native, other: Native) -> None:
-    del renaming, one, other
-    raise Mismatch  # what it holds nobody sees
-
-
-def _match_tensor(renaming: Renaming, one: Tensor, other: Tensor) -> None:
-    renaming.bind(one.storage, other.storage)
-    renaming.bind(one.counter, other.counter)
-    for name in TENSOR_FIELDS:
-        a, b = getattr(one, name), getattr(other, name)
-        if a is not b:
-            renaming.match(a, b)
-        elif a is not None and a is not False and a is not True:
-            renaming.match(a, a)
-    renaming.match_trail(one.lineage, other.lineage)
-    if one.base is None:
-        _same(renaming, one.attr_version, other.attr_version)
-    else:
-        renaming.match_writes(one.counter, one.attr_version, other.attr_version)
-
-
-TENSOR_FIELDS = tuple(
-    each.name for each in fields(Tensor) if each.name not in {"storage", "counter", "attr_version", "lineage"}
-)
-
-
-def _rename_tensor(renaming: Renaming, value: Tensor) -> Tensor:
-    base = value.base
-    return Tensor(
-        renaming.ident(value.storage),
-        renaming.ident(value.counter),
-        value.requires_grad,
-        renaming.of(value.edge),
-        base if base is None else renaming.ident(base),
-        value.perhaps_of if value.perhaps_of is None else renaming.ident(value.perhaps_of),
-        value.creation,
-        value.view_op,
-        value.attr_version if base is None else renaming.version(value.counter, value.attr_version) or 0,
-        value.shape,
-        value.dtype,
-        renaming.of(value.grad),
-        value.retains_grad,
-        value.inference,
-        value.parameter,
-        value.hooks if value.hooks is None else renaming.ident(value.hooks),
-        value.after_hooks if value.after_hooks is None else renaming.ident(value.after_hooks),
-        value.shared_grad,
-        renaming.ident(value.wrapper),
-        value.overlapping,
-        value.contiguous,
-        value.strides,
-        value.offset,
-        value.sparse,
-        renaming.of(value.attrs),
-        value.cls if value.cls is None else renaming.ident(value.cls),
-        renaming.of(value.aliases),
-        value.presumed,
-        value.moved,
-        renaming.trail(value.lineage),
-    )
-
-
-def _match_counter(renaming: Renaming, one: Counter, other: Counter) -> None:
-    del renaming, one, other
-    raise Mismatch  # it is matched by whoever knows its id
-
-
-def _match_node(renaming: Renaming, one: Node, other: Node) -> None:
-    if one is not other:
-        raise Mismatch
-    for edge in one.edges:
-        renaming.match(edge, edge)
-    renaming.match(one.saved, one.saved)
-
-
-def _match_saved(renaming: Renaming, one: Saved, other: Saved) -> None:
-    if one is not other:
-        raise Mismatch
-    for ident in (one.counter, one.tensor, one.storage):
-        if ident is not None:
-            renaming.bind(ident, ident)
-
-
-def _rename_saved(renaming: Renaming, value: Saved) -> Saved:
-    counter, storage = value.counter, value.storage
-    return Saved(
-        value.name,
-        counter if counter is None else renaming.ident(counter),
-        value.version if counter is None else renaming.version(counter, value.version),
-        value.tensor if value.tensor is None else renaming.ident(value.tensor),
-        value.is_output,
-        storage if storage is None else renaming.ident(storage),
-        value.writes if storage is None else value.writes + renaming.writes.get(storage, 0),
-        value.maybe,
-        value.unseen,
-        renaming.trail(value.lineage),
-        value.attached,
-        renaming.of(value.packed),
-        renaming.of(value.unpack),
-        tuple([(renaming.ident(ident), renaming.version(ident, version)) for ident, version in value.among]),
-    )
-
-
-def _rename_version(renaming: Renaming, value: Version) -> Version:
-    return Version(renaming.ident(value.counter), renaming.version(value.counter, value.version))
-
-
-def _rename_node(renaming: Renaming, value: Node) -> Node:
-    return Node(
-        value.names,
-        renaming.of(value.edges),
-        renaming.of(value.saved),
-        value.freed,
-        value.freed_at,
-        value.freed_via,
-        value.loc,
-        value.what,
-        value.kind,
-        renaming.sequence(value.seq),
-        renaming.epoch(value.epoch),  # type: ignore[arg-type]
-        renaming.of(value.payload),
-        value.via,
-        value.operands,
-        renaming.of(value.scalars),
-        renaming.of(value.hooks),
-        value.hidden,
-        value.overlapping,
-    )
-
-
-def _rename_int(renaming: Renaming, value: int) -> int:
-    return value if value < SMALLEST_ID else renaming.ident(value)
-
-
-MATCH: Final[dict[type, Matcher]] = {
-    int: _match_int, tuple: _match_tuple, frozenset: _match_set, Map: _match_map, Const: _match_const, Func: _match_func,
-    Native: _match_native, Tensor: _match_tensor, Counter: _match_counter, Storage: _match_counter, Node: _match_node,
-    Saved: _match_saved, Lineage: Renaming.match_trail,
-}  # fmt: skip
-RENAME: Final[dict[type, Renamer]] = {
-    int: _rename_int, tuple: _rename_tuple, frozenset: _rename_set, Map: _rename_map, Const: _rename_const,
-    Tensor: _rename_tensor, Node: _rename_node, Saved: _rename_saved, Lineage: Renaming.trail,
-    Version: _rename_version,
-}  # fmt: skip
-
-
-def _is_plain(kind: type) -> bool:
-    """Whether no id can be in there: numbers and names, places in the program, and its syntax."""
-    return not hasattr(kind, "__dataclass_fields__") or kind.__module__.startswith("analyzers.syntax")
-
-
-PLAIN_CLASSES = frozenset({"Loc", "GradMode", "Builtin", "Operand"})
-
-
-def _matcher(kind: type) -> Matcher:
-    if kind.__name__ in PLAIN_CLASSES or _is_plain(kind):
-        return _same
-    names = tuple(each.name for each in fields(kind))
-
-    def match(renaming: Renaming, one: Any, other: Any) -> None:
-        for name in names:
-            renaming.match(getattr(one, name), getattr(other, name))
+        for name, part in different:
+            part(renaming, getattr(other, name))
 
     return match
 
 
-def _renamer(kind: type) -> Renamer:
-    if kind.__name__ in PLAIN_CLASSES or _is_plain(kind):
-        return _itself
-    names = tuple(each.name for each in fields(kind))
+def _maker(kind: type, values: list[Any], parts: list[tuple[int, Renamer]]) -> Renamer:
+    def make(renaming: Renaming) -> Any:
+        given = values[:]
+        for index, part in parts:
+            given[index] = part(renaming)
+        return kind(*given)
 
-    def rename(renaming: Renaming, value: Any) -> Any:
-        old = [getattr(value, name) for name in names]
-        new = [renaming.of(item) for item in old]
-        return value if all(map(_is, old, new)) else kind(*new)
+    return make
 
-    return rename
+
+_FIELDS: dict[type, tuple[str, ...] | None] = {}
+
+
+def _names(kind: type) -> tuple[str, ...] | None:
+    """The fields of what may hold an id; None of what never does: numbers, words, places in the program, its syntax."""
+    if kind not in _FIELDS:
+        is_plain = kind.__name__ in PLAIN or not hasattr(kind, "__dataclass_fields__")
+        is_plain = is_plain or kind.__module__.startswith("analyzers.syntax")
+        _FIELDS[kind] = None if is_plain else tuple(each.name for each in fields(kind))
+    return _FIELDS[kind]
+
+
+PLAIN = frozenset({"Loc", "GradMode", "Builtin", "Operand"})
+
+
+def _match_int(look: Looking, one: int) -> Matcher | None:
+    if one < SMALLEST_ID or not look.is_own(one):
+        return None
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if type(other) is not int or other >> BLOCK_BITS != renaming.block:
+            raise Mismatch
+        renaming.bind(one, other)
+
+    return match
+
+
+def _rename_int(look: Looking, value: int) -> Renamer | None:
+    if value < SMALLEST_ID or not look.is_own(value):
+        return None
+    return lambda renaming: renaming.ident(value)
+
+
+def _match_tuple(look: Looking, one: tuple[Any, ...]) -> Matcher | None:
+    parts = [look.matcher(item) for item in one]
+    if not any(parts):
+        return None
+    size = len(one)
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if type(other) is not tuple or len(other) != size:
+            raise Mismatch
+        for part, mine, item in zip(parts, one, other, strict=True):
+            if part is not None:
+                part(renaming, item)
+            elif mine != item:
+                raise Mismatch
+
+    return match
+
+
+def _rename_tuple(look: Looking, value: tuple[Any, ...]) -> Renamer | None:
+    parts = [(index, part) for index, item in enumerate(value) if (part := look.renamer(item)) is not None]
+    if not parts:
+        return None
+    items = list(value)
+
+    def make(renaming: Renaming) -> tuple[Any, ...]:
+        given = items[:]
+        for index, part in parts:
+            given[index] = part(renaming)
+        return tuple(given)
+
+    return make
+
+
+def _match_set(look: Looking, one: frozenset[Any]) -> Matcher | None:
+    return _nothing if any(look.matcher(item) for item in one) else None
+
+
+def _rename_set(look: Looking, value: frozenset[Any]) -> Renamer | None:
+    make = _rename_tuple(look, tuple(value))
+    return None if make is None else lambda renaming: frozenset(make(renaming))
+
+
+def _match_map(look: Looking, one: Map[Any, Any]) -> Matcher | None:
+    if any(look.renamer(key) for key in one):
+        return _nothing
+    parts = [(key, value, look.matcher(value)) for key, value in one.items()]
+    if not any(part for _, _, part in parts):
+        return None
+    size = len(one)
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if type(other) is not Map or len(other) != size:
+            raise Mismatch
+        for key, mine, part in parts:
+            item = other.get(key, other)
+            if part is not None:
+                part(renaming, item)
+            elif mine is not item and mine != item:
+                raise Mismatch
+
+    return match
+
+
+def _rename_map(look: Looking, value: Map[Any, Any]) -> Renamer | None:
+    keys = [(key, look.renamer(key)) for key in value]
+    parts = [(key, part) for key, item in value.items() if (part := look.renamer(item)) is not None]
+    if any(part for _, part in keys):
+        named = {key: part for key, part in keys if part is not None}
+        items = dict(parts)
+        return lambda renaming: Map(
+            {
+                named[key](renaming) if key in named else key: items[key](renaming) if key in items else item
+                for key, item in value.items()
+            }
+        )
+    if not parts:
+        return None
+
+    def make(renaming: Renaming) -> Map[Any, Any]:
+        changed = value.mutate()
+        for key, part in parts:
+            changed[key] = part(renaming)
+        return changed.finish()
+
+    return make
+
+
+def _match_const(look: Looking, one: Const) -> Matcher | None:
+    del look
+    lineage, kind, value = one.lineage, type(one.value), one.value
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if type(other) is not Const or type(other.value) is not kind:
+            raise Mismatch
+        if other.value is not value and other.value != value:
+            raise Mismatch
+        renaming.match_trail(lineage, other.lineage)
+
+    return match
+
+
+def _rename_const(look: Looking, value: Const) -> Renamer | None:
+    del look
+    lineage, known = value.lineage, value.value
+    return None if lineage is None else lambda renaming: Const(known, renaming.trail(lineage))
+
+
+def _match_lineage(look: Looking, one: Lineage) -> Matcher | None:
+    del look
+    return lambda renaming, other: renaming.match_trail(one, other)
+
+
+def _rename_lineage(look: Looking, value: Lineage) -> Renamer | None:
+    del look
+    return lambda renaming: renaming.trail(value)
+
+
+def _match_native(look: Looking, one: Native) -> Matcher | None:
+    del look, one
+    return _nothing  # what it holds nobody sees
+
+
+TENSOR = tuple(each.name for each in fields(Tensor))
+TENSOR_PARTS = tuple(name for name in TENSOR if name not in {"attr_version", "grad", "lineage"})
+
+
+def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
+    """All but its gradient, which most of those who look at a tensor do not look at."""
+    own = look._fields(one, TENSOR_PARTS)
+    assert own is not None
+    rest, lineage, counter, version, is_view = own, one.lineage, one.counter, one.attr_version, one.base is not None
+
+    def match(renaming: Renaming, other: Any) -> None:
+        rest(renaming, other)
+        renaming.match_trail(lineage, other.lineage)
+        if is_view:
+            renaming.match_writes(counter, version, other.attr_version)
+        elif version != other.attr_version:
+            raise Mismatch
+
+    return match
+
+
+def _rename_tensor(look: Looking, value: Tensor) -> Renamer | None:
+    counter, version = value.counter, value.attr_version
+    at = None if value.base is None else lambda renaming: renaming.version(counter, version)
+    return look.made_of(value, TENSOR, {"attr_version": at})
+
+
+def _match_held(look: Looking, one: object) -> Matcher | None:
+    """Counters and storages are matched by whoever knows their ids."""
+    del look, one
+    return _nothing
+
+
+def _match_node(look: Looking, one: Node) -> Matcher | None:
+    inner = look._fields(one, ("edges", "saved", "payload", "scalars", "hooks"))
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if other is not one:
+            raise Mismatch
+        if inner is not None:
+            inner(renaming, other)
+
+    return match
+
+
+SAVED = tuple(each.name for each in fields(Saved))
+
+
+def _match_saved(look: Looking, one: Saved) -> Matcher | None:
+    """It is matched with itself alone, as a part of its node."""
+    return look._fields(one, ("counter", "tensor", "storage", "lineage", "packed", "unpack"))
+
+
+def _rename_saved(look: Looking, value: Saved) -> Renamer | None:
+    counter, storage, version, writes, among = value.counter, value.storage, value.version, value.writes, value.among
+    special: dict[str, Renamer | None] = {}
+    if counter is not None and version is not None:
+        special["version"] = lambda renaming: renaming.version(counter, version)
+    if storage is not None:
+        special["writes"] = lambda renaming: writes + renaming.writes.get(storage, 0)
+    if among:
+        special["among"] = lambda renaming: tuple(
+            [(renaming.ident(ident), renaming.version(ident, at)) for ident, at in among]
+        )
+    return look.made_of(value, SAVED, special)
+
+
+NODE = tuple(each.name for each in fields(Node))
+
+
+def _rename_node(look: Looking, value: Node) -> Renamer | None:
+    number, epoch = value.seq, value.epoch
+    return look.made_of(
+        value,
+        NODE,
+        {"seq": lambda renaming: renaming.sequence(number), "epoch": lambda renaming: renaming.epoch(epoch)},
+    )
+
+
+def _rename_version(look: Looking, value: Version) -> Renamer | None:
+    del look
+    counter, version = value.counter, value.version
+    return lambda renaming: Version(renaming.ident(counter), renaming.version(counter, version))
+
+
+MATCHERS: Final[dict[type, Callable[[Looking, Any], Matcher | None]]] = {
+    int: _match_int, tuple: _match_tuple, frozenset: _match_set, Map: _match_map, Const: _match_const,
+    Native: _match_native, Tensor: _match_tensor, Counter: _match_held, Storage: _match_held, Node: _match_node,
+    Saved: _match_saved, Lineage: _match_lineage,
+}  # fmt: skip
+RENAMERS: Final[dict[type, Callable[[Looking, Any], Renamer | None]]] = {
+    int: _rename_int, tuple: _rename_tuple, frozenset: _rename_set, Map: _rename_map, Const: _rename_const,
+    Tensor: _rename_tensor, Node: _rename_node, Saved: _rename_saved, Lineage: _rename_lineage,
+    Version: _rename_version,
+}  # fmt: skip

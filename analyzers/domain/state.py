@@ -255,11 +255,20 @@ class State:
         self.heap = self.heap.set(ident, value)
         self.log = (self.log[0] + 1, ident, self.log)
 
-    def since(self, then: Log | None) -> list[tuple[int, HeapObject]]:
-        """The objects written since a moment of this state's past, all if there was none."""
+    def written(self, then: Log) -> list[tuple[int, HeapObject]]:
+        """The objects written since a moment of this state's past."""
         self._read_all()
         ids = written_since(self.log, then)
         return [(ident, self.heap[ident]) for ident in self.in_order(self.heap if ids is None else ids)]
+
+    def since(self, then: Log | None, kind: type[T]) -> list[tuple[int, T]]:
+        """The objects of one kind written since a moment of this state's past, all if there was none."""
+        ids = written_since(self.log, then)
+        if ids is None:
+            return self.made(kind)
+        self._read_all()
+        found = {ident: value for ident in ids if isinstance(value := self.heap[ident], kind)}
+        return [(ident, found[ident]) for ident in self.in_order(found)]
 
     def made(self, kind: type[T]) -> list[tuple[int, T]]:
         """The objects of one kind that this run made or wrote, in order."""

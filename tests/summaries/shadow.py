@@ -1,6 +1,7 @@
-"""`python -m tests.summaries.shadow FILE...`: each file analyzed with and without replays, and all that is left compared.
+"""`python -m tests.summaries.shadow FILE...`: each file with and without replays, and what they leave.
 
-What runs leave is compared in full: heaps, ids, events, facts, visits. Prints the first difference of each run.
+It is compared in full: heaps, ids, events, facts, visits. Prints the first difference of each run. A replay takes as
+many steps here as a run would, so that both come equally far.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from unittest import mock
 from immutables import Map
 
 from analyzers.domain.lineage import Lineage
+from analyzers.domain.values import Func
 from analyzers.host import Host
-from analyzers.host.runs import FURTHER, WHOLE, presuming, run_of, runs_of
-from analyzers.machine.core import summaries
+from analyzers.host.runs import presuming, run_of, runs_of
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.replay import replays, summaries
 
 LEFT_OUT = {"log", "reads", "frozen"}
 
@@ -34,8 +37,9 @@ def main() -> None:
 def compared(path: Path) -> Iterable[str]:
     """How the runs of a file differ, if they do."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    with_replays = dict(runs(str(path.resolve()), text))
-    with mock.patch.object(summaries, "key_of", lambda m, func: None):
+    with mock.patch.object(replays, "SHARE", 1):
+        with_replays = dict(runs(str(path.resolve()), text))
+    with mock.patch.object(summaries, "key_of", _never):
         without = dict(runs(str(path.resolve()), text))
     if with_replays.keys() != without.keys():
         yield f"other runs: {sorted(with_replays)} and {sorted(without)}"
@@ -44,6 +48,10 @@ def compared(path: Path) -> Iterable[str]:
             found = difference(run, without[index])
             if found:
                 yield f"run {index}: {found}"
+
+
+def _never(m: Machine, func: Func) -> None:
+    """The key of a call that is not recorded."""
 
 
 def runs(path: str, text: str) -> Iterable[tuple[str, object]]:

@@ -27,6 +27,7 @@ from analyzers.machine.core.signals import BackwardUnseen, GradientArrived, Grad
 
 def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
     """`t.grad`: None if no gradient has arrived, which is recorded if `t` is not a leaf."""
+    m.opaque()
     tensor = refreshed(m, ref.id)
     if tensor.grad == NONE:
         name = subject_name(m, ref)
@@ -50,6 +51,7 @@ def read_grad(m: Machine, ref: Ref, tensor: Tensor) -> Value:
 
 def accumulate(m: Machine, leaf: int, certain: bool, create: truth.Truth, gradient: Value) -> None:
     """Add to a leaf's `.grad`; with `create`, out of place and keeping the gradient's graph."""
+    m.opaque()
     tensor = tensor_at(m, leaf)
     if not (isinstance(gradient, Ref) or gradient == GIVEN):
         m.st.put(leaf, replace(tensor, grad=Unknown("grad", reach=(leaf,))))
@@ -141,11 +143,12 @@ def _added(m: Machine, old: Value, gradient: Value) -> Value:
 def perhaps_filled(m: Machine, *, only_presumed: bool = False) -> None:
     """A backward may have reached leaves that the machine could not see it reach: all, or those that stand in for
     something unknown."""
-    for ident, found in m.st.since(m.st.filled):
-        if isinstance(found, Tensor) and (found.presumed or not only_presumed):
+    for ident, found in m.st.since(m.st.filled, Tensor):
+        if found.presumed or not only_presumed:
             perhaps_leaf = found.edge is None or found.edge.node is None
-            if perhaps_leaf or found.retains_grad is not False:
-                m.st.put(ident, with_gradient_perhaps(ident, found))
+            filled = with_gradient_perhaps(ident, found)
+            if filled is not found and (perhaps_leaf or found.retains_grad is not False):
+                m.st.put(ident, filled)
     if not only_presumed:
         m.st.filled = m.st.log
 
@@ -179,8 +182,8 @@ def blur_after_unknown(m: Machine, create: truth.Truth) -> None:
         if m.tensor(tensor.grad) is not None:
             m.st.put(ident, replace(tensor, grad=Unknown("grad", reach=(ident,))))
     tell(m, BackwardUnseen())
-    for ident, found in m.st.since(m.st.freed):
-        if isinstance(found, Node) and found.freed is False and (found.saved or found.kind != "op"):
+    for ident, found in m.st.since(m.st.freed, Node):
+        if found.freed is False and (found.saved or found.kind != "op"):
             m.st.put(ident, replace(found, freed=None, freed_at=m.here(), freed_via=m.via()))
     m.st.freed = m.st.log
 

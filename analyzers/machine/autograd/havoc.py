@@ -56,6 +56,7 @@ def _free_perhaps(m: Machine, start: int, seen: set[int]) -> None:
             if edge.node is not None:
                 stack.append(edge.node)
             elif edge.leaf is not None and edge.leaf not in seen:
+                m.opaque()
                 leaf = m.st.get(edge.leaf)
                 if isinstance(leaf, Tensor) and _may_be_replaced(m, leaf.grad):
                     m.st.put(edge.leaf, replace(leaf, grad=Unknown("grad", reach=(edge.leaf,))))

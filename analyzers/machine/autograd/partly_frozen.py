@@ -35,10 +35,17 @@ def note_partly_frozen(m: Machine, ident: int) -> None:
 
 def tell_apart(m: Machine, module: Value) -> None:
     """Give the parameters of a module that learn a stand-in of their own, beside those that are frozen."""
-    trails = m.notebook(PartlyFrozen).trails if m.config.presumes else {}
+    if not m.config.presumes or not m.test(_are_some_frozen, None):
+        return
+    trails = m.notebook(PartlyFrozen).trails
     for table, ident in _own_parameters(m, module) if trails else ():
         if ident in trails and tensor_at(m, ident).requires_grad is None and not is_held(m, ident):
             _add_beside(m, table, ident, trails[ident])
+
+
+def _are_some_frozen(m: Machine, nothing: None) -> bool:
+    del nothing
+    return bool(m.notebook(PartlyFrozen, told=True).trails)
 
 
 def unfreeze_some(m: Machine, module: Value) -> list[tuple[int, Lineage]] | None:

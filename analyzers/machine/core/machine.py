@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -21,6 +21,7 @@ from analyzers.domain.join import Join
 from analyzers.domain.likeness import interchangeable
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
+from analyzers.domain.renaming import Looking
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, identity, lineage_of
@@ -33,6 +34,7 @@ from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, Record
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program
+from analyzers.machine.core.replay.recorded import Recorded, is_assumed
 from analyzers.syntax import nodes as n
 from analyzers.syntax.paths import paths_at_fault, paths_handed_over
 
@@ -42,7 +44,7 @@ MOST_TAKEN = 24
 """Ways that a state remembers to have taken."""
 
 
-class Machine:
+class Machine(Recorded):
     """One run: of a module, or of one function on unknown arguments."""
 
     def __init__(self, program: Program, block: int, next_id: int = 1, limits: Limits | None = None) -> None:
@@ -52,43 +54,9 @@ class Machine:
         self.extent = Extent(limits or Limits())
         self.budget = Budget(patience=self.extent.limits.steps)
         self.record = Record()
-        self.indexes = Indexes()
+        self.indexes = Indexes(Looking(self.ids.block))
         self.notebooks: dict[type, object] = {}
         """The observers' notes, each an instance of a class of its own."""
-
-    def notebook(self, kind: type[T], *, told: bool = False) -> T:
-        """An observer's notes for this run. `told`: what is done with them is an effect, or follows from what is."""
-        if not told:
-            self.opaque()
-        found = self.notebooks.get(kind)
-        if not isinstance(found, kind):
-            found = self.notebooks[kind] = kind()
-        return found
-
-    # --- recorded calls -------------------------------------------------------------------------------------
-
-    def opaque(self) -> None:
-        """What happens now cannot be told of the calls in progress: none of them is replayed."""
-        for recording in self.extent.recordings:
-            recording.opaque = True
-
-    def effect(self, repeat: Callable[[Machine, T], None], payload: T) -> None:
-        """Do something to the record that a replay has to do again."""
-        if self.extent.recordings:
-            self.extent.recordings[-1].effects.append((repeat, payload))
-        repeat(self, payload)
-
-    def test(self, ask: Callable[[Machine, T], bool], of: T) -> bool:
-        """Ask the record something that a replay has to ask again: the answer has to be the same."""
-        answer = ask(self, of)
-        if self.extent.recordings:
-            self.extent.recordings[-1].tests.setdefault((ask, of), answer)
-        return answer
-
-    def spend_more(self, steps: int) -> None:
-        """Count the statements of a call that was replayed."""
-        made = (self.ids.next - self.ids.first) // OBJECTS
-        self.budget.steps = max(self.budget.steps + steps, made)
 
     # --- heap -----------------------------------------------------------------------------------------------
 
@@ -267,13 +235,14 @@ class Machine:
         """The outcome of a condition; an unknown one goes both ways, but the same symbol always goes the same way."""
         if value is not None:
             return value
-        self.opaque()
         if isinstance(symbol, tuple) and symbol and symbol[0] == "not":
             return not self.decide(None, symbol[1])
         if symbol is not None:
             known = self.st.assumed.get(symbol)
             if known is not None:
+                self.test(is_assumed, (symbol, known))
                 return known
+        self.opaque()
         equation = equation_of(symbol)
         known = outcome_of(self.st, equation) if equation is not None else None
         if known is not None:
@@ -476,38 +445,14 @@ class Machine:
         found = self.st.get(ident)
         return found if isinstance(found, Env) else Env(Map(), None, None, True)
 
-    def variables(self, ident: int, name: str) -> Env:
-        """An environment of which one variable is looked at."""
-        found = self.st.part(ident, name)
-        return found if isinstance(found, Env) else Env(Map(), None, None, True)
-
     def node(self, ident: int) -> Node:
         found = self.st.get(ident)
         assert isinstance(found, Node)
         return found
 
-    def node_part(self, ident: int, name: str) -> Any:
-        """One field of a node."""
-        return getattr(self.st.part(ident, name), name)
-
     def bind(self, env: int, name: str, value: Value) -> None:
         old = self.env(env)
         self.st.put(env, Env(old.vars.set(name, value), old.parent, old.module, old.open))
-
-    def retain(self, ident: int) -> None:
-        """Record a non-leaf tensor that retains its gradient."""
-        self.opaque()
-        self.indexes.retaining.add(ident)
-
-    def retaining(self) -> list[tuple[int, Tensor]]:
-        """The recorded tensors that retain, or may retain, their gradient."""
-        self.opaque()
-        found = [(ident, self.st.find(ident)) for ident in self.indexes.retaining]
-        return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
-
-    def next_sequence(self) -> int:
-        self.ids.sequence += 1
-        return self.ids.sequence
 
     def int_of(self, value: Value) -> int | None:
         if isinstance(value, Const) and isinstance(value.value, int):

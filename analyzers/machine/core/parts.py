@@ -16,6 +16,7 @@ from typing import Literal
 
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.objects import HeapObject
+from analyzers.domain.renaming import Looking
 from analyzers.domain.state import BLOCK_BITS, Taken
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import Limits
@@ -25,7 +26,7 @@ from analyzers.machine.core.events import Binding, Event, Hidden, Presumption
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.probe import Probe
 from analyzers.machine.core.program import Captured, Program, Unresolved
-from analyzers.machine.core.summaries import Key, Recording, Summary
+from analyzers.machine.core.replay.records import Recording, Shelf
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role
 
@@ -154,6 +155,7 @@ class Record:
 class Indexes:
     """Lookups over the record that the analysis itself needs."""
 
+    looking: Looking
     versions_kept: set[int] = field(default_factory=set)
     """Blurred versions remembered by something: a saved tensor, a view, a number read from a tensor."""
     counters_kept: set[int] = field(default_factory=set)
@@ -185,7 +187,7 @@ class Indexes:
     """Per function, the names of the attributes that it sets, of whatever object."""
     parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)
     """Per function or class, the attributes of its names that are modules."""
-    summaries: dict[Key, list[Summary]] = field(default_factory=dict)
+    summaries: dict[object, Shelf] = field(default_factory=dict)
     """Calls that ran, for those that are entered alike."""
     roles: dict[object, dict[str, Role]] = field(default_factory=dict)
     """Per function, the roles inferred from how its names are used."""

@@ -91,14 +91,21 @@ class Batches:
 
 
 def is_batch(m: Machine, symbol: object) -> bool:
-    return _is_of(symbol, m.notebook(Batches).symbols)
+    return m.test(_is_of_batches, symbol)
 
 
 def note_batch(m: Machine, whole: Unknown | None, parts: Iterable[Value]) -> None:
     """Note parts of a batch, `whole`; or batches, for None."""
-    symbols = m.notebook(Batches).symbols
-    if whole is None or _is_of(whole.symbol, symbols):
-        symbols.update(part.symbol for part in parts if isinstance(part, Unknown) and part.symbol is not None)
+    if whole is None or m.test(_is_of_batches, whole.symbol):
+        m.effect(_add_batches, tuple([part.symbol for part in parts if isinstance(part, Unknown) and part.symbol]))
+
+
+def _is_of_batches(m: Machine, symbol: object) -> bool:
+    return _is_of(symbol, m.notebook(Batches, told=True).symbols)
+
+
+def _add_batches(m: Machine, symbols: tuple[object, ...]) -> None:
+    m.notebook(Batches, told=True).symbols.update(symbols)
 
 
 class Inputs:

@@ -68,7 +68,7 @@ def run_module(
         exhausted = True
         doubt(machine.record.events)
         final = machine.st
-    final.log = ROOT
+    final.log, final.reads = ROOT, None
     return ModuleRun(
         path,
         program.block(path, main),

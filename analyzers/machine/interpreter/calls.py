@@ -20,7 +20,7 @@ from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import CALLS
-from analyzers.machine.core.summaries import summarised
+from analyzers.machine.core.replay.summaries import summarised
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.binding import bind_arguments
 from analyzers.machine.interpreter.closures import havoc_unfinished
@@ -69,7 +69,7 @@ def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
     except OutOfFuel:
         if m.budget.steps > m.extent.limits.steps:
             raise
-    written, grad = m.st.since(before.log), m.st.grad
+    written, grad = m.st.written(before.log), m.st.grad
     m.st = before
     m.st.grad = grad if grad is before.grad else None
     doubt(m.record.events[noted:])

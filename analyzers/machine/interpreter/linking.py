@@ -64,7 +64,7 @@ def effects(run: ModuleRun) -> dict[int, HeapObject]:
 
 def import_path(m: Machine, path: str) -> Ref | None:
     """The module object of a workspace module, which is run if it has not been yet; None if it cannot run yet."""
-    known = m.st.modules.get(path)
+    known = m.module(path)
     if known is not None:
         return Ref(known)
     run = m.config.program.run_module(path, None if m.config.main else m.extent.frames[0].module)
@@ -80,7 +80,7 @@ def import_path(m: Machine, path: str) -> Ref | None:
 
 def package_without_file(m: Machine, path: str) -> Ref:
     """The module object of a folder without an `__init__`; `path` is where that would be."""
-    known = m.st.modules.get(path)
+    known = m.module(path)
     if known is not None:
         return Ref(known)
     module = m.new(ModuleObj(path, m.config.program.module_name(path), m.new(Env(Map(), None, path)).id))
@@ -113,7 +113,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
     if value is not None:
         return value if value == deferred(found.path, name) else resolved(m, value)
     inner = m.config.program.find_import(found.path, name, 1) or found.path.rsplit("/", 1)[0] + f"/{name}/__init__.py"
-    ident = m.st.modules.get(inner)
+    ident = m.module(inner)
     return None if ident is None else Ref(ident)
 
 
@@ -178,7 +178,7 @@ def _merged_lists(base: ListObj, ours: ListObj, theirs: ListObj) -> ListObj:
 def library_value(m: Machine, place: tuple[str, str]) -> Value:
     """The value of a prelude symbol: `place` is its prelude module and name."""
     path, symbol = place
-    if m.st.modules.get(path) is None:
+    if m.module(path) is None:
         run = m.config.program.run_module(path, None)
         if run is None:
             return Unknown()

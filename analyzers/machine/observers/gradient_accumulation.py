@@ -181,11 +181,12 @@ def use(m: Machine, grad: int) -> Accumulated | None:
 def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
     """A tensor is written: if it shares a leaf's memory and a gradient went into the new value, this is a manual
     step."""
-    if not m.notebook(GradientAccumulation).by_trail:
+    if not m.test(_has_gradients, None):
         return
     tensor = m.st.find(signal.ident)
-    if not isinstance(tensor, Tensor) or tensor.storage not in m.notebook(GradientAccumulation).leaf_storages:
+    if not isinstance(tensor, Tensor) or not m.test(_is_of_a_leaf, tensor.storage):
         return
+    m.opaque()
     if _is_stepped(m, tensor.storage):
         return
     for grad, direct in _gradients_in(m, signal.parents):
@@ -196,6 +197,16 @@ def _look_at_write(m: Machine, signal: WriteBegins | DataReplaced) -> None:
         found = use(m, grad)
         if found is not None:
             m.note(HandStep(m.site(), tensor.storage, bool(found.backwards)))
+
+
+def _has_gradients(m: Machine, nothing: None) -> bool:
+    """Whether any gradient arrived yet."""
+    del nothing
+    return bool(m.notebook(GradientAccumulation, told=True).by_trail)
+
+
+def _is_of_a_leaf(m: Machine, storage: int) -> bool:
+    return storage in m.notebook(GradientAccumulation, told=True).leaf_storages
 
 
 def _is_stepped(m: Machine, storage: int) -> bool:

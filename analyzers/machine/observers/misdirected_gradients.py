@@ -39,25 +39,41 @@ class TargetNetworks:
 def _look_at_copy(m: Machine, signal: WriteBegins) -> None:
     """A tensor is written: if it shares a parameter's memory, and a trained parameter went into the new value, it is a
     follower. What an optimizer holds itself, and is written from itself, follows nobody."""
-    trained = m.notebook(TargetNetworks).trained
     tensor = m.st.find(signal.ident)
-    if not trained or not isinstance(tensor, Tensor) or tensor.storage in m.notebook(TargetNetworks).storages:
+    if not isinstance(tensor, Tensor):
         return
-    if tensor.lineage in trained:
+    if m.test(_is_trained, tensor.lineage):
         _look_for_leaders(m, tensor, signal.parents)
-        return
-    queue = list(signal.parents)
+    elif m.test(_copies, signal.parents):
+        m.effect(_add_storage, tensor.storage)
+
+
+def _is_trained(m: Machine, lineage: Lineage | None) -> bool:
+    return lineage in m.notebook(TargetNetworks, told=True).trained
+
+
+def _copies(m: Machine, parents: tuple[Lineage, ...]) -> bool:
+    """Whether a trained parameter went into a value a few steps back."""
+    trained = m.notebook(TargetNetworks, told=True).trained
+    queue = list(parents) if trained else []
     for step in queue:
         if step in trained:
-            m.notebook(TargetNetworks).storages.add(tensor.storage)
-            return
+            return True
         if len(queue) < NEAR:
             queue.extend(step.parents)
+    return False
+
+
+def _add_storage(m: Machine, storage: int) -> None:
+    m.notebook(TargetNetworks, told=True).storages.add(storage)
 
 
 def _look_for_leaders(m: Machine, tensor: Tensor, parents: Iterable[Lineage]) -> None:
-    """A parameter that an optimizer holds is written: another one whose values are mixed into it is its leader."""
+    """A parameter that an optimizer holds is written: another one whose values are mixed into it is its leader. One
+    that is known to follow is not looked at again."""
     notebook = m.notebook(TargetNetworks)
+    if tensor.storage in notebook.storages:
+        return
     queue = list(parents) if notebook.reached else []
     for step in queue:
         if step in notebook.trained:

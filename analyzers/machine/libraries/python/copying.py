@@ -97,6 +97,7 @@ class _Copier:
         self.m.st.put(counter, Counter(0 if tensor.parameter else 1))
         trail = Lineage("deepcopy", self.m.here(), (tensor.lineage,) if tensor.lineage else (), None, self.m.via())
         grad = self.copy(tensor.grad) if isinstance(tensor.grad, Ref) else tensor.grad
+        self.m.st.part(value.id, "grad")
         if tensor.parameter:
             grad = NONE
         made = self.m.new(

@@ -59,7 +59,7 @@ def module_named(m: Machine, name: Value) -> Value:
     if m.env(env).vars.get("__name__") == name:
         return m.new(ModuleObj(m.frame.module, name.value, env))
     path = m.config.program.find_import(m.frame.module, name.value, 0)
-    known = m.st.modules.get(path) if path is not None else None
+    known = m.module(path) if path is not None else None
     return Unknown() if known is None else Ref(known)
 
 

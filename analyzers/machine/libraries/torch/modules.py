@@ -182,10 +182,19 @@ def _tell_apart(m: Machine, args: Args) -> Value:
 def _parameters(m: Machine, args: Args) -> Value:
     module = args.get(0, "module")
     own = [value for _, value in members(m, module, "_parameters")]
-    presumed, idents = m.notebook(PresumedParameters), set(reach_of(*own))
-    if idents <= presumed.made and m.frame.qualname == "Module.parameters" and not m.extent.frames[-2].library:
-        presumed.weighty |= idents  # whoever asks a module alone for its parameters knows that it has some
+    if m.frame.qualname == "Module.parameters" and not m.extent.frames[-2].library:
+        idents = reach_of(*own)
+        if m.test(_are_presumed, idents):
+            m.effect(_weigh, idents)  # whoever asks a module alone for its parameters knows that it has some
     return _listed(m, own, _more(m, module))
+
+
+def _are_presumed(m: Machine, idents: tuple[int, ...]) -> bool:
+    return m.notebook(PresumedParameters, told=True).made.issuperset(idents)
+
+
+def _weigh(m: Machine, idents: tuple[int, ...]) -> None:
+    m.notebook(PresumedParameters, told=True).weighty.update(idents)
 
 
 def _listed(m: Machine, found: Sequence[Value], more: Value | None) -> Value:

@@ -1,0 +1,97 @@
+"""What a machine says to the recordings of the calls in progress (see `summaries`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from immutables import Map
+
+from analyzers.domain.objects import Env, Tensor
+from analyzers.domain.state import State
+from analyzers.machine.core.budget import OBJECTS
+from analyzers.machine.core.parts import Budget, Extent, Ids, Indexes
+
+T = TypeVar("T")
+
+
+class Recorded:
+    """What happens in a call is either found in the objects that it reads and writes, or told here."""
+
+    st: State
+    extent: Extent
+    ids: Ids
+    budget: Budget
+    indexes: Indexes
+    notebooks: dict[type, object]
+
+    def notebook(self, kind: type[T], *, told: bool = False) -> T:
+        """An observer's notes for this run. `told`: what is done with them is an effect, or follows from what is."""
+        if not told:
+            self.opaque()
+        found = self.notebooks.get(kind)
+        if not isinstance(found, kind):
+            found = self.notebooks[kind] = kind()
+        return found
+
+    def opaque(self) -> None:
+        """What happens now cannot be told of the calls in progress: none of them is replayed."""
+        for recording in self.extent.recordings:
+            recording.opaque = True
+
+    def effect(self, repeat: Callable[[Any, T], None], payload: T) -> None:
+        """Do something to the record that a replay has to do again."""
+        if self.extent.recordings:
+            self.extent.recordings[-1].effects.append((repeat, payload))
+        repeat(self, payload)
+
+    def test(self, ask: Callable[[Any, T], bool], of: T) -> bool:
+        """Ask the record something that a replay has to ask again: the answer has to be the same."""
+        answer = ask(self, of)
+        if self.extent.recordings:
+            self.extent.recordings[-1].tests.setdefault((ask, of), answer)
+        return answer
+
+    def module(self, path: str) -> int | None:
+        """The id of a module that was imported."""
+        found = self.st.modules.get(path)
+        self.test(_is_imported, (path, found))
+        return found
+
+    def variables(self, ident: int, name: str) -> Env:
+        """An environment of which one variable is looked at."""
+        found = self.st.part(ident, name)
+        return found if isinstance(found, Env) else Env(Map(), None, None, True)
+
+    def node_part(self, ident: int, name: str) -> Any:
+        """One field of a node, the only one that is looked at."""
+        return getattr(self.st.part(ident, name), name)
+
+    def next_sequence(self) -> int:
+        self.ids.sequence += 1
+        return self.ids.sequence
+
+    def retain(self, ident: int) -> None:
+        """Record a non-leaf tensor that retains its gradient."""
+        self.opaque()
+        self.indexes.retaining.add(ident)
+
+    def retaining(self) -> list[tuple[int, Tensor]]:
+        """The recorded tensors that retain, or may retain, their gradient."""
+        self.opaque()
+        found = [(ident, self.st.find(ident)) for ident in self.indexes.retaining]
+        return [(ident, t) for ident, t in found if isinstance(t, Tensor) and t.retains_grad is not False]
+
+    def spend_more(self, steps: int) -> None:
+        """Count the statements of a call that was replayed."""
+        made = (self.ids.next - self.ids.first) // OBJECTS
+        self.budget.steps = max(self.budget.steps + steps, made)
+
+
+def _is_imported(m: Recorded, asked: tuple[str, int | None]) -> bool:
+    return m.st.modules.get(asked[0]) == asked[1]
+
+
+def is_assumed(m: Recorded, asked: tuple[object, bool]) -> bool:
+    """Whether a condition that nobody could decide is taken to have come out so."""
+    return m.st.assumed.get(asked[0]) is asked[1]

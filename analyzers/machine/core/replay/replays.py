@@ -1,0 +1,228 @@
+"""Replays: what a call left is said of the objects of another one that is entered alike. See `summaries`."""
+
+from __future__ import annotations
+
+from collections import Counter as Counted
+from typing import Any
+
+from immutables import Map
+
+from analyzers.domain.objects import WRITES_KEPT, Counter, Env, HeapObject, Storage, Tensor, Write
+from analyzers.domain.renaming import Looking, Mismatch, Renaming
+from analyzers.domain.state import State
+from analyzers.domain.values import Value
+from analyzers.machine.core.choices import Outcome
+from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.replay.records import Read, Summary, Writing
+
+SHARE = 3
+"""A replay takes about a third of the time that the statements took."""
+
+
+def are_alike(one: State, other: State) -> bool:
+    """Whether what states know besides their heaps is the same."""
+    return (
+        _same(one.among, other.among)
+        and one.callbacks == other.callbacks
+        and _same(one.casts, other.casts)
+        and _same(one.stand_ins, other.stand_ins)
+        and _same(one.given, other.given)
+    )
+
+
+def _same(one: Map[Any, Any], other: Map[Any, Any]) -> bool:
+    return one is other or one == other
+
+
+def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
+    """The outcome of a call in the environment `env`, if all that `summary` read is the same but for names."""
+    st, ids = m.st, m.ids
+    if not are_alike(st, summary.start) or m.budget.steps + summary.steps // SHARE >= m.budget.patience:
+        return None
+    renaming = Renaming(
+        summary.block, summary.first, summary.last, ids.last - summary.first, summary.after,
+        ids.sequence - summary.after,
+    )  # fmt: skip
+    renaming.rounds = (summary.rounds, tuple(m.extent.iterations))
+    try:
+        _match(renaming, summary, env, st.heap, m.indexes.looking)
+    except Mismatch:
+        return None
+    writing = summary.writing
+    if writing is None:
+        writing = summary.writing = _writing(summary, m.indexes.looking)
+    tests = [(ask, of if named is None else named(renaming), answer) for ask, of, named, answer in writing.tests]
+    if any(ask(m, of) is not answer for ask, of, answer in tests):
+        return None
+    if not _visit(m, summary, writing, renaming):
+        return None
+    if st.reads is not None:
+        for read in summary.reading or ():
+            ident = renaming.ident(read.ident)
+            st.reads[ident if read.part is None else (ident, read.part)] = None
+    m.record.imprecisions += summary.imprecisions
+    value = _put(m, summary, writing, renaming)
+    for repeat, payload, named in writing.effects:
+        m.effect(repeat, payload if named is None else named(renaming))
+    for recording in m.extent.recordings[-1:]:
+        for ask, of, answer in tests:
+            recording.tests.setdefault((ask, of), answer)
+    return Outcome(m.st, value)
+
+
+def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> bool:
+    """Number the visits of a replay, and note what they passed; False if it is on a visit that was made before."""
+    known, now = m.ids.visits, m.extent.visit
+    first, old, moved = summary.first_visit, summary.visit, len(known) - summary.first_visit
+    visits: dict[tuple[int, object], int] = {}
+    number = len(known)
+    for before, tag, named in writing.visits:
+        number += 1
+        at = before + moved if before > first else now if before == old else before
+        visits[at, tag if named is None else named(renaming)] = number
+    if len(visits) < len(writing.visits) or not known.keys().isdisjoint(visits):
+        return False
+    known.update(visits)
+    passed, taken = m.record.passed, m.st.taken
+    for loc, visit in summary.passed:
+        passed[loc, visit + moved if visit > first else now if visit == old else visit] = taken
+    return True
+
+
+def _reading(summary: Summary, look: Looking) -> list[Read]:
+    counted = Counted(summary.log)
+    made: list[Read] = []
+    for read, found in summary.footprint:
+        ident, part = read if isinstance(read, tuple) else (read, None)
+        assert isinstance(ident, int)
+        looked_at = _part(found, part) if part is not None else found
+        match = (
+            None
+            if isinstance(found, Counter | Storage) or found is None
+            else look.matcher_of(found)
+            if part is None
+            else look.matcher(looked_at)
+        )
+        writes = counted[ident]
+        grad = look.matcher(found.grad) if isinstance(found, Tensor) and part is None and writes else None
+        made.append(Read(ident, part, found, match, grad, writes))
+    return made
+
+
+def _part(found: HeapObject | None, part: str) -> object:
+    """What is looked at where only one part of an object was."""
+    if isinstance(found, Env):
+        return (found.vars.get(part), found.parent, found.open)
+    return getattr(found, part, None)
+
+
+def _writing(summary: Summary, look: Looking) -> Writing:
+    rename = look.renamer
+    return Writing(
+        [
+            (ident, found, None if isinstance(found, Counter | Storage) else look.renamer_of(found))
+            for ident, found in summary.written
+        ],
+        rename(summary.value),
+        [(repeat, payload, rename(payload)) for repeat, payload in summary.effects],
+        [(ask, of, rename(of), answer) for (ask, of), answer in summary.tests.items()],
+        [(before, tag, rename(tag)) for before, tag in summary.visits],
+    )
+
+
+def _match(renaming: Renaming, summary: Summary, env: int, heap: Map[int, HeapObject], look: Looking) -> None:
+    renaming.bind(summary.env, env)
+    reading = summary.reading
+    if reading is None:
+        reading = summary.reading = _reading(summary, look)
+    ids = renaming.ids
+    for read in reading:
+        ident, one = read.ident, read.found
+        other_ident = ids.get(ident)
+        if other_ident is None:
+            renaming.bind(ident, ident)
+            other_ident = ident
+        other = heap.get(other_ident)
+        if one is None or other is None:
+            if one is not other:
+                raise Mismatch
+        elif isinstance(one, Counter | Storage):
+            _match_counts(renaming, read, one, other)
+        elif one is other:
+            _match_itself(renaming, summary, read)
+        elif type(one) is not type(other):
+            raise Mismatch
+        elif read.part is not None:
+            was, now = _part(one, read.part), _part(other, read.part)
+            if read.match is not None:
+                read.match(renaming, now)
+            elif was != now:
+                raise Mismatch
+        elif read.match is not None:
+            read.match(renaming, other)
+            if read.match_grad is not None:
+                read.match_grad(renaming, other.grad)  # type: ignore[union-attr]
+        elif one != other:
+            raise Mismatch
+
+
+def _match_itself(renaming: Renaming, summary: Summary, read: Read) -> None:
+    """An object that is there as it was: what it mentions stands for itself."""
+    if read.match is None:
+        return
+    itself = read.itself
+    if itself is None:
+        alone = Renaming(summary.block, 0, 0, 0, 0, 0)
+        assert read.found is not None
+        read.match(alone, read.found if read.part is None else _part(read.found, read.part))
+        itself = read.itself = (tuple(alone.ids), tuple(alone.trails), tuple(alone.writes))
+    idents, trails, counted = itself
+    for ident in idents:
+        renaming.bind(ident, ident)
+    for trail in trails:
+        renaming.match_trail(trail, trail)
+    for holder in counted:
+        renaming.match_writes(holder, 0, 0)
+
+
+def _match_counts(renaming: Renaming, read: Read, one: Counter | Storage, other: HeapObject) -> None:
+    """Of a counter or a storage that the call writes, all that is remembered has to be: only the last writes are."""
+    before: Write | None
+    now: Write | None
+    if isinstance(one, Counter) and isinstance(other, Counter):
+        renaming.match_writes(read.ident, one.version, other.version)
+        before, now = one.writes, other.writes
+    elif isinstance(one, Storage) and isinstance(other, Storage):
+        renaming.match_writes(read.ident, one.count, other.count)
+        before, now = one.last, other.last
+    else:
+        raise Mismatch
+    renaming.match_history(before, now)
+    if read.writes and any(each is not None and each.length() + read.writes > WRITES_KEPT for each in (before, now)):
+        raise Mismatch
+
+
+def _put(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> Value:
+    """Write what the call has left; returns its result."""
+    m.st = m.st.fork()
+    heap = m.st.heap.mutate()
+    first, last, shift, others = renaming.first, renaming.last, renaming.shift, renaming.ids
+    for ident, found, named in writing.objects:
+        new = found
+        if named is not None:
+            new = named(renaming)
+        elif isinstance(found, Counter):
+            new = Counter(renaming.version(ident, found.version), renaming.history(ident, found.writes))
+        elif isinstance(found, Storage):
+            new = Storage(renaming.history(ident, found.last), found.count + renaming.writes.get(ident, 0))
+        heap[ident + shift if first < ident <= last else others.get(ident, ident)] = new
+    m.st.heap = heap.finish()
+    log = m.st.log
+    for ident in summary.log:
+        log = (log[0] + 1, ident + shift if first < ident <= last else others.get(ident, ident), log)
+    m.st.log = log
+    value = summary.value if writing.value is None else writing.value(renaming)
+    m.ids.next += summary.last - summary.first
+    m.ids.sequence += summary.nodes
+    m.spend_more(1 + summary.steps // SHARE if SHARE > 1 else summary.steps)
+    return value
