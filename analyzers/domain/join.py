@@ -42,7 +42,7 @@ from analyzers.domain.objects import (
     Tensor,
 )
 from analyzers.domain.stand_ins import of_both, of_one
-from analyzers.domain.state import State, in_both, touched, written_apart
+from analyzers.domain.state import Became, State, in_both, touched, written_apart
 from analyzers.domain.values import (
     NONE,
     BoundBuiltin,
@@ -192,7 +192,8 @@ class Join(GraphJoin):
         if a.given is not b.given:
             out.given = _of_either(a.given, b.given)
         if a.became is not b.became:
-            out.became = _of_either(a.became, b.became)
+            ways = [each for each in (a.became, b.became) if each is not None]
+            out.became = Became(None, tuple(ways)) if len(ways) > 1 else ways[0]
         if a.among is not b.among:
             out.among = Map({k: v | b.among[k] for k, v in a.among.items() if k in b.among})
         if a.frozen is not b.frozen:

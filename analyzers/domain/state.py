@@ -6,6 +6,7 @@ A state is cheap to fork: its maps are persistent, so a fork shares everything a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from immutables import Map
@@ -83,6 +84,31 @@ def written_since(log: Log, then: Log | None) -> set[int] | None:
     return ids
 
 
+@dataclass(slots=True, frozen=True, eq=False)
+class Became:
+    """What stands for two leaves since ways met: the leaf, and the two. `before` is what was noted earlier, of both
+    ways where these met again. Nothing is copied then, as hardly anybody asks."""
+
+    noted: tuple[int, int, int] | None
+    before: tuple[Became, ...]
+
+    def by_leaf(self) -> dict[int, list[int]]:
+        """By leaf, those that became one with it, and what stands for them."""
+        found: dict[int, list[int]] = {}
+        seen = {self}
+        left = [self]
+        while left:
+            step = left.pop()
+            if step.noted is not None:
+                target, i, j = step.noted
+                for one, other in ((i, target), (j, target), (target, i), (target, j)):
+                    found.setdefault(one, []).append(other)
+            fresh = [each for each in step.before if each not in seen]
+            seen.update(fresh)
+            left += fresh
+        return found
+
+
 def may_meet(a: Map[object, bool], b: Map[object, bool]) -> bool:
     """Whether two moments may lie on one way: nothing was assumed of one condition at both, and differently."""
     fewer, more = (a, b) if len(a) <= len(b) else (b, a)
@@ -121,7 +147,7 @@ class State:
 
     `given`: by the symbols of unknown objects, what their methods were passed in a presumed run, and may return.
 
-    `became`: by leaf, those that became one with it where ways met, and what stands for them since.
+    `became`: which leaves became one where ways met, and what stands for them since.
 
     `frozen` are the heaps of imported modules by run number, read where `heap` has nothing newer.
 
@@ -171,7 +197,7 @@ class State:
         self.writes_out = False
         self.stand_ins: Map[object, int] = Map()
         self.given: Map[object, tuple[int, ...]] = Map()
-        self.became: Map[int, tuple[int, ...]] = Map()
+        self.became: Became | None = None
         self.taken: Taken = Map()
         self.log: Log = ROOT
         self.filled: Log | None = None
@@ -214,10 +240,7 @@ class State:
 
     def note_one(self, target: int, i: int, j: int) -> None:
         """From here on `target` is the leaf `i` of one way and the leaf `j` of another."""
-        became = self.became
-        for one, other in ((i, target), (j, target), (target, i), (target, j)):
-            became = became.set(one, (*became.get(one, ()), other))
-        self.became = became
+        self.became = Became((target, i, j), () if self.became is None else (self.became,))
 
     def get(self, ident: int) -> HeapObject:
         found = self.find(ident)
@@ -226,7 +249,11 @@ class State:
     def find(self, ident: int) -> HeapObject | None:
         if self.reads is not None:
             self.reads[ident] = None
-        return self.peek(ident)
+        found = self.heap.get(ident)
+        if found is None:
+            block = self.frozen.get(ident >> BLOCK_BITS)
+            found = None if block is None else block.get(ident)
+        return found
 
     def part(self, ident: int, name: str) -> HeapObject | None:
         """An object of which the caller looks at one part only: a variable of an environment, a field of a node."""
@@ -236,10 +263,9 @@ class State:
 
     def peek(self, ident: int) -> HeapObject | None:
         """An object that is looked at without notice."""
-        found = self.heap.get(ident)
-        if found is None:
-            block = self.frozen.get(ident >> BLOCK_BITS)
-            found = None if block is None else block.get(ident)
+        before, self.reads = self.reads, None
+        found = self.find(ident)
+        self.reads = before
         return found
 
     def _read_all(self) -> None:

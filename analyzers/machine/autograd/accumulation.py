@@ -155,10 +155,13 @@ def perhaps_filled(m: Machine, *, only_presumed: bool = False) -> None:
 
 def filled_since_joined(m: Machine, leaves: Collection[int]) -> None:
     """Where ways met, tensors of each became one, which may be the leaf that a graph of one way leads to."""
+    m.opaque()
+    if m.st.became is None:
+        return
+    became = m.st.became.by_leaf()
     found, seen = list(leaves), set(leaves)
     for leaf in found:
-        m.opaque()
-        for ident in m.st.became.get(leaf, ()):
+        for ident in became.get(leaf, ()):
             if ident not in seen:
                 seen.add(ident)
                 found.append(ident)
