@@ -224,7 +224,7 @@ class Looking:
 
 
 def _fields_matcher(kind: type, one: Any, equal: list[str], different: list[tuple[str, Matcher]]) -> Matcher:
-    get = attrgetter(*equal) if equal else None
+    get: Any = attrgetter(*equal) if equal else None
     has = get(one) if get is not None else None
 
     def match(renaming: Renaming, other: Any) -> None:
