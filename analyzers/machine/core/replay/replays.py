@@ -160,8 +160,8 @@ def _match(renaming: Renaming, summary: Summary, env: int, heap: Map[int, HeapOb
                 raise Mismatch
         elif read.match is not None:
             read.match(renaming, other)
-            if read.match_grad is not None:
-                read.match_grad(renaming, other.grad)  # type: ignore[union-attr]
+            if read.match_grad is not None and isinstance(other, Tensor):
+                read.match_grad(renaming, other.grad)
         elif one != other:
             raise Mismatch
 
