@@ -14,6 +14,7 @@ from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
 from autograd_lsp.files.sources import STDIN, discover, shown_path
 from autograd_lsp.process.memory import collect_seldom
+from autograd_lsp.process.stack import in_roomy_frame
 from autograd_lsp.reports.levels import fails
 from autograd_lsp.reports.make import Reader, settled
 from autograd_lsp.reports.surroundings import place_of
@@ -48,7 +49,7 @@ def analysis(paths: tuple[str, ...]) -> Callable[[str, str | None], list[tuple[i
         snapshot = host.snapshot()
         index = LineIndex(snapshot.text(path))
         told = []
-        for sighting in settled(host, environment, lambda: snapshot.sightings(path)):
+        for sighting in settled(host, environment, lambda: in_roomy_frame(lambda: snapshot.sightings(path))):
             finding, elsewhere = sighting.finding, sighting.finding.place.path != path
             if not fails(finding, "warning"):
                 continue

@@ -25,6 +25,7 @@ from distributed.comm.addressing import get_address_host_port
 from autograd_lsp import __version__
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_data, read_text
 from autograd_lsp.process.exits import UsageError
+from autograd_lsp.process.stack import start_with_room
 from autograd_lsp.reports.make import Task, Work, chunk_size
 from autograd_lsp.reports.report import Report
 
@@ -32,7 +33,6 @@ _RETRIES = 2
 """How often a task that fails is tried again."""
 LOOK_EVERY = 30.0
 """Seconds after which somebody who waits looks whether there are workers. The second look without any ends the wait."""
-_STACK_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
 
@@ -170,9 +170,5 @@ def _on_large_stack(function: Callable[[Work], T], work: Work) -> T:
         except BaseException as error:
             future.set_exception(error)
 
-    usual = threading.stack_size(_STACK_BYTES)
-    try:
-        threading.Thread(target=run, name="analysis", daemon=True).start()
-    finally:
-        threading.stack_size(usual)
+    start_with_room(run)
     return future.result()

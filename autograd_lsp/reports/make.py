@@ -18,6 +18,7 @@ from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, not
 from autograd_lsp.notebooks.program import SUFFIX, Notebook
 from autograd_lsp.process.loading import host_class
 from autograd_lsp.process.memory import collect_seldom
+from autograd_lsp.process.stack import in_roomy_frame
 from autograd_lsp.process.workers import pool
 from autograd_lsp.reports.cache import Cache
 from autograd_lsp.reports.report import Report
@@ -194,7 +195,7 @@ class Work:
             if self._cache is not None:
                 self._cache.forget()
         self._since += 1
-        report = _report(self._host, self._environment, self._want, source, self._read)
+        report = in_roomy_frame(lambda: _report(self._host, self._environment, self._want, source, self._read))
         if report is None or report.failure is not None:
             return report
         if self._cache is not None:

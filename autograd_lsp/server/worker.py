@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from analyzers.queries.cancellation import Cancelled
-
-_STACK_BYTES = 64 * 1024 * 1024
+from autograd_lsp.process.stack import start_with_room
 
 T = TypeVar("T")
 
@@ -38,11 +37,7 @@ class Worker:
         self._jobs: deque[_Job] = deque()
         self._arrived = threading.Condition()
         self._waiting_quick = 0
-        usual = threading.stack_size(_STACK_BYTES)  # deep programs mean deep recursion
-        try:
-            threading.Thread(target=self._work, name="analysis", daemon=True).start()
-        finally:
-            threading.stack_size(usual)
+        start_with_room(self._work)
 
     def start(self, job: Callable[[], object]) -> None:
         """A job whose result nobody waits for."""
