@@ -153,7 +153,7 @@ class Machine(Recorded):
 
     def apart(self, most: int) -> int:
         """How many of `most` states to keep apart: fewer as the run uses up its steps, so that it ends."""
-        share = 4 * self.budget.steps // self.extent.limits.steps
+        share = 16 * self.budget.steps // self.extent.limits.steps
         return most if share == 0 else min(most, 2) if share == 1 else 1
 
     def user_frame(self) -> Frame:

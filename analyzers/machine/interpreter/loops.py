@@ -198,7 +198,16 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     """
     if _is_met_again(m, s):
         return 1 if _later_rounds(m) == 1 else 0
-    return m.extent.limits.rounds + (not m.frame.library and n.mentions(s.body, "backward"))
+    return m.extent.limits.rounds + (not m.frame.library and _runs_backward(s.body))
+
+
+def _runs_backward(body: Sequence[n.Stmt]) -> bool:
+    """Whether each round calls backward once; where a loop in it does, that one's rounds show what follows from it."""
+    return any(
+        _runs_backward([*s.body, *s.orelse]) if isinstance(s, n.If) else _runs_backward(s.body) if isinstance(s, n.With)
+        else not isinstance(s, n.For | n.While) and n.mentions([s], "backward")
+        for s in body
+    )
 
 
 def _asks_for_its_number(s: n.For) -> bool:
