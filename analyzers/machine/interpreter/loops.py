@@ -204,8 +204,11 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
 def _runs_backward(body: Sequence[n.Stmt]) -> bool:
     """Whether each round calls backward once; where a loop in it does, that one's rounds show what follows from it."""
     return any(
-        _runs_backward([*s.body, *s.orelse]) if isinstance(s, n.If) else _runs_backward(s.body) if isinstance(s, n.With)
-        else not isinstance(s, n.For | n.While) and n.mentions([s], "backward")
+        _runs_backward([*s.body, *s.orelse])
+        if isinstance(s, n.If)
+        else _runs_backward(s.body)
+        if isinstance(s, n.With)
+        else not isinstance(s, n.For | n.While) and n.mentions(s, "backward")
         for s in body
     )
 
