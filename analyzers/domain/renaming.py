@@ -223,7 +223,7 @@ class Looking:
         return ident >> BLOCK_BITS == self._block
 
 
-def _fields_matcher(kind: type, one: Any, equal: list[str], different: list[tuple[str, Matcher]]) -> Matcher:
+def _fields_matcher(kind: type, one: Any, equal: Sequence[str], different: list[tuple[str, Matcher]]) -> Matcher:
     get: Any = attrgetter(*equal) if equal else None
     has = get(one) if get is not None else None
 
@@ -407,9 +407,8 @@ TENSOR_PARTS = tuple(name for name in TENSOR if name not in {"attr_version", "gr
 
 def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
     """All but its gradient, which most of those who look at a tensor do not look at."""
-    own = look._fields(one, TENSOR_PARTS)
-    assert own is not None
-    rest, lineage, counter, version, is_view = own, one.lineage, one.counter, one.attr_version, one.base is not None
+    rest = look._fields(one, TENSOR_PARTS) or _fields_matcher(Tensor, one, TENSOR_PARTS, [])
+    lineage, counter, version, is_view = one.lineage, one.counter, one.attr_version, one.base is not None
 
     def match(renaming: Renaming, other: Any) -> None:
         rest(renaming, other)
