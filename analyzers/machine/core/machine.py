@@ -153,8 +153,13 @@ class Machine(Recorded):
 
     def apart(self, most: int) -> int:
         """How many of `most` states to keep apart: fewer as the run uses up its steps, so that it ends."""
-        share = 16 * self.budget.steps // self.extent.limits.steps
-        return most if share == 0 else min(most, 2) if share == 1 else 1
+        spent = self.budget.steps / self.extent.limits.steps
+        return most if spent < 1 / 16 else min(most, 2) if spent < 1 / 8 else 1
+
+    def rounds(self, most: int) -> int:
+        """How many of `most` rounds of a loop to run for real: fewer, too, as the run uses up its steps."""
+        spent = self.budget.steps / self.extent.limits.steps
+        return most if spent < 1 / 4 else min(most, 1)
 
     def user_frame(self) -> Frame:
         for frame in reversed(self.extent.frames):

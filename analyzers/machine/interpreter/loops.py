@@ -198,7 +198,7 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     """
     if _is_met_again(m, s):
         return 1 if _later_rounds(m) == 1 else 0
-    return m.extent.limits.rounds + (not m.frame.library and _runs_backward(s.body))
+    return m.rounds(m.extent.limits.rounds + (not m.frame.library and _runs_backward(s.body)))
 
 
 def _runs_backward(body: Sequence[n.Stmt]) -> bool:
