@@ -154,14 +154,3 @@ def _values_alike(p: Value, q: Value, a: State, b: State) -> bool:
         case (Tup(), _) | (_, Tup()):
             return False
     return True
-
-
-def same_but_versions(a: State, b: State) -> bool:
-    """Whether a loop's head has settled: nothing but version counters, and what no one names, is different."""
-    for ident in touched(a, b):
-        ours, theirs = a.find(ident), b.find(ident)
-        if theirs is ours or ours is None or isinstance(ours, Counter):
-            continue
-        if theirs is None or (isinstance(ours, Tensor | Env | Instance) and ours != theirs):
-            return False
-    return True

@@ -160,8 +160,11 @@ def _nothing(renaming: Renaming, other: Any) -> None:
 class Looking:
     """Looks through objects of a run. Ids of other runs stand for themselves wherever they are."""
 
-    def __init__(self, block: int) -> None:
+    def __init__(self, block: int, loosely: Matchers | None = None) -> None:
+        """`loosely`: how some kinds of things are matched, if not as for a replay."""
+        self.block = block
         self._block = block >> BLOCK_BITS
+        self._special = MATCHERS if loosely is None else MATCHERS | loosely
         self._matchers: dict[int, tuple[Any, Matcher | None]] = {}
         self._renamers: dict[int, tuple[Any, Renamer | None]] = {}
 
@@ -181,15 +184,15 @@ class Looking:
     def matcher(self, one: Any) -> Matcher | None:
         """None where it has to be equal."""
         kind = type(one)
-        special = MATCHERS.get(kind)
+        special = self._special.get(kind)
         if special is not None:
             return special(self, one)
         names = _names(kind)
         if names is None:
             return None
-        return self._fields(one, names)
+        return self.fields(one, names)
 
-    def _fields(self, one: Any, names: Sequence[str]) -> Matcher | None:
+    def fields(self, one: Any, names: Sequence[str]) -> Matcher | None:
         values = [getattr(one, name) for name in names]
         parts = [self.matcher(value) for value in values]
         different = [(name, part) for name, part in zip(names, parts, strict=True) if part is not None]
@@ -407,7 +410,7 @@ TENSOR_PARTS = tuple(name for name in TENSOR if name not in {"attr_version", "gr
 
 def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
     """All but its gradient, which most of those who look at a tensor do not look at."""
-    rest = look._fields(one, TENSOR_PARTS) or _fields_matcher(Tensor, one, TENSOR_PARTS, [])
+    rest = look.fields(one, TENSOR_PARTS) or _fields_matcher(Tensor, one, TENSOR_PARTS, [])
     lineage, counter, version, is_view = one.lineage, one.counter, one.attr_version, one.base is not None
 
     def match(renaming: Renaming, other: Any) -> None:
@@ -434,7 +437,7 @@ def _match_held(look: Looking, one: object) -> Matcher | None:
 
 
 def _match_node(look: Looking, one: Node) -> Matcher | None:
-    inner = look._fields(one, ("edges", "saved", "payload", "scalars", "hooks"))
+    inner = look.fields(one, ("edges", "saved", "payload", "scalars", "hooks"))
 
     def match(renaming: Renaming, other: Any) -> None:
         if other is not one:
@@ -450,7 +453,7 @@ SAVED = tuple(each.name for each in fields(Saved))
 
 def _match_saved(look: Looking, one: Saved) -> Matcher | None:
     """It is matched with itself alone, as a part of its node."""
-    return look._fields(one, ("counter", "tensor", "storage", "lineage", "packed", "unpack"))
+    return look.fields(one, ("counter", "tensor", "storage", "lineage", "packed", "unpack"))
 
 
 def _rename_saved(look: Looking, value: Saved) -> Renamer | None:
@@ -485,7 +488,9 @@ def _rename_version(look: Looking, value: Version) -> Renamer | None:
     return lambda renaming: Version(renaming.ident(counter), renaming.version(counter, version))
 
 
-MATCHERS: Final[dict[type, Callable[[Looking, Any], Matcher | None]]] = {
+Matchers: TypeAlias = dict[type, Callable[[Looking, Any], Matcher | None]]
+
+MATCHERS: Final[Matchers] = {
     int: _match_int, tuple: _match_tuple, frozenset: _match_set, Map: _match_map, Const: _match_const,
     Native: _match_native, Tensor: _match_tensor, Counter: _match_held, Storage: _match_held, Node: _match_node,
     Saved: _match_saved, Lineage: _match_lineage,

@@ -17,9 +17,9 @@ from dataclasses import replace
 from functools import partial
 
 from analyzers.domain.join import one_of, reach_of
-from analyzers.domain.likeness import same_but_versions
 from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
+from analyzers.domain.settling import settled
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, RangeValue, Tup, Value
 from analyzers.machine.core.machine import Machine
@@ -193,11 +193,11 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     used again in the third.
 
     A loop inside a later round of another loop has been seen before, and starts in a state that joins all its rounds.
-    Inside later rounds of two others, the round that stands for all will do: loops inside one another would otherwise
-    cost twice as much with each.
+    Inside later rounds of two others, or after the second round of one, the round that stands for all will do: loops
+    inside one another would otherwise cost twice as much with each.
     """
     if _is_met_again(m, s):
-        return 1 if _later_rounds(m) == 1 else 0
+        return 1 if _later_rounds(m) == 1 and max(index for _, index in m.extent.iterations) == 1 else 0
     return m.rounds(m.extent.limits.rounds + (not m.frame.library and _runs_backward(s.body)))
 
 
@@ -267,7 +267,7 @@ def _blur(
             break
         ends += following
         merged = join_all(m, [blurred, *following])
-        if same_but_versions(blurred, merged):
+        if settled(blurred, merged, [frame.env for frame in reversed(m.extent.frames)], m.ids.block):
             blurred = merged
             break
         blurred = merged

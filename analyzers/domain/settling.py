@@ -1,0 +1,134 @@
+"""Whether the head of a loop has settled: another round would tell nothing new.
+
+    for x, y in loader:
+        loss = criterion(net(x), y)    # another tensor in each round, with a graph like that of the one before
+        loss.backward()
+
+Two states are walked side by side from the variables of the functions that are running. What a name holds in one
+stands for what it holds in the other (see `renaming`). How often things were written may differ, but not what was
+written since it was saved; of what nobody knows, what it may hold grows with each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from analyzers.domain.join import versions_equal
+from analyzers.domain.lineage import Lineage
+from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Storage, Tensor
+from analyzers.domain.renaming import Looking, Matcher, Matchers, Mismatch, Renaming
+from analyzers.domain.state import State, touched
+from analyzers.domain.truth import Truth
+from analyzers.domain.values import Unknown
+
+NODE_PARTS = ("names", "edges", "saved", "freed", "kind", "payload", "scalars", "hooks", "hidden", "overlapping")
+
+
+def settled(a: State, b: State, frames: Iterable[int], block: int) -> bool:
+    """Whether `b`, which follows from a round on `a`, is like it in all that the environments `frames` lead to, and in
+    the variables, objects and tensors of others that were written."""
+    walk = _Walk(a, b, block)
+    try:
+        for ident in frames:
+            walk.bind(ident, ident)
+        walk.go_on()
+        for ident in touched(a, b):
+            found = a.find(ident)
+            if isinstance(found, Tensor | Env | Instance) and not walk.meets(ident):
+                walk.bind(ident, ident)
+        walk.go_on()
+    except Mismatch:
+        return False
+    return True
+
+
+def _match_unknown(look: Looking, one: Unknown) -> Matcher:
+    del look
+    kind = one.type
+
+    def match(renaming: Renaming, other: Any) -> None:
+        del renaming
+        if not isinstance(other, Unknown) or other.type != kind:
+            raise Mismatch
+
+    return match
+
+
+def _match_lineage(look: Looking, one: Lineage) -> Matcher:
+    """What a value came from is told of any round alike; how it was cut is a fact."""
+    del look
+    told = _TOLD(one)
+
+    def match(renaming: Renaming, other: Any) -> None:
+        del renaming
+        if not isinstance(other, Lineage) or _TOLD(other) != told:
+            raise Mismatch
+
+    return match
+
+
+def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
+    return look.fields(one, TENSOR_PARTS)
+
+
+_TOLD: Any = attrgetter("what", "loc", "cut", "attached", "doubted", "perhaps_cut")
+
+TENSOR_PARTS = tuple(each.name for each in fields(Tensor) if each.name not in {"aliases", "attr_version", "grad"})
+"""What it may be the same object as grows with each round."""
+
+LOOSELY: Matchers = {Unknown: _match_unknown, Lineage: _match_lineage, Tensor: _match_tensor}
+
+
+class _Walk:
+    def __init__(self, a: State, b: State, block: int) -> None:
+        self._a, self._b = a, b
+        self._looking = Looking(block, LOOSELY)
+        self._renaming = Renaming(block, 0, 0, 0, 0, 0)
+        self._done = 0
+
+    def bind(self, one: int, other: int) -> None:
+        self._renaming.bind(one, other)
+
+    def meets(self, ident: int) -> bool:
+        return ident in self._renaming.ids or ident in self._renaming.back
+
+    def go_on(self) -> None:
+        """Compare what stands for each other, and what that leads to."""
+        pairs = self._renaming.ids
+        while self._done < len(pairs):
+            for one, other in list(pairs.items())[self._done :]:
+                self._done += 1
+                x, y = self._a.find(one), self._b.find(other)
+                if x is not y or (one != other and x is not None):
+                    self._compare(x, y)
+
+    def _compare(self, x: HeapObject | None, y: HeapObject | None) -> None:
+        if x is None or type(x) is not type(y):
+            raise Mismatch
+        if isinstance(x, Counter | Storage):
+            return
+        if isinstance(x, Node) and isinstance(y, Node):
+            self._match(self._looking.fields(x, NODE_PARTS), x, y)
+            if self._staleness(self._a, x) != self._staleness(self._b, y):
+                raise Mismatch
+            return
+        self._match(self._looking.matcher(x), x, y)
+        if isinstance(x, Tensor) and isinstance(y, Tensor):
+            self._match(self._looking.matcher(x.grad), x.grad, y.grad)
+
+    def _match(self, matcher: Matcher | None, x: object, y: object) -> None:
+        if matcher is not None:
+            matcher(self._renaming, y)
+        elif x != y:
+            raise Mismatch
+
+    def _staleness(self, state: State, node: Node) -> list[Truth]:
+        """Of each saved tensor, whether it is as it was saved."""
+        found: list[Truth] = []
+        for saved in node.saved:
+            counter = state.find(saved.counter) if saved.counter is not None else None
+            found.append(versions_equal(saved.version, counter.version) if isinstance(counter, Counter) else None)
+        return found
