@@ -124,9 +124,10 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     items = stream.items
     most = _most_rounds(m, s, items)
     exact = stream.rest is None and len(items) <= most
-    # Objects that are surely in the sequence may not be skipped; one number is as good as another.
-    sure = len(items) if exact or reach_of(*items) else 2
-    rounds = len(items) if exact else max(_real_rounds(m, s), min(len(items), sure, most))
+    rounds = len(items)
+    if not exact:
+        # Objects that are surely in the sequence may not be skipped; one number is as good as another.
+        rounds = max(_real_rounds(m, s), min(len(items), most) if reach_of(*items) else 0)
     if not rounds and stream.numbers is not None:
         rounds = 1
     previous: list[State] = heads
