@@ -148,7 +148,7 @@ def presumed_before(db: Database, path: str) -> ModuleRun:
     """The run that left what functions find that run on presumed values: of the module on such values, where these
     stand in for something at its top level."""
     run = module_run(db, path)
-    if not fills_names(Program(db), run.unresolved, run.state.find, partial(outside_kind, db), path):
+    if run.out_of_fuel or not fills_names(Program(db), run.unresolved, run.state.find, partial(outside_kind, db), path):
         return run
     presumed = presumed_module_run(db, path)
     return run if presumed.out_of_fuel else presumed
@@ -192,9 +192,11 @@ def presuming(db: Database, path: str) -> tuple[int, ...]:
     functions by their order, and of the module as `WHOLE`."""
     if is_of_another_framework(db, path):
         return ()
-    runs = [WHOLE] if _may_presume(db, module_run(db, path)) else []
-    if runs and presumed_module_run(db, path).out_of_fuel:
-        runs.append(FURTHER)
+    runs: list[int] = []
+    if module_run(db, path).out_of_fuel:
+        runs = [FURTHER]  # a run that goes as far as that one would not come to its end either
+    elif _may_presume(db, module_run(db, path)):
+        runs = [WHOLE, FURTHER] if presumed_module_run(db, path).out_of_fuel else [WHOLE]
     return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumptions)
 
 
@@ -217,9 +219,7 @@ def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | Fu
 
 
 def _may_presume(db: Database, run: ModuleRun) -> bool:
-    """Whether a run trained something, and left gaps to be filled, or had no time to come by any."""
-    if run.out_of_fuel:
-        return True
+    """Whether a run trained something, and left gaps to be filled."""
     if not run.trains:
         return False
     if hangs_on_data(run.events) or (run.unresolved.counts and loses_a_backward(run.events)):
