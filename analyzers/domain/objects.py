@@ -122,6 +122,11 @@ class Write:
         return count + 1
 
 
+def short_of(write: Write | None) -> Write | None:
+    """What is remembered of a write and those before it by the next one: nothing where there are too many."""
+    return write if write is None or write.length() <= WRITES_KEPT else None
+
+
 @dataclass(slots=True)
 class Counter:  # noqa: PLW1641  (it changes, and is never hashed)
     """A version counter: `version` is None when unknown writes may have happened."""

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from immutables import Map
 
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import VERSION_BASE, Counter, Node, Saved, Storage, Tensor, Write
+from analyzers.domain.objects import VERSION_BASE, Counter, Node, Saved, Storage, Tensor, Write, short_of
 from analyzers.domain.state import BLOCK_BITS
 from analyzers.domain.values import Const, Native
 
@@ -124,7 +124,7 @@ class Renaming:
         known = self._histories.get(id(write))
         if known is not None:
             return known[1]
-        previous = self.history(holder, write.previous)
+        previous = short_of(self.history(holder, write.previous))
         version = self.version(holder, write.version)
         made = write
         if previous is not write.previous or version != write.version:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import VERSION_BASE, WRITES_KEPT, Counter, Storage, Tensor, Write
+from analyzers.domain.objects import VERSION_BASE, Counter, Storage, Tensor, Write, short_of
 from analyzers.domain.renaming import Version
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
@@ -43,7 +43,7 @@ def bump(m: Machine, ident: int, what: str) -> None:
     counter = m.st.get(tensor.counter)
     assert isinstance(counter, Counter)
     version = None if counter.version is None else counter.version + 1
-    write = Write(version or 0, m.here(), what, False, _short(counter.writes), m.via())
+    write = Write(version or 0, m.here(), what, False, short_of(counter.writes), m.via())
     m.st.put(tensor.counter, Counter(version, write))
     storage = m.st.get(tensor.storage)
     assert isinstance(storage, Storage)
@@ -51,11 +51,6 @@ def bump(m: Machine, ident: int, what: str) -> None:
     tell(m, Written(tensor.storage, storage.count, what))
     for alias in tensor.aliases:
         blur_tensor(m, alias)
-
-
-def _short(write: Write | None) -> Write | None:
-    """Only the most recent writes."""
-    return write if write is None or write.length() <= WRITES_KEPT else None
 
 
 def write_hidden(m: Machine, storage: int, what: str) -> None:

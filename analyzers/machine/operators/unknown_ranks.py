@@ -33,7 +33,28 @@ def _convolution(m: Machine, row: Row, bound: Bound, what: str) -> Value | None:
         output_padding=_spread(bound.get("output_padding", Const(0)), dimensions),
         groups=bound.get("groups", Const(1)),
     )  # fmt: skip
-    return result if rank == dimensions + 2 else of_unknown_rank(m, result)
+    if rank == dimensions + 2:
+        return result
+    if m.config.presumes and rank is None:
+        return _in_batches(m, result, bound, "transpose" in row.base)
+    return of_unknown_rank(m, result)
+
+
+def _in_batches(m: Machine, result: Value, bound: Bound, transposed: bool) -> Value:
+    """In the likely world what a layer is given are batches."""
+    weight = shape_of(m, bound["weight"])
+    if not isinstance(result, Ref) or m.tensor(result) is None or weight is None:
+        return of_unknown_rank(m, result)
+    channels = weight[0]
+    if transposed:
+        match weight[1], bound.get("groups", Const(1)):
+            case int(each), Const(value=int(groups)):
+                channels = each * groups
+            case _:
+                channels = None
+    shape = (None, channels, *(None,) * (len(weight) - 2))
+    m.st.update(result.id, Tensor, lambda t: replace(t, shape=shape, contiguous=None, strides=None, offset=None))
+    return result
 
 
 def _spread(value: Value, dimensions: int) -> Value:
