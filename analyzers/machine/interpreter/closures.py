@@ -74,6 +74,7 @@ def calls_backward(m: Machine, func: Func) -> bool:
 def run_callbacks(m: Machine) -> None:
     """Unknown code runs: it may call any function that unknown code was ever passed."""
     if m.st.callbacks:
+        m.opaque()
         known = m.indexes.touched_by
         if known is None or known[0] is not m.st.callbacks:
             # Many functions of a module touch the same names.

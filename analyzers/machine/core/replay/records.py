@@ -98,8 +98,9 @@ class Writing:
 FEW_STEPS = 4
 """A call of fewer statements is not worth a replay."""
 
-PATIENCE = 40
-"""How many calls of a function are recorded in vain before its calls are run as they come."""
+PATIENCE = 400
+"""How many calls of a function are recorded in vain before its calls are run as they come: more than there are of a
+layer in one round of training, as those of the next may be like them."""
 
 
 @dataclass(slots=True)
@@ -107,7 +108,8 @@ class Shelf:
     """The summaries of one function."""
 
     by_key: dict[Key, list[Summary]] = field(default_factory=dict)
-    hits: int = 0
+    at_hit: int = 0
+    """How many had been recorded when one was replayed for the last time."""
     tries: int = 0
     """Calls that were recorded."""
     small: int = 0
@@ -115,7 +117,7 @@ class Shelf:
 
     def is_idle(self) -> bool:
         """Whether there is nothing to gain: its calls are small, or never alike."""
-        return (self.tries >= 2 and self.small == self.tries) or self.tries > PATIENCE * (1 + self.hits)
+        return (self.tries >= 2 and self.small == self.tries) or self.tries - self.at_hit > PATIENCE
 
     def note(self, steps: int, made: bool) -> None:
         self.tries += 1

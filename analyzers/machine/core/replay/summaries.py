@@ -37,7 +37,7 @@ def key_of(m: Machine, func: Func) -> Key | None:
     st, extent = m.st, m.extent
     if st.casting is not None or st.packing is not None or st.saved_hooks is not False or extent.walks:
         return None
-    if st.callbacks or m.config.probe is not None or extent.forgets:
+    if m.config.probe is not None or extent.forgets:
         return None
     frames = extent.frames
     chain = [(f.module, f.chunk, f.node.start, f.node.end) for f in frames if not f.library or f is frames[-1]]
@@ -90,7 +90,7 @@ def summarised(m: Machine, func: Func, env: int, run: Callable[[], list[Outcome]
     for at, summary in enumerate(known):
         outcome = replayed(m, summary, env)
         if outcome is not None:
-            shelf.hits += 1
+            shelf.at_hit = shelf.tries
             if at:
                 known.insert(0, known.pop(at))
             return [outcome]
