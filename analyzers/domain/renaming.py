@@ -399,9 +399,10 @@ def _rename_lineage(look: Looking, value: Lineage) -> Renamer | None:
     return lambda renaming: renaming.trail(value)
 
 
-def _match_native(look: Looking, one: Native) -> Matcher | None:
+def _match_hidden(look: Looking, one: object) -> Matcher | None:
+    """What something native holds nobody sees; counters and storages are matched by whoever knows their ids."""
     del look, one
-    return _nothing  # what it holds nobody sees
+    return _nothing
 
 
 TENSOR = tuple(each.name for each in fields(Tensor))
@@ -428,12 +429,6 @@ def _rename_tensor(look: Looking, value: Tensor) -> Renamer | None:
     counter, version = value.counter, value.attr_version
     at = None if value.base is None else lambda renaming: renaming.version(counter, version)
     return look.made_of(value, TENSOR, {"attr_version": at})
-
-
-def _match_held(look: Looking, one: object) -> Matcher | None:
-    """Counters and storages are matched by whoever knows their ids."""
-    del look, one
-    return _nothing
 
 
 def _match_node(look: Looking, one: Node) -> Matcher | None:
@@ -492,7 +487,7 @@ Matchers: TypeAlias = dict[type, Callable[[Looking, Any], Matcher | None]]
 
 MATCHERS: Final[Matchers] = {
     int: _match_int, tuple: _match_tuple, frozenset: _match_set, Map: _match_map, Const: _match_const,
-    Native: _match_native, Tensor: _match_tensor, Counter: _match_held, Storage: _match_held, Node: _match_node,
+    Native: _match_hidden, Tensor: _match_tensor, Counter: _match_hidden, Storage: _match_hidden, Node: _match_node,
     Saved: _match_saved, Lineage: _match_lineage,
 }  # fmt: skip
 RENAMERS: Final[dict[type, Callable[[Looking, Any], Renamer | None]]] = {

@@ -127,7 +127,9 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     rounds = len(items)
     if not exact:
         # Objects that are surely in the sequence may not be skipped; one number is as good as another.
-        rounds = max(_real_rounds(m, s), min(len(items), most) if reach_of(*items) else 0)
+        plain = all(isinstance(item, Const) for item in items)
+        sure = most if reach_of(*items) else 0 if plain and _is_met_again(m, s) else 2
+        rounds = max(_real_rounds(m, s), min(len(items), sure, most))
     if not rounds and stream.numbers is not None:
         rounds = 1
     previous: list[State] = heads
