@@ -202,9 +202,8 @@ class Join(GraphJoin):
             out.modules = b.modules.update(a.modules)
         if a.heap is b.heap:
             return out
-        ids = touched(a, b)
-        for ident in ids:
-            ours, theirs = a.find(ident), b.find(ident)
+        for ident in touched(a, b):
+            ours, theirs = a.peek(ident), b.peek(ident)
             if ours is theirs:
                 continue
             if ours is not None and theirs is not None:

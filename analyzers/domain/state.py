@@ -243,17 +243,22 @@ class State:
         self.became = Became((target, i, j), () if self.became is None else (self.became,))
 
     def get(self, ident: int) -> HeapObject:
-        found = self.find(ident)
+        if self.reads is not None:
+            self.reads[ident] = None
+        found = self.heap.get(ident)
+        if found is None:
+            found = self._imported(ident)
         return LOST if found is None else found
 
     def find(self, ident: int) -> HeapObject | None:
         if self.reads is not None:
             self.reads[ident] = None
         found = self.heap.get(ident)
-        if found is None:
-            block = self.frozen.get(ident >> BLOCK_BITS)
-            found = None if block is None else block.get(ident)
-        return found
+        return self._imported(ident) if found is None else found
+
+    def _imported(self, ident: int) -> HeapObject | None:
+        block = self.frozen.get(ident >> BLOCK_BITS)
+        return None if block is None else block.get(ident)
 
     def part(self, ident: int, name: str) -> HeapObject | None:
         """An object of which the caller looks at one part only: a variable of an environment, a field of a node."""
@@ -263,10 +268,8 @@ class State:
 
     def peek(self, ident: int) -> HeapObject | None:
         """An object that is looked at without notice."""
-        before, self.reads = self.reads, None
-        found = self.find(ident)
-        self.reads = before
-        return found
+        found = self.heap.get(ident)
+        return self._imported(ident) if found is None else found
 
     def _read_all(self) -> None:
         if self.reads is not None:
