@@ -14,9 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from benchmarks import generate
+from benchmarks import generate, repositories
+from benchmarks.repositories import Repository
 
-Group = Literal["typing", "size", "project", "start", "check"]
+Group = Literal["typing", "edits", "size", "project", "start", "check", "repositories"]
 
 TREE = ("autograd", "distributions", "nn", "optim")
 """The folders of torch that are checked: 82,505 lines in torch 2.13.0."""
@@ -52,6 +53,17 @@ class TypingCase:
 
 
 @dataclass(frozen=True, slots=True)
+class EditCase:
+    """Whole edits at random places of a script, each taken back before the next."""
+
+    name: str
+    title: str
+    build: Callable[[Path], Scene]
+    group: Group = "edits"
+    quick: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class StartCase:
     """A server is started anew each time and opens one file."""
 
@@ -64,15 +76,17 @@ class StartCase:
 
 @dataclass(frozen=True, slots=True)
 class CheckCase:
-    """The command line on a tree of torch's own code, and once more when nothing has changed."""
+    """The command line on a tree of files that `copy` makes, and once more when nothing has changed. With `quick` the
+    copy may be of a part."""
 
     name: str
     title: str
+    copy: Callable[[Path, bool], Path]
     group: Group = "check"
     quick: bool = True
 
 
-Case = TypingCase | StartCase | CheckCase
+Case = TypingCase | EditCase | StartCase | CheckCase
 
 
 def torch_folder() -> Path | None:
@@ -91,6 +105,20 @@ def copy_torch(folder: Path, parts: tuple[str, ...] = TREE) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
     return folder
+
+
+def _tree(folder: Path, quick: bool) -> Path:
+    return copy_torch(folder, QUICK_TREE if quick else TREE)
+
+
+def _repository(repository: Repository, folder: Path, quick: bool) -> Path:
+    del quick
+    return repository.copy(folder)
+
+
+def _file_of(repository: Repository, file: str, folder: Path) -> Scene:
+    repository.copy(folder)
+    return Scene(folder, folder / file, "")
 
 
 def _library(file: str, place: str, folder: Path) -> Scene:
@@ -115,6 +143,18 @@ def _project(modules: int, opened: bool, folder: Path) -> Scene:
     first, *others = generate.package(folder / "lab", modules)
     return Scene(folder, first, "Layer0.forward", tuple(others[-OPEN_AT_MOST:]) if opened else ())
 
+
+_SCRIPTS = (
+    ("gpt", "a GPT in one file", repositories.LECTURE, "gpt.py"),
+    ("nanogpt", "nanoGPT's `train.py`", repositories.NANOGPT, "train.py"),
+    ("resnet", "pytorch-cifar's `main.py`", repositories.CIFAR, "main.py"),
+    ("dcgan", "pytorch/examples: DCGAN", repositories.EXAMPLES, "dcgan/main.py"),
+    ("vae", "pytorch/examples: a VAE", repositories.EXAMPLES, "vae/main.py"),
+    ("mnist", "pytorch/examples: MNIST", repositories.EXAMPLES, "mnist/main.py"),
+    ("actor-critic", "pytorch/examples: actor-critic", repositories.EXAMPLES, "reinforcement_learning/actor_critic.py"),
+    ("wgan", "PyTorch-GAN: WGAN with penalty", repositories.GANS, "implementations/wgan_gp/wgan_gp.py"),
+    ("sac", "cleanrl: soft actor-critic", repositories.CLEANRL, "cleanrl/sac_continuous_action.py"),
+)
 
 _ADAM = partial(_library, "optim/adam.py", "_single_tensor_adam.for param")
 _GATED = "mixed = hidden + opened * outputs.mean()\noutputs = outputs + mixed.sum(dim=-1, keepdim=True)\n"
@@ -152,6 +192,11 @@ CASES: tuple[Case, ...] = (
         "margin = loss.item() - critic_loss.item()\nwriter_losses.add(margin, len(letters))\n",
         partial(_script, "for epoch.for batch"),
     ),
+    EditCase("edits-script", "the training script that is typed into", partial(_script, "for epoch.for batch")),
+    *(
+        EditCase(f"edits-{name}", title, partial(_file_of, repository, file))
+        for name, title, repository, file in _SCRIPTS
+    ),
     *(
         TypingCase(
             f"size-{lines}",
@@ -178,5 +223,15 @@ CASES: tuple[Case, ...] = (
         for files in (10, 50, 200)
     ),
     StartCase("start", "from the start of the process", _ADAM),
-    CheckCase("check", "torch's own Python"),
+    CheckCase("check", "torch's own Python", _tree),
+    *(
+        CheckCase(
+            f"check-{each.name}",
+            f"{each.owner}/{each.name}",
+            partial(_repository, each),
+            "repositories",
+            quick=False,
+        )
+        for each in repositories.CHECKED
+    ),
 )

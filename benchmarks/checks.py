@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.cases import QUICK_TREE, TREE, CheckCase, copy_torch
+from benchmarks.cases import QUICK_TREE, TREE, CheckCase
 from benchmarks.measure import Effort
 from benchmarks.results import Result
 from benchmarks.servers import Tool
@@ -27,16 +27,17 @@ _FINDINGS = {0, 1}
 def measure_checks(
     case: CheckCase, tools: Sequence[Tool], effort: Effort, folder: Path, tick: Callable[[], None], quick: bool
 ) -> list[Result]:
-    parts = QUICK_TREE if quick else TREE
-    lines = _lines(copy_torch(folder / "counted", parts))
-    folders = " ".join(parts)
-    cold = Result("check-cold", case.group, f"{lines:,} lines ({folders}), cold", lines)
-    warm = Result("check-warm", case.group, f"{lines:,} lines ({folders}), warm", lines)
+    counted = case.copy(folder / "counted", quick)
+    lines = _lines(counted)
+    shutil.rmtree(counted)
+    title = case.title if case.group == "repositories" else " ".join(QUICK_TREE if quick else TREE)
+    cold = Result(f"{case.name}-cold", case.group, f"{lines:,} lines ({title}), cold", lines)
+    warm = Result(f"{case.name}-warm", case.group, f"{lines:,} lines ({title}), warm", lines)
     commands = [(label, command, tool) for tool in tools for label, command in tool.checks().items()]
     for number in range(effort.checks):
         start = number % len(commands)
         for label, command, tool in [*commands[start:], *commands[:start]]:
-            tree = copy_torch(folder / "checked", parts)
+            tree = case.copy(folder / "checked", quick)
             cache = folder / "cache"
             environment = {**tool.environment, "XDG_CACHE_HOME": str(cache)}
             for result in (cold, warm):

@@ -13,8 +13,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
-from benchmarks.cases import Scene, StartCase, TypingCase
+from benchmarks.cases import EditCase, Scene, StartCase, TypingCase
 from benchmarks.client import Client, Document, Failed
+from benchmarks.edits import Edit, edits
 from benchmarks.places import Keystroke, find, keystrokes
 from benchmarks.quiet import Tree
 from benchmarks.results import Result
@@ -31,6 +32,7 @@ class Effort:
     is used up three times, `FEW` do."""
 
     keystrokes: int = 100
+    edits: int = 12
     warm_up: int = 5
     starts: int = 7
     checks: int = 3
@@ -52,7 +54,7 @@ class Session:
     diagnostics: int
 
     @classmethod
-    async def begin(cls, tool: Tool, scene: Scene, push: bool, log: Path) -> Session:
+    async def begin(cls, tool: Tool, scene: Scene, push: bool, log: Path, types: bool = True) -> Session:
         client = await tool.start(scene.folder, push, log)
         try:
             tree = Tree(client.process.pid)
@@ -61,9 +63,10 @@ class Session:
             for path in scene.others:
                 await client.open(Document.of(path))
             await tree.settled()
-            place = find(document.text, scene.place)
-            await client.type(document, place.line, 0, " " * place.indent + "\n")
-            await tree.settled()
+            if types:
+                place = find(document.text, scene.place)
+                await client.type(document, place.line, 0, " " * place.indent + "\n")
+                await tree.settled()
         except BaseException:
             await client.kill()
             raise
@@ -74,21 +77,59 @@ class Session:
         await self.tree.calm()
         return answer.seconds
 
+    async def change(self, edit: Edit) -> float:
+        answer = await self.client.type(self.document, edit.line, edit.column, edit.text, len(edit.erased))
+        await self.tree.calm()
+        return answer.seconds
+
+
+async def measure_edits(case: EditCase, tools: Sequence[Tool], effort: Effort, folder: Path, tick: Tick) -> Result:
+    """Each edit goes to each server, and is taken back, which is not timed."""
+    scene = case.build(_empty(folder / case.name))
+    text = scene.file.read_text(encoding="utf-8")
+    result = Result(case.name, case.group, f"{case.title}, {text.count(chr(10)):,} lines", text.count("\n"))
+    chosen, sessions = edits(text, effort.edits), await _sessions(tools, scene, effort, folder, result, types=False)
+    try:
+        for number, edit in enumerate(chosen):
+            for session in _rotated(sessions, number):
+                name = session.client.name
+                if name in result.failed:
+                    continue
+                try:
+                    result.seconds[name].append(await session.change(edit))
+                    await session.change(edit.undone())
+                except (Failed, OSError) as error:
+                    result.failed[name] = str(error)
+            tick()
+    finally:
+        for session in sessions:
+            await session.client.stop()
+    return result
+
+
+async def _sessions(
+    tools: Sequence[Tool], scene: Scene, effort: Effort, folder: Path, result: Result, *, types: bool
+) -> list[Session]:
+    sessions: list[Session] = []
+    for tool in tools:
+        if tool.server.answers == "never":
+            continue
+        try:
+            session = await Session.begin(tool, scene, effort.push, folder / f"{tool.name}.log", types)
+        except (Failed, OSError) as error:
+            result.failed[tool.name] = str(error)
+            continue
+        sessions.append(session)
+        result.seconds[tool.name] = []
+        result.diagnostics[tool.name] = session.diagnostics
+    return sessions
+
 
 async def measure_typing(case: TypingCase, tools: Sequence[Tool], effort: Effort, folder: Path, tick: Tick) -> Result:
     scene = case.build(_empty(folder / case.name))
     result = Result(case.name, case.group, case.title, case.size)
-    sessions: list[Session] = []
+    sessions = await _sessions(tools, scene, effort, folder, result, types=True)
     try:
-        for tool in tools:
-            if tool.server.answers != "never":
-                try:
-                    sessions.append(await Session.begin(tool, scene, effort.push, folder / f"{tool.name}.log"))
-                except (Failed, OSError) as error:
-                    result.failed[tool.name] = str(error)
-        for session in sessions:
-            result.seconds[session.client.name] = []
-            result.diagnostics[session.client.name] = session.diagnostics
         place = find(scene.file.read_text(encoding="utf-8"), scene.place)
         strokes = list(islice(keystrokes(place, case.text), effort.warm_up + effort.keystrokes))
         await _type_by_turns(sessions, strokes, effort, result, tick)

@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib
 
+from benchmarks.report import IN_SECONDS
 from benchmarks.results import Result, Run
 from benchmarks.servers import OURS
 
@@ -48,10 +49,12 @@ def write(run: Run, folder: Path) -> list[Path]:
     with pyplot.rc_context(_STYLE):
         for group, draw in (
             ("typing", _spans),
+            ("edits", _spans),
             ("size", _size),
             ("project", _project),
             ("start", _spans),
             ("check", _spans),
+            ("repositories", _spans),
         ):
             results = [result for result in run.of(group) if any(result.seconds.values())]
             if results:
@@ -70,7 +73,7 @@ def _spans(results: Sequence[Result]) -> Any:
     figure, axes = pyplot.subplots(figsize=(8, 0.8 + 0.24 * rows), layout="constrained")
     labels, ticks = [], []
     at = 0.0
-    unit, factor = ("seconds", 1.0) if results[0].group == "check" else ("milliseconds", 1000.0)
+    unit, factor = ("seconds", 1.0) if results[0].group in IN_SECONDS else ("milliseconds", 1000.0)
     for result in results:
         here = [name for name in names if result.seconds.get(name)]
         ticks.append(at + (len(here) - 1) / 2)

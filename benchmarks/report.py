@@ -15,10 +15,12 @@ from benchmarks.servers import BEFORE, OURS, SERVERS
 
 _TITLES = {
     "typing": "Typing",
+    "edits": "Whole edits",
     "size": "By the size of the file",
     "project": "By the size of the project",
     "start": "Start",
     "check": "On the command line",
+    "repositories": "On the command line, repositories of training code",
 }
 
 _OPENING = """\
@@ -34,6 +36,9 @@ hits all alike. What is typed are whole statements, character by character: many
 times are of two kinds: a few milliseconds where nothing has to run again, which is so for half a statement, a comment,
 or what is taken back, and what the function or the script takes to run where it does. The median may be of the one
 kind and the 95th percentile of the other.""",
+    "edits": """\
+Edits that mean something, at random places of scripts that people train models with: another number, one more
+statement, one statement less. Timed is the answer to each; it is then taken back.""",
     "size": "Generated classes and functions, typed into in the middle of the file: more lines are more of the same.",
     "project": """\
 Modules that import each other in chains, and a script at their end; what is edited is the module that all chains lead
@@ -44,7 +49,12 @@ to its first diagnostics.""",
     "check": """\
 Folders of the installed torch, copied. Each tool may use all {cores} cores, and is told so in its own way. Warm is the
 same command once more, when nothing has changed.""",
+    "repositories": "Public repositories, each at one commit, copied. Cold and warm as above.",
 }
+
+
+IN_SECONDS = {"check", "repositories"}
+_RUNS = {"start", *IN_SECONDS}
 
 
 def show(run: Run, console: Console) -> None:
@@ -68,7 +78,7 @@ def show(run: Run, console: Console) -> None:
 
 def brief(result: Result) -> str:
     """One line: the medians."""
-    unit, factor = ("s", 1.0) if result.group == "check" else ("ms", 1000.0)
+    unit, factor = ("s", 1.0) if result.group in IN_SECONDS else ("ms", 1000.0)
     known = [name for name in names_of([result]) if result.seconds.get(name)]
     medians = ", ".join(f"{name} {_number(factor * result.median(name))} {unit}" for name in known)
     failed = "".join(f"; {name} failed: {reason}" for name, reason in result.failed.items())
@@ -140,7 +150,7 @@ def names_of(results: Sequence[Result]) -> list[str]:
 
 def _markdown(results: Sequence[Result], group: str) -> list[str]:
     names = names_of(results)
-    count = "runs" if group in {"start", "check"} else "keystrokes"
+    count = "runs" if group in _RUNS else "edits" if group == "edits" else "keystrokes"
     rows = [f"| {_unit(group)} | {count} | {' | '.join(names)} |", "|---|--:|" + "--:|" * len(names)]
     for result in results:
         cells = " | ".join(_cell(result, name, group) for name in names)
@@ -195,11 +205,11 @@ def _asked(run: Run) -> list[str]:
 
 
 def _unit(group: str) -> str:
-    return "seconds" if group == "check" else "milliseconds"
+    return "seconds" if group in IN_SECONDS else "milliseconds"
 
 
 def _factor(group: str) -> float:
-    return 1.0 if group == "check" else 1000.0
+    return 1.0 if group in IN_SECONDS else 1000.0
 
 
 def _times(ratio: float) -> str:

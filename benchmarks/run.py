@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.cases import Case, CheckCase, StartCase, TypingCase
+from benchmarks.cases import Case, CheckCase, EditCase, StartCase, TypingCase
 from benchmarks.checks import measure_checks
 from benchmarks.client import Failed
-from benchmarks.measure import Effort, Tick, measure_start, measure_typing
+from benchmarks.measure import Effort, Tick, measure_edits, measure_start, measure_typing
 from benchmarks.report import brief
 from benchmarks.results import Result, Run
 from benchmarks.servers import Tool
@@ -53,6 +53,8 @@ async def _measured(
     match case:
         case TypingCase():
             return [await measure_typing(case, tools, effort, folder, tick)]
+        case EditCase():
+            return [await measure_edits(case, tools, effort, folder, tick)]
         case StartCase():
             return await measure_start(case, tools, effort, folder, tick)
         case CheckCase():
@@ -63,6 +65,8 @@ def _steps(case: Case, tools: Sequence[Tool], effort: Effort) -> int:
     match case:
         case TypingCase():
             return effort.warm_up + effort.keystrokes
+        case EditCase():
+            return effort.edits
         case StartCase():
             return effort.starts
         case CheckCase():

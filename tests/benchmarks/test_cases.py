@@ -10,8 +10,11 @@ import pytest
 
 from benchmarks import generate
 from benchmarks.cases import CASES, TypingCase
+from benchmarks.edits import edits
 from benchmarks.places import Place, find, keystrokes
 from tests.support.analyzer import findings
+
+ROOT = Path(__file__).parents[2]
 
 TYPING = [case for case in CASES if isinstance(case, TypingCase) and case.size <= 10_000]
 
@@ -54,3 +57,19 @@ def test_what_is_generated_has_no_faults(tmp_path: Path) -> None:
     package = generate.package(tmp_path / "lab", 5)
     for file in (path, *package):
         assert not list(findings(file, file.read_text()))
+
+
+def test_edits_mean_something_and_can_be_taken_back() -> None:
+    text = (ROOT / "benchmarks/programs/train.py").read_text(encoding="utf-8")
+    drawn = edits(text, 40)
+    assert drawn == edits(text, 40)
+    for edit in drawn:
+        changed = edit.applied(text)
+        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text))
+        assert edit.undone().applied(changed) == text
+    assert {edit.text == "pass" for edit in drawn} == {True, False}
+
+
+def test_a_text_without_statements_has_no_edits() -> None:
+    with pytest.raises(LookupError):
+        edits("import torch\n", 1)
