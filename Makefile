@@ -59,7 +59,7 @@ update: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# What is released, into dist/. Needs git and npm.
+# What is released, into dist/. Needs git, npm and a C compiler.
 dist: $(VENV)/.installed-release
 	$(BIN)/python tools/release.py
 

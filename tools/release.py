@@ -1,10 +1,11 @@
-"""Build what is released into `dist/`: the sdist, the wheel, the extension for VS Code, and a bill of materials.
+"""Build what is released into `dist/`: the sdist, the wheels, the extension for VS Code, and a bill of materials.
 
-python tools/release.py                         # needs the extra `release`, git, and npm for the extension
-python tools/release.py --no-vsix --no-sbom
+python tools/release.py                         # needs the extra `release`, git, npm and a C compiler
+python tools/release.py --no-vsix --no-compiled --no-sbom
 
 Everything is built twice, each time from a fresh copy of the commit, and has to come out the same to the last byte.
-Times inside of archives are that of the commit.
+Times inside of archives are that of the commit. The wheel whose hot modules are compiled, for this platform and this
+Python, is built once: both wheels are installed, and have to say the same of the examples.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--no-vsix", action="store_true", help="leave the extension out")
+    parser.add_argument("--no-compiled", action="store_true", help="leave the compiled wheel out")
     parser.add_argument("--no-sbom", action="store_true", help="leave the bill of materials out")
     parser.add_argument("--no-isolation", action="store_true", help="build with the setuptools that is installed here")
     options = parser.parse_args()
@@ -59,8 +61,10 @@ def release(options: argparse.Namespace) -> list[Path]:
         if first != second:
             raise ReleaseError(f"not the same when built again: {', '.join(differing(first, second))}")
         made = dict(first)
+        [wheel] = [name for name in made if name.endswith(".whl")]
+        if not options.no_compiled:
+            made.update(compiled(Path(folder) / "compiled", epoch, options, {wheel: made[wheel]}))
         if not options.no_sbom:
-            [wheel] = [name for name in made if name.endswith(".whl")]
             made[wheel.removesuffix(".whl") + ".cdx.json"] = bill_of(wheel, made[wheel], Path(folder), epoch)
     made[SUMS] = "".join(f"{sum_of(data)}  {name}\n" for name, data in sorted(made.items())).encode()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -72,9 +76,7 @@ def release(options: argparse.Namespace) -> list[Path]:
 def build(folder: Path, epoch: int, options: argparse.Namespace) -> dict[str, bytes]:
     """What comes out of one fresh copy, by name."""
     source, out = folder / "source", folder / "out"
-    source.mkdir(parents=True)
-    with tarfile.open(fileobj=io.BytesIO(git_bytes("archive", "--format=tar", "HEAD"))) as archive:
-        archive.extractall(source, filter="data")
+    unpack(source)
     variables = {"SOURCE_DATE_EPOCH": str(epoch)}
     isolation = ["--no-isolation"] if options.no_isolation else []
     run(sys.executable, "-m", "build", *isolation, "--outdir", str(out), str(source), cwd=source, variables=variables)
@@ -86,6 +88,50 @@ def build(folder: Path, epoch: int, options: argparse.Namespace) -> dict[str, by
         run("npm", "run", "package", cwd=client, variables=variables)
         shutil.copy(client / "autograd-lsp.vsix", out)
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
+
+
+def unpack(source: Path) -> None:
+    source.mkdir(parents=True)
+    with tarfile.open(fileobj=io.BytesIO(git_bytes("archive", "--format=tar", "HEAD"))) as archive:
+        archive.extractall(source, filter="data")
+
+
+def compiled(folder: Path, epoch: int, options: argparse.Namespace, pure: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The wheel for this platform, by name. It has to say what the pure one says."""
+    source, out = folder / "source", folder / "out"
+    unpack(source)
+    isolation = ["--no-isolation"] if options.no_isolation else []
+    variables = {"SOURCE_DATE_EPOCH": str(epoch), "AUTOGRAD_LSP_COMPILE": "1"}
+    command = [sys.executable, "-m", "build", "--wheel", *isolation, "--outdir", str(out), str(source)]
+    run(*command, cwd=source, variables=variables)
+    made = {path.name: path.read_bytes() for path in out.glob("*.whl")}
+    said = {
+        name: said_by(name, wheel, folder / f"tried-{at}", source)
+        for at, (name, wheel) in enumerate({**pure, **made}.items())
+    }
+    if len(set(said.values())) != 1:
+        raise ReleaseError(f"not of one opinion on the examples: {', '.join(said)}")
+    return made
+
+
+def said_by(name: str, wheel: bytes, folder: Path, source: Path) -> str:
+    """What the command of a wheel says of the examples, in an environment that holds nothing else."""
+    python = installed(name, wheel, folder)
+    command = [str(python), "-P", "-m", "autograd_lsp", "check", "--no-cache", "examples"]
+    done = subprocess.run(command, cwd=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode not in {0, 1} or "Found" not in done.stdout:
+        raise ReleaseError(f"{name} does not run:\n{done.stdout}")
+    return done.stdout
+
+
+def installed(name: str, wheel: bytes, folder: Path) -> Path:
+    """The interpreter of a new environment with a wheel."""
+    home = folder / "environment"
+    venv.create(home, symlinks=True)
+    (folder / name).write_bytes(wheel)
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(folder / name), cwd=folder)
+    return python
 
 
 def differing(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> list[str]:
@@ -110,11 +156,7 @@ def steady(data: bytes, epoch: int) -> bytes:
 
 def bill_of(name: str, wheel: bytes, folder: Path, epoch: int) -> bytes:
     """What an environment holds in which the wheel alone was installed, in CycloneDX's JSON."""
-    home = folder / "environment"
-    venv.create(home, symlinks=True)
-    (folder / name).write_bytes(wheel)
-    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(folder / name), cwd=folder)
+    python = installed(name, wheel, folder)
     out = folder / "bill.json"
     bill = ["environment", "--output-reproducible", "--pyproject", str(ROOT / "pyproject.toml")]
     command = [sys.executable, "-m", "cyclonedx_py", *bill, "--output-file", str(out), str(python)]
