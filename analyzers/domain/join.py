@@ -42,7 +42,7 @@ from analyzers.domain.objects import (
     Tensor,
 )
 from analyzers.domain.stand_ins import of_both, of_one
-from analyzers.domain.state import Became, State, in_both, touched, written_apart
+from analyzers.domain.state import BLOCK_BITS, Became, State, in_both, touched, written_apart
 from analyzers.domain.values import (
     NONE,
     BoundBuiltin,
@@ -202,8 +202,13 @@ class Join(GraphJoin):
             out.modules = b.modules.update(a.modules)
         if a.heap is b.heap:
             return out
+        of_a, of_b = a.heap.get, b.heap.get
         for ident in touched(a, b):
-            ours, theirs = a.peek(ident), b.peek(ident)
+            ours, theirs = of_a(ident), of_b(ident)
+            if ours is None and ident >> BLOCK_BITS in a.frozen:
+                ours = a.peek(ident)
+            if theirs is None and ident >> BLOCK_BITS in b.frozen:
+                theirs = b.peek(ident)
             if ours is theirs:
                 continue
             if ours is not None and theirs is not None:

@@ -66,11 +66,21 @@ def test_one_brief_part_is_not_longer_than_the_one_around_it() -> None:
 
 
 def test_fewer_states_are_kept_apart_the_longer_a_run_takes() -> None:
-    m = bounded(100)
+    m = bounded(160)
     kept = []
-    for steps in (0, 24, 25, 49, 50, 100):
+    for steps in (0, 9, 10, 19, 20, 160):
         m.budget.steps = steps
         kept.append(m.apart(4))
     assert kept == [4, 4, 2, 2, 1, 1]
-    m.budget.steps = 30
+    m.budget.steps = 15
     assert m.apart(1) == 1
+
+
+def test_fewer_rounds_are_run_the_longer_a_run_takes() -> None:
+    m = bounded(160)
+    run = []
+    for steps in (0, 39, 40, 160):
+        m.budget.steps = steps
+        run.append(m.rounds(3))
+    assert run == [3, 3, 1, 1]
+    assert m.rounds(0) == 0
