@@ -57,8 +57,8 @@ def _class_named(m: Machine, annotation: n.Expr, env: int | None) -> Value | Non
         case n.Attribute(value=owner, attr=attr):
             found = _class_named(m, owner, env)
             return None if found is None else get_attribute(m, found, attr)
-        case n.Subscript(value=generic, index=n.TupleExpr(elts=(first, *_))) if _is_marked(m, generic, env):
-            return _class_named(m, first, env)
+        case n.Subscript(value=generic, index=n.TupleExpr(elts=(marked, *_))) if _is_marked(m, generic, env):
+            return _class_named(m, marked, env)
     return None
 
 
