@@ -34,7 +34,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def released(checkout: Path) -> Path:
-    run(sys.executable, "tools/release.py", "--no-vsix", "--no-sbom", "--no-isolation", cwd=checkout)
+    run(sys.executable, "tools/release.py", "--no-vsix", "--no-compiled", "--no-sbom", "--no-isolation", cwd=checkout)
     return checkout / "dist"
 
 
