@@ -56,6 +56,7 @@ def _measured(options: argparse.Namespace, told: Console) -> Run:
     effort = _QUICK if options.quick else Effort()
     effort = Effort(
         keystrokes=options.keystrokes or effort.keystrokes,
+        edits=options.keystrokes or effort.edits,
         warm_up=effort.warm_up,
         starts=effort.starts,
         checks=effort.checks,
@@ -95,7 +96,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--servers", nargs="*", choices=_ALL, default=_ALL, metavar="SERVER", help="ours and these only"
     )
-    parser.add_argument("--keystrokes", type=int, metavar="N", help="in each case")
+    parser.add_argument("--keystrokes", type=int, metavar="N", help="or edits, in each case")
     parser.add_argument(
         "--budget", type=float, metavar="SECONDS", help="for one case; what is not typed by then is not"
     )
