@@ -162,7 +162,6 @@ class Looking:
 
     def __init__(self, block: int, loosely: Matchers | None = None) -> None:
         """`loosely`: how some kinds of things are matched, if not as for a replay."""
-        self.block = block
         self._block = block >> BLOCK_BITS
         self._special = MATCHERS if loosely is None else MATCHERS | loosely
         self._matchers: dict[int, tuple[Any, Matcher | None]] = {}

@@ -125,10 +125,12 @@ class _Walk:
         elif x != y:
             raise Mismatch
 
-    def _staleness(self, state: State, node: Node) -> list[Truth]:
-        """Of each saved tensor, whether it is as it was saved."""
-        found: list[Truth] = []
+    def _staleness(self, state: State, node: Node) -> list[tuple[str, Truth, bool]]:
+        """Of each saved tensor, whether it is as it was saved: by its counter, and by the writes to its memory."""
+        found: list[tuple[str, Truth, bool]] = []
         for saved in node.saved:
             counter = state.find(saved.counter) if saved.counter is not None else None
-            found.append(versions_equal(saved.version, counter.version) if isinstance(counter, Counter) else None)
+            storage = state.find(saved.storage) if saved.storage is not None else None
+            same = versions_equal(saved.version, counter.version) if isinstance(counter, Counter) else None
+            found.append((saved.name, same, isinstance(storage, Storage) and storage.count == saved.writes))
         return found

@@ -34,5 +34,5 @@ def in_roomy_frame(function: Callable[[], T]) -> T:
     return function()
 
 
-if sys.version_info >= (3, 11) and hasattr(in_roomy_frame, "__code__"):
+if sys.version_info >= (3, 11):
     in_roomy_frame.__code__ = in_roomy_frame.__code__.replace(co_stacksize=FRAME_SLOTS)

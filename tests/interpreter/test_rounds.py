@@ -16,7 +16,6 @@ from torch import nn
 
 net = nn.Linear(2, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-h = torch.zeros(1, 2)
 
 """
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 
 from analyzers.domain.join import one_of, reach_of
-from analyzers.domain.lineage import BLURRED, Loc
+from analyzers.domain.lineage import BLURRED, Loc, is_blurred
 from analyzers.domain.objects import Instance
 from analyzers.domain.settling import settled
 from analyzers.domain.state import State
@@ -196,11 +196,12 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     used again in the third.
 
     A loop inside a later round of another loop has been seen before, and starts in a state that joins all its rounds.
-    Inside later rounds of two others, or after the second round of one, the round that stands for all will do: loops
+    Inside later rounds of two others, or in the round that stands for all of one, such a round will do: loops
     inside one another would otherwise cost twice as much with each.
     """
     if _is_met_again(m, s):
-        return 1 if _later_rounds(m) == 1 and max(index for _, index in m.extent.iterations) == 1 else 0
+        in_blurred = any(is_blurred(index) for _, index in m.extent.iterations)
+        return 1 if _later_rounds(m) == 1 and not in_blurred else 0
     return m.rounds(m.extent.limits.rounds + (not m.frame.library and _runs_backward(s.body)))
 
 
