@@ -99,3 +99,9 @@ def test_a_write_into_a_weight_of_any_block_is_seen(number: int) -> None:
     host.set_text("/train.py", program(12, change))
     (finding,) = host.snapshot().findings("/train.py")
     assert finding.name == "saved-tensor-modified"
+
+
+def test_blocks_are_replayed_after_a_backward_that_nobody_could_see() -> None:
+    unseen = program(12).replace("net = Net()", "import hidden\n\nnet = Net()\nhidden.loss_of(net).backward()")
+    runs = bodies_run(unseen).count("Net.forward")
+    assert bodies_run(unseen).count("Block.forward") <= runs * 12 * 2 // 3
