@@ -192,13 +192,16 @@ class Looking:
         return self.fields(one, names)
 
     def fields(self, one: Any, names: Sequence[str]) -> Matcher | None:
-        values = [getattr(one, name) for name in names]
-        parts = [self.matcher(value) for value in values]
-        different = [(name, part) for name, part in zip(names, parts, strict=True) if part is not None]
-        if not different:
-            return None
-        equal = [name for name, part in zip(names, parts, strict=True) if part is None]
-        return _fields_matcher(type(one), one, equal, different)
+        equal: list[str] = []
+        different: list[tuple[str, Matcher]] = []
+        for name in names:
+            value = getattr(one, name)
+            part = None if type(value) in SIMPLE else self.matcher(value)
+            if part is None:
+                equal.append(name)
+            else:
+                different.append((name, part))
+        return _fields_matcher(type(one), one, equal, different) if different else None
 
     def renamer(self, value: Any) -> Renamer | None:
         """None where it stays as it is."""
@@ -214,11 +217,14 @@ class Looking:
     def made_of(self, value: Any, names: Sequence[str], special: dict[str, Renamer | None]) -> Renamer | None:
         """`special` fields are renamed in a way of their own."""
         values = [getattr(value, name) for name in names]
-        parts = [
-            (index, part)
-            for index, name in enumerate(names)
-            if (part := special[name] if name in special else self.renamer(values[index])) is not None
-        ]
+        parts: list[tuple[int, Renamer]] = []
+        for index, held in enumerate(values):
+            if special and names[index] in special:
+                part = special[names[index]]
+            else:
+                part = None if type(held) in SIMPLE else self.renamer(held)
+            if part is not None:
+                parts.append((index, part))
         return _maker(type(value), values, parts) if parts else None
 
     def is_own(self, ident: int) -> bool:
@@ -260,6 +266,9 @@ def _names(kind: type) -> tuple[str, ...] | None:
     return _FIELDS[kind]
 
 
+SIMPLE = frozenset({bool, float, str, type(None)})
+"""What holds no id; asked first, as most fields hold such."""
+
 PLAIN = frozenset({"Loc", "GradMode", "Builtin", "Operand"})
 
 
@@ -282,7 +291,7 @@ def _rename_int(look: Looking, value: int) -> Renamer | None:
 
 
 def _match_tuple(look: Looking, one: tuple[Any, ...]) -> Matcher | None:
-    parts = [look.matcher(item) for item in one]
+    parts = [None if type(item) in SIMPLE else look.matcher(item) for item in one]
     if not any(parts):
         return None
     size = len(one)
@@ -300,7 +309,11 @@ def _match_tuple(look: Looking, one: tuple[Any, ...]) -> Matcher | None:
 
 
 def _rename_tuple(look: Looking, value: tuple[Any, ...]) -> Renamer | None:
-    parts = [(index, part) for index, item in enumerate(value) if (part := look.renamer(item)) is not None]
+    parts = [
+        (index, part)
+        for index, item in enumerate(value)
+        if type(item) not in SIMPLE and (part := look.renamer(item)) is not None
+    ]
     if not parts:
         return None
     items = list(value)

@@ -188,20 +188,6 @@ class Machine(Recorded):
             any(f.handlers for f in self.extent.frames),
         )
 
-    def enter(self, tag: object) -> int:
-        """Begin a new visit nested in the current one; returns the current one, to restore later."""
-        before = self.extent.visit
-        key = (before, tag)
-        found = self.ids.visits.get(key)
-        if found is None:
-            found = len(self.ids.visits) + 1
-            self.ids.visits[key] = found
-        else:
-            for recording in self.extent.recordings:
-                recording.opaque = recording.opaque or found <= recording.visits
-        self.extent.visit = found
-        return before
-
     def whole(self, func: Func) -> n.FunctionDef | n.Lambda:
         return whole(self.config.program, func)
 
@@ -292,9 +278,9 @@ class Machine(Recorded):
     def named_here(self, name: str) -> Value | None:
         """What a name of the user's holds where the run is."""
         at: int | None = self.user_frame().env
-        while at is not None and name not in self.env(at).vars:
-            at = self.env(at).parent
-        return self.env(at).vars[name] if at is not None else None
+        while at is not None and name not in (scope := self.variables(at, name)).vars:
+            at = scope.parent
+        return scope.vars[name] if at is not None else None
 
     def outcomes_of(self, run: Callable[[], list[Outcome]]) -> Value:
         """Continue in one of the states in which a call may end."""

@@ -30,11 +30,12 @@ def closure(m: Machine, node: n.FunctionHead | n.Lambda, name: str) -> Func:
     )
     env = frame.env
     owner = None
-    if "__qualname__" in m.env(env).vars and m.env(env).vars.get("__class_body__") is not None:
+    scope = m.variables(env, "__class_body__")
+    owner_value = scope.vars.get("__class_body__")
+    if owner_value is not None:
         # A method closes over the class's enclosing scope, not over the class's own names.
-        owner_value = m.env(env).vars["__class_body__"]
         owner = owner_value.value if isinstance(owner_value, Const) and isinstance(owner_value.value, int) else None
-        env = m.env(env).parent or env
+        env = scope.parent or env
     prefix = frame.qualname
     if frame.func is not None and owner is None:
         prefix += ".<locals>"
@@ -63,7 +64,7 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
     keywords = {keyword.arg: evaluate(m, keyword.value) for keyword in s.keywords}
     ident = m.same_on_all_ways(m.loc_of(m.frame, s))
     prefix = frame.qualname
-    if frame.func is not None and m.env(frame.env).vars.get("__class_body__") is None:
+    if frame.func is not None and m.variables(frame.env, "__class_body__").vars.get("__class_body__") is None:
         prefix += ".<locals>"
     qualname = s.name if prefix in {"", "<module>"} else f"{prefix}.{s.name}"
     ancestry, known = linearize(m, ident, bases)

@@ -51,7 +51,7 @@ def _around(m: Machine, func: Func) -> tuple[object, ...]:
     held: list[object] = [func.env] if captured.rebound else []
     for name in sorted({path.partition(".")[0] for path in captured.used}):
         at = _holder(m, func.env, name)
-        value = m.env(at).vars[name] if at is not None else None
+        value = m.variables(at, name).vars[name] if at is not None else None
         held += [value] if isinstance(value, Ref) else []
     return tuple(held)
 
@@ -103,7 +103,7 @@ def _havoc_touched(m: Machine, touched: Iterable[tuple[int, str, bool]]) -> None
         at = _holder(m, env, name)
         if at is None:
             continue
-        value = m.env(at).vars[name]
+        value = m.variables(at, name).vars[name]
         if is_rebound:
             m.bind(at, name, Unknown(None, None, None, reach_of(value)))
         elif attributes:
@@ -118,7 +118,7 @@ def _switches_modes(m: Machine, func: Func) -> bool:
     for path in used:
         name, _, rest = path.partition(".")
         at = _holder(m, func.env, name)
-        value = m.env(at).vars[name] if at is not None else None
+        value = m.variables(at, name).vars[name] if at is not None else None
         if isinstance(value, Builtin) and (path in bare or not any(other.startswith(path + ".") for other in used)):
             dotted = f"{value.name}.{rest}" if rest else value.name
             if dotted in SWITCHES:
@@ -174,7 +174,7 @@ def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
             at = _holder(m, callee.env, name)
             if at is None:
                 continue
-            value = m.env(at).vars[name]
+            value = m.variables(at, name).vars[name]
             named = m.obj(value)
             if isinstance(value, Ref) and isinstance(named, Instance):
                 objects[value] = None
@@ -186,8 +186,8 @@ def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
 def _holder(m: Machine, env: int, name: str) -> int | None:
     """The nearest environment, from one outwards, that binds a name."""
     at: int | None = env
-    while at is not None and name not in m.env(at).vars:
-        at = m.env(at).parent
+    while at is not None and name not in (scope := m.variables(at, name)).vars:
+        at = scope.parent
     return at
 
 

@@ -76,7 +76,7 @@ def refine(m: Machine, test: n.Expr, outcome: bool) -> None:
 def _widen(m: Machine, name: str, cls: n.Expr) -> None:
     """If a value of a plain type may be an instance of an unknown class, drop its assumed type."""
     env = lookup_env(m, name)
-    old = m.env(env).vars.get(name) if env is not None else None
+    old = m.variables(env, name).vars.get(name) if env is not None else None
     if env is not None and isinstance(old, Unknown) and old.type is not None:
         if is_instance(m, old, evaluate(m, cls)) is None:
             m.bind(env, name, replace(old, type=None))
@@ -85,7 +85,7 @@ def _widen(m: Machine, name: str, cls: n.Expr) -> None:
 def _declare(m: Machine, name: str, asked: n.Expr) -> None:
     """A name is of the class `asked`, or of that which the function `asked` tests for."""
     env = lookup_env(m, name)
-    old = m.env(env).vars.get(name) if env is not None else None
+    old = m.variables(env, name).vars.get(name) if env is not None else None
     if env is not None and isinstance(old, Unknown):
         cls = evaluate(m, asked)
         if isinstance(cls, Builtin) and cls.name in TYPE_GUARDS:
@@ -121,7 +121,7 @@ def _narrow(m: Machine, target: n.Expr, value: Value | None) -> None:
             env = lookup_env(m, name)
             if env is None:
                 return
-            old = m.env(env).vars.get(name)
+            old = m.variables(env, name).vars.get(name)
             if isinstance(old, Unknown) and value is not None and (value is NONE or _plain_flag(old)):
                 m.bind(env, name, value)
         case n.Attribute(value=n.Name() as owner, attr=attr) if value is not None:
@@ -142,8 +142,11 @@ def _plain_flag(value: Unknown) -> bool:
 def _is_of_a_name(m: Machine, s: n.If) -> bool:
     """Whether a condition asks how a name begins, which holds for all that have a name of the kind."""
     names = (node.id for node in n.walk([s.test]) if isinstance(node, n.Name))
-    held = ((name, lookup_env(m, name)) for name in names)
-    return any(known_start(m.env(env).vars[name]) for name, env in held if env is not None and name in m.env(env).vars)
+    for name in names:
+        env = lookup_env(m, name)
+        if env is not None and known_start(m.variables(env, name).vars[name]):
+            return True
+    return False
 
 
 def _is_left_at_once(m: Machine, s: n.If) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from analyzers.domain.objects import Env
 from analyzers.domain.values import Builtin, Func, Unknown, Value
 from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
@@ -71,7 +70,7 @@ def _is_marked(m: Machine, generic: n.Expr, env: int | None) -> bool:
 
 def _looked_up(m: Machine, name: str, env: int | None) -> Value | None:
     while env is not None:
-        found: Env = m.env(env)
+        found = m.variables(env, name)
         if name in found.vars:
             return found.vars[name]
         env = found.parent

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.domain.join import Join
-from analyzers.domain.state import State, in_both
+from analyzers.domain.state import State
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core.choices import Infeasible, Outcome, Path
 from analyzers.machine.core.exceptions import PyRaise
@@ -116,9 +116,7 @@ def run_choices(
 def passed(m: Machine, node: n.Node) -> None:
     frame = m.frame
     if not frame.library:
-        key = m.loc_of(frame, node), frame.visit
-        before = m.record.passed.get(key)
-        m.record.passed[key] = m.st.taken if before is None else in_both(before, m.st.taken)
+        m.pass_by(m.loc_of(frame, node), frame.visit)
 
 
 class ReturnSignal(Exception):  # noqa: N818

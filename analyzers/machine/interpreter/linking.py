@@ -109,7 +109,7 @@ def member(m: Machine, module: Ref, name: str) -> Value | None:
     found = m.st.get(module.id)
     if not isinstance(found, ModuleObj):
         return None
-    value = m.env(found.env).vars.get(name)
+    value = m.variables(found.env, name).vars.get(name)
     if value is not None:
         return value if value == deferred(found.path, name) else resolved(m, value)
     inner = m.config.program.find_import(found.path, name, 1) or found.path.rsplit("/", 1)[0] + f"/{name}/__init__.py"
@@ -184,9 +184,7 @@ def library_value(m: Machine, place: tuple[str, str]) -> Value:
             return Unknown()
         attach(m, run)
         m.st.modules = m.st.modules.set(path, run.env)
-    env = m.st.get(m.st.modules[path])
-    assert isinstance(env, Env)
-    return env.vars.get(symbol, Unknown())
+    return m.variables(m.st.modules[path], symbol).vars.get(symbol, Unknown())
 
 
 def library_call(m: Machine, dotted: str, args: Args) -> Value:

@@ -17,12 +17,13 @@ from dataclasses import replace
 from functools import partial
 
 from analyzers.domain.join import one_of, reach_of
-from analyzers.domain.lineage import BLURRED, Loc, is_blurred
+from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
 from analyzers.domain.settling import settled
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, RangeValue, Tup, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.replay.recorded import Standing
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.interpreter.conditions import condition
 from analyzers.machine.interpreter.dispatch import evaluate, leads, run_block
@@ -200,8 +201,7 @@ def _real_rounds(m: Machine, s: n.For | n.While) -> int:
     inside one another would otherwise cost twice as much with each.
     """
     if _is_met_again(m, s):
-        in_blurred = any(is_blurred(index) for _, index in m.extent.iterations)
-        return 1 if _later_rounds(m) == 1 and not in_blurred else 0
+        return 1 if m.standing() == Standing(1, in_blurred=False) else 0
     return m.rounds(m.extent.limits.rounds + (not m.frame.library and _runs_backward(s.body)))
 
 
@@ -226,14 +226,7 @@ def _asks_for_its_number(s: n.For) -> bool:
 
 
 def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
-    if _later_rounds(m) == 0:
-        return False
-    return m.test(_is_finished, _mark(m, s))
-
-
-def _later_rounds(m: Machine) -> int:
-    """In how many loops a round after the first is running."""
-    return sum(index > 0 for _, index in m.extent.iterations)
+    return m.standing().later > 0 and m.test(_is_finished, _mark(m, s))
 
 
 def _giver(value: Value) -> Callable[[], Value]:

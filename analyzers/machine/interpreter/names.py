@@ -17,7 +17,7 @@ def lookup_env(m: Machine, name: str) -> int | None:
     if name in frame.globals:
         env = module_env(m)
     while env is not None:
-        found = m.env(env)
+        found = m.variables(env, name)
         if name in found.vars:
             return env
         env = found.parent
@@ -27,7 +27,7 @@ def lookup_env(m: Machine, name: str) -> int | None:
 def module_env(m: Machine) -> int:
     env = m.frame.env
     while True:
-        parent = m.env(env).parent
+        parent = m.variables(env, "").parent
         if parent is None:
             return env
         env = parent

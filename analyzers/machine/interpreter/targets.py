@@ -61,9 +61,12 @@ def assign(m: Machine, target: n.Expr, value: Value, statement: n.Node | None) -
 
 
 def _held(m: Machine, target: n.Name) -> Lineage | None:
-    """The trail of what a name holds, if anything."""
-    env = lookup_env(m, target.id)
-    return None if env is None else m.lineage(m.env(env).vars[target.id])
+    """The trail of what a name holds that is bound here, if anything: an outer one of that name is another variable."""
+    frame = m.frame
+    is_local = frame.locals is not None and target.id in frame.locals
+    env = frame.env if is_local else lookup_env(m, target.id)
+    value = None if env is None else m.variables(env, target.id).vars.get(target.id)
+    return None if value is None else m.lineage(value)
 
 
 def _held_in(m: Machine, owner: Value, attr: str) -> Lineage | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from immutables import Map
 
 from analyzers.domain.lineage import Lineage, Loc, Round, graph_trail
-from analyzers.domain.objects import DictObj, ListObj, Tensor
+from analyzers.domain.objects import DictObj, ListObj, Node
 from analyzers.domain.state import may_meet
 from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
@@ -33,23 +33,18 @@ def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> N
     tensor = m.tensor(new)
     if tensor is None or tensor.requires_grad is False or tensor.lineage is None or not m.extent.iterations:
         return
-    if earlier is tensor.lineage or not _own_past(tensor.lineage, earlier):
+    lineage, node = tensor.lineage, tensor.edge.node if tensor.edge is not None else None
+    if earlier is lineage or not m.test(_own_past, (lineage, earlier)):
         return
-    if _reaches_walked(m, tensor) or _holds_backwarded(m, tensor.lineage):
+    if (node is not None and m.test(_reaches_walked, node)) or m.test(_holds_backwarded, lineage):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
-    elif (
-        tensor.requires_grad is True
-        and tensor.edge is not None
-        and tensor.edge.node is not None
-        and _is_total(tensor.lineage, earlier)
-    ):
-        uses = m.notebook(GraphUses)
-        if uses.inside:
+    elif tensor.requires_grad is True and node is not None:
+        if m.test(_is_in_a_module, None) or not m.test(_is_total, (lineage, earlier)):
             return  # a sum of what layers return is no total of rounds
         # Data that nobody knows may have a graph that backward goes through; most likely they have none.
         m.record.unresolved.data = m.record.unresolved.data or not m.config.presumes
-        number = m.node(tensor.edge.node).seq
-        uses.sums[number] = GraphGrew(m.site(), name, "summed", tensor.lineage, m.st.assumed)
+        number = m.node(node).seq
+        m.notebook(GraphUses).sums[number] = GraphGrew(m.site(), name, "summed", tensor.lineage, m.st.assumed)
 
 
 @hears(Kept)
@@ -93,7 +88,7 @@ def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
     tensor = m.tensor(value)
     if tensor is None or tensor.lineage is None or tensor.lineage.loc != loc or tensor.edge is None:
         return False
-    return _went_through(m, tensor.edge.node)
+    return tensor.edge.node is not None and m.test(_went_through, tensor.edge.node)
 
 
 def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
@@ -113,16 +108,19 @@ def _perhaps_held(m: Machine, value: Value) -> Sequence[Value]:
     return [value]
 
 
-def _own_past(lineage: Lineage, earlier: Lineage) -> bool:
+def _own_past(m: Machine, asked: tuple[Lineage, Lineage]) -> bool:
     """Whether a value is computed from what its name held before, and that from the same expression."""
+    del m
+    lineage, earlier = asked
     return earlier in (trail := graph_trail(lineage)) and any(
         step is not lineage and step.loc == lineage.loc and step.what == lineage.what for step in trail
     )
 
 
-def _is_total(lineage: Lineage, earlier: Lineage) -> bool:
+def _is_total(m: Machine, asked: tuple[Lineage, Lineage]) -> bool:
     """Whether a value is what its name held before and something else, as `total + loss` is, and `layer(x)` is not."""
-    step = lineage
+    del m
+    step, earlier = asked
     for _ in range(NEAR):
         if step is earlier:
             return True
@@ -139,16 +137,17 @@ def _is_total(lineage: Lineage, earlier: Lineage) -> bool:
     return False
 
 
-def _reaches_walked(m: Machine, tensor: Tensor) -> bool:
-    queue = [tensor.edge.node] if tensor.edge is not None and tensor.edge.node is not None else []
-    seen: set[int] = set()
+def _reaches_walked(m: Machine, node: int) -> bool:
+    """Whether a node leads to one that a backward of this loop has gone through and freed."""
+    queue, seen = [node], set[int]()
     for ident in queue:
-        if ident in seen or len(seen) > NEAR:
+        found = m.st.peek(ident)
+        if ident in seen or len(seen) > NEAR or not isinstance(found, Node):
             continue
         seen.add(ident)
-        if _in_this_loop(m, m.node(ident).epoch) and _went_through(m, ident):
+        if _went_through(m, ident) and _in_this_loop(m, found.epoch):
             return True
-        queue.extend(e.node for e in m.node(ident).edges if e is not None and e.node is not None)
+        queue.extend(e.node for e in found.edges if e is not None and e.node is not None)
     return False
 
 
@@ -166,11 +165,15 @@ def _own(iterations: Sequence[Round]) -> list[Round]:
     return [(loc, index) for loc, index in iterations if not loc.module.startswith("<")]
 
 
-def _went_through(m: Machine, node: int | None) -> bool:
+def _went_through(m: Machine, ident: int) -> bool:
     """Whether a backward on the current path has gone through a node and freed it."""
-    return node is not None and any(
-        may_meet(assumed, m.st.assumed) for assumed in m.notebook(SpentNodes).assumed.get(node, ())
-    )
+    spent = m.notebook(SpentNodes, told=True).assumed.get(ident, ())
+    return any(may_meet(assumed, m.st.assumed) for assumed in spent)
+
+
+def _is_in_a_module(m: Machine, asked: None) -> bool:
+    del asked
+    return m.notebook(GraphUses, told=True).inside
 
 
 def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:

@@ -27,21 +27,26 @@ class Scaled:
     statement: tuple[Loc, int] | None = None
 
 
+def _was_scaled(m: Machine, ident: int, here: tuple[Loc, int]) -> bool:
+    scaled = m.notebook(Scaled)
+    return (scaled.ident, scaled.statement) == (ident, here)
+
+
 @hears(WrittenFrom)
 def _written(m: Machine, signal: WrittenFrom) -> None:
     """`a.copy_(b)` and `a.lerp_(b, w)` do nothing where both are one memory; `a.mul_(d).add_(b)` averages."""
     if m.frame.library:
         return
-    scaled = m.notebook(Scaled)
     site = m.site()
     here = (site.statement, site.visit)
     if signal.what == "mul_":
+        scaled = m.notebook(Scaled)
         scaled.ident, scaled.statement = signal.target, here
-        return
-    if signal.what == "add_" and (scaled.ident, scaled.statement) != (signal.target, here):
         return
     if signal.source is None or not isinstance(m.user_frame().node, n.Call):
         return  # `states[i] = states[i].detach()`, of which nobody knows whether it is a list
+    if signal.what == "add_" and not _was_scaled(m, signal.target, here):
+        return
     if _are_one(tensor_at(m, signal.target), tensor_at(m, signal.source)):
         m.note(CopiedOntoItself(site, signal.what, _made(m, signal.target, signal.source)))
 

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from immutables import Map
 
+from analyzers.domain.lineage import Loc, Round, is_blurred
 from analyzers.domain.objects import Env, Tensor
-from analyzers.domain.state import State
+from analyzers.domain.state import State, in_both
 from analyzers.machine.core.budget import OBJECTS
-from analyzers.machine.core.parts import Budget, Extent, Ids, Indexes
+from analyzers.machine.core.parts import Budget, Extent, Ids, Indexes, Record
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """In how many loops, if not more than two, a round after the first is running, and whether one stands for many."""
+
+    later: int
+    in_blurred: bool
+
+
+def standing_in(rounds: Sequence[Round]) -> Standing:
+    later = sum(index > 0 for _, index in rounds)
+    return Standing(min(later, 2), any(is_blurred(index) for _, index in rounds))
 
 
 class Recorded:
@@ -23,6 +38,7 @@ class Recorded:
     ids: Ids
     budget: Budget
     indexes: Indexes
+    record: Record
     notebooks: dict[type, object]
 
     def notebook(self, kind: type[T], *, told: bool = False) -> T:
@@ -51,6 +67,34 @@ class Recorded:
         if self.extent.recordings:
             self.extent.recordings[-1].tests.setdefault((ask, of), answer)
         return answer
+
+    def enter(self, tag: object) -> int:
+        """Begin a new visit nested in the current one; returns the current one, to restore later."""
+        before = self.extent.visit
+        self.extent.visit = self.visit(before, tag)
+        return before
+
+    def visit(self, before: int, tag: object) -> int:
+        """The number of the visit `tag` within another; the states that are apart share their visits."""
+        visits = self.ids.visits
+        number = visits.setdefault((before, tag), len(visits) + 1)
+        if self.extent.recordings:
+            self.extent.recordings[-1].entered.append((before, tag, number))
+        return number
+
+    def pass_by(self, loc: Loc, visit: int) -> None:
+        """A statement of the user's has been passed on the current way."""
+        passed, key = self.record.passed, (loc, visit)
+        before = passed.get(key)
+        passed[key] = self.st.taken if before is None else in_both(before, self.st.taken)
+        if self.extent.recordings:
+            self.extent.recordings[-1].passed.append(key)
+
+    def standing(self) -> Standing:
+        """Where the loops stand that are running, for a loop inside them."""
+        for recording in self.extent.recordings:
+            recording.loops = True
+        return standing_in(self.extent.iterations)
 
     def module(self, path: str) -> int | None:
         """The id of a module that was imported."""

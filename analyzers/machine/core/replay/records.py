@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import HeapObject
 from analyzers.domain.renaming import Matcher, Renamer
 from analyzers.domain.state import State
@@ -30,12 +30,16 @@ class Recording:
 
     start: State
     marks: tuple[object, ...]
-    visits: int
-    """How many there were before: its own come after them."""
     reads: dict[object, None] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
     tests: dict[Test, bool] = field(default_factory=dict)
     """What was asked of the record, and the answers."""
+    entered: list[tuple[int, object, int]] = field(default_factory=list)
+    """The visits that began: in which other one, as what, and the number."""
+    passed: list[tuple[Loc, int]] = field(default_factory=list)
+    """The statements that were passed, and on which visits."""
+    loops: bool = False
+    """Whether a loop ran in it whose rounds hang on those of the loops around it."""
     opaque: bool = False
 
 
@@ -49,15 +53,15 @@ class Summary:
     last: int
     footprint: list[tuple[object, HeapObject | None]]
     start: State
-    rounds: tuple[object, ...]
+    rounds: tuple[Round, ...]
+    loops: bool
     log: list[int]
     written: list[tuple[int, HeapObject]]
     value: Value
     effects: list[Effect]
     tests: dict[Test, bool]
     visit: int
-    visits: list[tuple[int, object]]
-    first_visit: int
+    entered: list[tuple[int, object, int]]
     passed: list[tuple[Loc, int]]
     steps: int
     after: int
@@ -92,7 +96,7 @@ class Writing:
     value: Renamer | None
     effects: list[tuple[Callable[[Any, Any], None], Any, Renamer | None]]
     tests: list[tuple[Callable[[Any, Any], bool], Any, Renamer | None, bool]]
-    visits: list[tuple[int, object, Renamer | None]]
+    entered: list[tuple[int, object, Renamer | None, int]]
 
 
 FEW_STEPS = 4

@@ -13,6 +13,7 @@ from analyzers.domain.state import State
 from analyzers.domain.values import Value
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.replay.recorded import standing_in
 from analyzers.machine.core.replay.records import Read, Summary, Writing
 
 SHARE = 3
@@ -39,6 +40,8 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     st, ids = m.st, m.ids
     if not are_alike(st, summary.start) or m.budget.steps + summary.steps // SHARE >= m.budget.patience:
         return None
+    if summary.loops and m.standing() != standing_in(summary.rounds):
+        return None
     renaming = Renaming(
         summary.block, summary.first, summary.last, ids.last - summary.first, summary.after,
         ids.sequence - summary.after,
@@ -51,17 +54,20 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     writing = summary.writing
     if writing is None:
         writing = summary.writing = _writing(summary, m.indexes.looking)
+    value = _put(m, summary, writing, renaming)
     tests = [(ask, of if named is None else named(renaming), answer) for ask, of, named, answer in writing.tests]
     if any(ask(m, of) is not answer for ask, of, answer in tests):
+        m.st = st
         return None
-    if not _visit(m, summary, writing, renaming):
-        return None
+    m.ids.next += summary.last - summary.first
+    m.ids.sequence += summary.nodes
+    m.spend_more(1 + summary.steps // SHARE if SHARE > 1 else summary.steps)
+    _visit(m, summary, writing, renaming)
     if st.reads is not None:
         for read in summary.reading or ():
             ident = renaming.ident(read.ident)
             st.reads[ident if read.part is None else (ident, read.part)] = None
     m.record.imprecisions += summary.imprecisions
-    value = _put(m, summary, writing, renaming)
     for repeat, payload, named in writing.effects:
         m.effect(repeat, payload if named is None else named(renaming))
     for recording in m.extent.recordings[-1:]:
@@ -70,23 +76,13 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     return Outcome(m.st, value)
 
 
-def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> bool:
-    """Number the visits of a replay, and note what they passed; False if it is on a visit that was made before."""
-    known, now = m.ids.visits, m.extent.visit
-    first, old, moved = summary.first_visit, summary.visit, len(known) - summary.first_visit
-    visits: dict[tuple[int, object], int] = {}
-    number = len(known)
-    for before, tag, named in writing.visits:
-        number += 1
-        at = before + moved if before > first else now if before == old else before
-        visits[at, tag if named is None else named(renaming)] = number
-    if len(visits) < len(writing.visits) or not known.keys().isdisjoint(visits):
-        return False
-    known.update(visits)
-    passed, taken = m.record.passed, m.st.taken
+def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> None:
+    """Number the visits of a replay, and note what they passed."""
+    visits = {summary.visit: m.extent.visit}
+    for before, tag, named, number in writing.entered:
+        visits[number] = m.visit(visits.get(before, before), tag if named is None else named(renaming))
     for loc, visit in summary.passed:
-        passed[loc, visit + moved if visit > first else now if visit == old else visit] = taken
-    return True
+        m.pass_by(loc, visits.get(visit, visit))
 
 
 def _reading(summary: Summary, look: Looking) -> list[Read]:
@@ -126,7 +122,7 @@ def _writing(summary: Summary, look: Looking) -> Writing:
         rename(summary.value),
         [(repeat, payload, rename(payload)) for repeat, payload in summary.effects],
         [(ask, of, rename(of), answer) for (ask, of), answer in summary.tests.items()],
-        [(before, tag, rename(tag)) for before, tag in summary.visits],
+        [(before, tag, rename(tag), number) for before, tag, number in summary.entered],
     )
 
 
@@ -221,8 +217,4 @@ def _put(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> 
     for ident in summary.log:
         log = (log[0] + 1, ident + shift if first < ident <= last else others.get(ident, ident), log)
     m.st.log = log
-    value = summary.value if writing.value is None else writing.value(renaming)
-    m.ids.next += summary.last - summary.first
-    m.ids.sequence += summary.nodes
-    m.spend_more(1 + summary.steps // SHARE if SHARE > 1 else summary.steps)
-    return value
+    return summary.value if writing.value is None else writing.value(renaming)

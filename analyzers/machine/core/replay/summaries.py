@@ -18,7 +18,6 @@ do that no recording can tell is *opaque* (`Machine.opaque`), and so is what con
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 from analyzers.domain.objects import HeapObject, Instance, Tensor
 from analyzers.domain.state import BLOCK_BITS, EVERYTHING, State
@@ -45,8 +44,7 @@ def key_of(m: Machine, func: Func) -> Key | None:
         func.env, len(frames), *chain, st.grad, st.inference, st.doubtful, st.switches_out,
         st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen, m.record.supposes_counts, m.record.trains,
         extent.expecting > 0, extent.hypothetical > 0, extent.enclosing_operator, extent.contested,
-        extent.compared_with_none, len(extent.loops), sum(index > 0 for _, index in extent.iterations),
-        any(f.handlers for f in frames),
+        extent.compared_with_none, len(extent.loops), any(f.handlers for f in frames),
     )  # fmt: skip
 
 
@@ -106,9 +104,9 @@ def summarised(m: Machine, func: Func, env: int, run: Callable[[], list[Outcome]
 def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Summary | None, list[Outcome]]:
     ids, extent = m.ids, m.extent
     start = m.st
-    recording = Recording(start, marks_of(m), len(ids.visits))
-    outer, first, before = start.reads, ids.last, (len(ids.visits), m.budget.steps, ids.sequence, m.record.imprecisions)
-    passed_before, visit = len(m.record.passed), extent.visit
+    recording = Recording(start, marks_of(m))
+    outer, first, visit = start.reads, ids.last, extent.visit
+    before = m.budget.steps, ids.sequence, m.record.imprecisions
     m.st = start.fork()
     m.st.reads = recording.reads
     extent.recordings.append(recording)
@@ -128,6 +126,8 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
     if extent.recordings:
         parent = extent.recordings[-1]
         parent.effects += recording.effects
+        parent.entered += recording.entered
+        parent.passed += recording.passed
         for test, answer in recording.tests.items():
             parent.tests.setdefault(test, answer)
     if (
@@ -154,11 +154,10 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
     log.reverse()
     return Summary(
         env, ids.block, first, ids.last,
-        _footprint(recording, m.ids.block, first), start, tuple(extent.iterations), log,
+        _footprint(recording, m.ids.block, first), start, tuple(extent.iterations), recording.loops, log,
         [(ident, end.heap[ident]) for ident in dict.fromkeys(log)], outcomes[0].value, recording.effects,
-        recording.tests, visit, list(islice(ids.visits, before[0], None)), before[0],
-        list(islice(m.record.passed, passed_before, None)), m.budget.steps - before[1], before[2],
-        ids.sequence - before[2], m.record.imprecisions - before[3],
+        recording.tests, visit, recording.entered, recording.passed, m.budget.steps - before[0], before[1],
+        ids.sequence - before[1], m.record.imprecisions - before[2],
     ), outcomes  # fmt: skip
 
 
