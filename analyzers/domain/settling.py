@@ -18,8 +18,9 @@ from typing import Any
 
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
+from analyzers.domain.looking import Looking, Matcher, Matchers
 from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Storage, Tensor
-from analyzers.domain.renaming import Looking, Matcher, Matchers, Mismatch, Renaming
+from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Unknown

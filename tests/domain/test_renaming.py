@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.domain.looking import Looking
 from analyzers.domain.objects import Tensor
-from analyzers.domain.renaming import Looking, Mismatch, Renaming
+from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import BLOCK_BITS
 
 OTHER, OWN = 1 << BLOCK_BITS, 2 << BLOCK_BITS

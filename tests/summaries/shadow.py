@@ -1,7 +1,8 @@
 """`python -m tests.summaries.shadow FILE...`: each file with and without replays, and what they leave.
 
 It is compared in full: heaps, ids, events, facts, visits. Prints the first difference of each run. A replay takes as
-many steps here as a run would, so that both come equally far.
+many steps here as a run would, so that both come equally far, and leaves what nothing leads to. Findings are compared
+with those of replays that do not, too.
 """
 
 from __future__ import annotations
@@ -37,10 +38,15 @@ def main() -> None:
 def compared(path: Path) -> Iterable[str]:
     """How the runs of a file differ, if they do."""
     text = path.read_text(encoding="utf-8", errors="replace")
+    name = str(path.resolve())
     with mock.patch.object(replays, "SHARE", 1):
-        with_replays = dict(runs(str(path.resolve()), text))
+        short = _findings(name, text)
+        with mock.patch.object(replays, "TEMPORARY", ()):
+            with_replays = dict(runs(name, text))
     with mock.patch.object(summaries, "key_of", _never):
-        without = dict(runs(str(path.resolve()), text))
+        without = dict(runs(name, text))
+    if short != with_replays["findings"]:
+        yield f"other findings where what nothing leads to is left out: {short}"
     if with_replays.keys() != without.keys():
         yield f"other runs: {sorted(with_replays)} and {sorted(without)}"
     for index, run in with_replays.items():
@@ -52,6 +58,12 @@ def compared(path: Path) -> Iterable[str]:
 
 def _never(m: Machine, func: Func) -> None:
     """The key of a call that is not recorded."""
+
+
+def _findings(path: str, text: str) -> object:
+    host = Host()
+    host.set_text(path, text)
+    return host.snapshot().findings(path)
 
 
 def runs(path: str, text: str) -> Iterable[tuple[str, object]]:

@@ -20,8 +20,8 @@ from analyzers.domain import truth
 from analyzers.domain.join import Join
 from analyzers.domain.likeness import interchangeable
 from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.looking import Looking
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
-from analyzers.domain.renaming import Looking
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, identity, lineage_of

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from analyzers.domain.lineage import Loc, Round
+from analyzers.domain.looking import Looking
 from analyzers.domain.objects import HeapObject
-from analyzers.domain.renaming import Looking
 from analyzers.domain.state import BLOCK_BITS, Taken
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import Limits

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from analyzers.domain.lineage import Lineage, Loc, Round
+from analyzers.domain.looking import Matcher, Renamer
 from analyzers.domain.objects import HeapObject
-from analyzers.domain.renaming import Matcher, Renamer
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
 
@@ -90,9 +90,10 @@ class Read:
 
 @dataclass(slots=True)
 class Writing:
-    """How what a call left is said of other objects; None where it stays as it is."""
+    """How what a call left is said of other objects; None where it stays as it is. Without what is gone."""
 
     objects: list[tuple[int, HeapObject, Renamer | None]]
+    log: list[int]
     value: Renamer | None
     effects: list[tuple[Callable[[Any, Any], None], Any, Renamer | None]]
     tests: list[tuple[Callable[[Any, Any], bool], Any, Renamer | None, bool]]

@@ -7,8 +7,20 @@ from typing import Any
 
 from immutables import Map
 
-from analyzers.domain.objects import WRITES_KEPT, Counter, Env, HeapObject, Storage, Tensor, Write
-from analyzers.domain.renaming import Looking, Mismatch, Renaming
+from analyzers.domain.looking import Looking, Renamer
+from analyzers.domain.objects import (
+    WRITES_KEPT,
+    Counter,
+    Env,
+    HeapObject,
+    Iterator,
+    ListObj,
+    Node,
+    Storage,
+    Tensor,
+    Write,
+)
+from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
 from analyzers.machine.core.choices import Outcome
@@ -112,18 +124,43 @@ def _part(found: HeapObject | None, part: str) -> object:
     return getattr(found, part, None)
 
 
+TEMPORARY = (Env, Tensor, Storage, Counter, Node, ListObj, Iterator)
+"""What nobody finds where nothing leads to it; of other objects the run asks which it has made."""
+
+
 def _writing(summary: Summary, look: Looking) -> Writing:
-    rename = look.renamer
-    return Writing(
-        [
-            (ident, found, None if isinstance(found, Counter | Storage) else look.renamer_of(found))
-            for ident, found in summary.written
-        ],
-        rename(summary.value),
-        [(repeat, payload, rename(payload)) for repeat, payload in summary.effects],
-        [(ask, of, rename(of), answer) for (ask, of), answer in summary.tests.items()],
-        [(before, tag, rename(tag), number) for before, tag, number in summary.entered],
-    )
+    value, mentioned = look.said_of(summary.value)
+    leads_to = list(mentioned)
+
+    def said(of: Any) -> Renamer | None:
+        renamer, mentioned = look.said_of(of)
+        leads_to.extend(mentioned)
+        return renamer
+
+    effects = [(repeat, payload, said(payload)) for repeat, payload in summary.effects]
+    tests = [(ask, of, said(of), answer) for (ask, of), answer in summary.tests.items()]
+    entered = [(before, tag, said(tag), number) for before, tag, number in summary.entered]
+    written = dict(summary.written)
+    leads_to += [ident for ident, found in written.items() if not _is_temporary(summary, ident, found)]
+    renamers: dict[int, Renamer | None] = {}
+    for ident in leads_to:
+        found = written.get(ident)
+        if found is None or ident in renamers:
+            continue
+        if isinstance(found, Counter | Storage):
+            renamers[ident] = None
+        else:
+            renamers[ident], mentioned = look.renamer_of(found)
+            leads_to += mentioned
+    objects = [(ident, found, renamers[ident]) for ident, found in summary.written if ident in renamers]
+    return Writing(objects, [ident for ident in summary.log if ident in renamers], value, effects, tests, entered)
+
+
+def _is_temporary(summary: Summary, ident: int, found: HeapObject) -> bool:
+    """Whether an object is the call's own, and gone with it if nothing leads to it. Leaves are looked for."""
+    if not summary.first < ident <= summary.last or not isinstance(found, TEMPORARY):
+        return False
+    return not isinstance(found, Tensor) or found.edge is not None or found.requires_grad is False
 
 
 def _match(renaming: Renaming, summary: Summary, env: int, heap: Map[int, HeapObject], look: Looking) -> None:
@@ -214,7 +251,7 @@ def _put(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> 
         heap[ident + shift if first < ident <= last else others.get(ident, ident)] = new
     m.st.heap = heap.finish()
     log = m.st.log
-    for ident in summary.log:
+    for ident in writing.log:
         log = (log[0] + 1, ident + shift if first < ident <= last else others.get(ident, ident), log)
     m.st.log = log
     return summary.value if writing.value is None else writing.value(renaming)
