@@ -20,6 +20,9 @@ View: TypeAlias = Literal["view", "multi", "maybe"]
 
 DATA = Path(__file__).parent / "data"
 
+RELEASE = (2, 13)
+"""The release of torch that the tables were read from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arg:

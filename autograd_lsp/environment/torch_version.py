@@ -6,10 +6,11 @@ import os
 import re
 from collections.abc import Iterable
 
+from analyzers.ops.table import RELEASE
 from autograd_lsp.text.releases import release_of
 
-TESTED = (2, 13)
-"""The release that has judged every claim, and that the tables were read from."""
+TESTED = RELEASE
+"""The release that has judged every claim."""
 
 _INSTALLED = re.compile(r"torch-(\d+\.\d+[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info", re.IGNORECASE)
 

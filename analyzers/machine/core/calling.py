@@ -129,7 +129,7 @@ def _note_passed(m: Machine, func: Value, args: Args, result: Unknown) -> None:
     """
     if not m.config.presumes or not isinstance(func, Unknown):
         return
-    before = m.st.given.get(origin_of(func.symbol), ())
+    before = m.given_to(origin_of(func.symbol))
     note_given(m, func, *args.all())
     if before:
         m.st.given = m.st.given.set(result.symbol, before)
@@ -140,7 +140,7 @@ def note_given(m: Machine, owner: Value, *values: Value) -> None:
     symbol = origin_of(owner.symbol) if isinstance(owner, Unknown) and m.config.presumes else None
     if symbol is None:
         return
-    before, now = m.st.given.get(symbol, ()), reach_of(*values)
+    before, now = m.given_to(symbol), reach_of(*values)
     if not set(now) <= set(before):
         m.st.given = m.st.given.set(symbol, tuple(dict.fromkeys((*before, *now))))
 
@@ -151,14 +151,14 @@ def note_part(m: Machine, owner: Value, value: Value) -> None:
     PORTS.likely.part_set(m, owner, value)
     if isinstance(owner, Unknown) and owner.symbol is not None and isinstance(value, Ref) and m.config.presumes:
         symbol = ("parts", origin_of(owner.symbol))
-        before = m.st.given.get(symbol, ())
+        before = m.given_to(symbol)
         if value.id not in before:
             m.st.given = m.st.given.set(symbol, (*before, value.id))
 
 
 def parts_given(m: Machine, owner: Unknown) -> tuple[int, ...]:
     """What was set as attributes and items of an unknown object, or of its parts."""
-    return m.st.given.get(("parts", origin_of(owner.symbol)), ())
+    return m.given_to(("parts", origin_of(owner.symbol)))
 
 
 def origin_of(symbol: object) -> object:
@@ -189,7 +189,7 @@ def _marks_written(base: int | str) -> bool:
 def used_unseen(m: Machine, value: Value, *methods: str) -> None:
     """An unknown value is called, or used in a way that runs one of these methods if it has them."""
     if isinstance(value, Unknown) and value.type is None:
-        functions = () if methods else m.indexes.held.get(value.symbol, ())
+        functions = () if methods else m.held_by(value.symbol)
         if value.reach or functions:
             tell(m, CalledUnseen(value.reach, functions, methods))
 
@@ -206,5 +206,5 @@ def _functions_in(m: Machine, value: Value) -> tuple[Func, ...]:
         case BoundBuiltin(name="backward"):
             return tuple(m.indexes.runs_again)
         case Unknown(symbol=symbol):
-            return m.indexes.held.get(symbol, ())
+            return m.held_by(symbol)
     return ()

@@ -43,7 +43,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
     """
     if not m.config.presumes or value.type not in {None, "tensor"}:
         return None
-    given, is_unrecorded = m.st.given.get(origin_of(value.symbol), ()), _is_of(value.symbol, m.indexes.unrecorded)
+    given, is_unrecorded = m.given_to(origin_of(value.symbol)), m.test(_is_unrecorded, value.symbol)
     if holds_made_graph(m, given) if is_unrecorded else holds_graph(m, given):
         return None
     known = stand_in(m, value)
@@ -53,7 +53,7 @@ def tensor_for(m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
         m.presume("what is computed without gradients has no graph", of_data=True)
         return _stand(m, value, sure=True)
     keeps = keeps or value.symbol in m.notebook(Inputs).symbols
-    is_open = keeps and origin_of(value.symbol) in m.indexes.passed and not _is_plain(value.symbol)
+    is_open = keeps and bool(m.passed_to(origin_of(value.symbol))) and not _is_plain(value.symbol)
     made = presumed_loss(m, value) if is_open else value
     if isinstance(made, Ref):
         m.presume("the input keeps the graph of what it is made of", of_data=True)
@@ -68,7 +68,7 @@ def stand_in(m: Machine, value: Value) -> Ref | None:
     """The tensor that an unknown value was taken for before."""
     if not isinstance(value, Unknown) or value.symbol is None or not m.config.presumes:
         return None
-    kept = m.st.stand_ins.get(value.symbol)
+    kept = m.standing_for(value.symbol)
     return Ref(kept) if kept is not None and isinstance(m.st.find(kept), Tensor) else None
 
 
@@ -135,7 +135,15 @@ class CutOff:
 
 def is_loaded(m: Machine, symbol: object) -> bool:
     """Whether an unknown value is an item of a loop, or an attribute or item of one."""
+    return m.test(_is_loaded, symbol)
+
+
+def _is_loaded(m: Machine, symbol: object) -> bool:
     return _is_of(symbol, m.indexes.loaded)
+
+
+def _is_unrecorded(m: Machine, symbol: object) -> bool:
+    return _is_of(symbol, m.indexes.unrecorded)
 
 
 def _is_of(symbol: object, symbols: Container[object]) -> bool:
@@ -161,7 +169,7 @@ def _stand(m: Machine, value: Unknown, *, sure: bool) -> Ref:
     flag = asked(m.st, value.symbol)
     if flag is not None:
         made = plain(m, flag, GUESS)
-    elif _is_of(value.symbol, m.indexes.unrecorded) and value.lineage is not None:
+    elif m.test(_is_unrecorded, value.symbol) and value.lineage is not None:
         made = plain(m, behind=(replace(value.lineage, cut="no-grad"),))
     elif is_loaded(m, value.symbol) or (sure and not _is_argument(value.symbol)):
         made = plain(m, behind=m.notebook(CutOff).behind(value.symbol))

@@ -25,7 +25,7 @@ def module_of(m: Machine, value: Unknown) -> Ref | None:
 
 
 def _taken_for(m: Machine, value: Unknown) -> Ref | None:
-    known = m.st.stand_ins.get(value.symbol) if value.symbol is not None and m.config.presumes else None
+    known = m.standing_for(value.symbol) if value.symbol is not None and m.config.presumes else None
     return Ref(known) if known is not None and is_module(m, Ref(known)) else None
 
 
@@ -41,7 +41,7 @@ def optimizer_of(m: Machine, value: Unknown) -> Ref | None:
 def passed_on(m: Machine, value: Unknown, count: int) -> list[Value] | None:
     """As many items of what a call returned as it was passed arguments, if these are modules or optimizers: they are
     what it was passed."""
-    given = m.indexes.passed.get(value.symbol, ())
+    given = m.passed_to(value.symbol)
     kept = [isinstance(one, Ref) and (is_module(m, one) or is_optimizer(m, one)) for one in given]
     if len(given) != count or count < 2 or not any(kept):
         return None
@@ -70,7 +70,7 @@ def _passed(m: Machine, value: Value, fits: Callable[[Machine, Value], bool]) ->
         case Ref() if fits(m, value):
             return [value]
         case Unknown(symbol=symbol) if symbol is not None:
-            given = m.indexes.passed.get(symbol, ())
+            given = m.passed_to(symbol)
             return [one for part in given for one in _passed(m, part, fits) if one.id in value.reach]
     return []
 

@@ -91,7 +91,7 @@ def _perhaps_used(m: Machine, model: Value, operands: Sequence[Ref]) -> list[Ref
     """The weights with which a presumed model perhaps computes, too: of what a part of it was given as a hook
     (`net.blocks[0].register_forward_hook(self.add)`), of parts that it need not have, and where a part of it computes,
     of those that the program has put into it."""
-    given = m.st.given.get(model.id, ()) if isinstance(model, Ref) else ()
+    given = m.given_to(model.id) if isinstance(model, Ref) else ()
     more = reach_of(unseen(m, model) or NONE)
     held: dict[Value, None] = dict.fromkeys(Ref(ident) for ident in weights(m, model))
     held.update(dict.fromkeys(v for ident in (*given, *more) for _, v in members(m, Ref(ident), "_parameters")))

@@ -432,7 +432,7 @@ class ByRole(LikelyValues):
                 note_loaded(m, item)
             note_batch(m, value, items)
         # Any of them may be any of what the call was passed.
-        given = m.indexes.passed.get(value.symbol, ()) if isinstance(value, Unknown) else ()
+        given = m.passed_to(value.symbol) if isinstance(value, Unknown) else ()
         for item in items:
             if given and isinstance(item, Unknown) and item.symbol is not None:
                 m.indexes.passed.setdefault(item.symbol, given)

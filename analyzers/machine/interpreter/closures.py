@@ -37,6 +37,7 @@ def havoc_captured(m: Machine, func: Func) -> None:
 
 def give_away(m: Machine, func: Func) -> None:
     """Unknown code has a function, such as the one it decorates, and may call it whenever it runs."""
+    m.opaque()
     alike = [known for known in m.st.callbacks if known.node is func.node]
     around = _around(m, func)
     dropped = {*(known for known in alike if _around(m, known) == around), *alike[:-MOST_ALIKE]}
@@ -73,7 +74,7 @@ def calls_backward(m: Machine, func: Func) -> bool:
 
 def run_callbacks(m: Machine) -> None:
     """Unknown code runs: it may call any function that unknown code was ever passed."""
-    if m.st.callbacks:
+    if m.test(_are_there, None):
         m.opaque()
         known = m.indexes.touched_by
         if known is None or known[0] is not m.st.callbacks:
@@ -84,6 +85,12 @@ def run_callbacks(m: Machine) -> None:
         _havoc_touched(m, known[1])
         if known[2]:
             PORTS.autograd.walked_unseen(m)
+
+
+def _are_there(m: Machine, asked: None) -> bool:
+    """Whether unknown code was passed any."""
+    del asked
+    return bool(m.st.callbacks)
 
 
 def _havoc_captured(m: Machine, func: Func) -> None:

@@ -161,12 +161,16 @@ def dict_item(m: Machine, owner: Ref, found: DictObj, index: Value) -> Value:
     return item
 
 
+def _is_loaded(m: Machine, symbol: object) -> bool:
+    return symbol in m.indexes.loaded
+
+
 def part_under(m: Machine, found: DictObj, key: Value) -> Unknown | None:
     """What a dict of data under unknown keys holds under a key: data, for each key others."""
     rest = found.rest
     if found.order or not isinstance(rest, Unknown) or not isinstance(key, Const):
         return None
-    return replace(rest, symbol=(rest.symbol, key.value)) if rest.symbol in m.indexes.loaded else None
+    return replace(rest, symbol=(rest.symbol, key.value)) if m.test(_is_loaded, rest.symbol) else None
 
 
 def _store(m: Machine, owner: Ref, index: Value, value: Value) -> None:

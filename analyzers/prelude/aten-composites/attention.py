@@ -3,19 +3,17 @@ import math
 import torch
 
 
+def _misfit(query, other):
+    return any([query.size(0) != other.size(0), query.size(3) != other.size(3), query.size(2) == 0, other.size(2) == 0])
+
+
 def _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
     """Whether the fused kernel, which has a single node, accepts these arguments."""
-    if dropout_p > 0.0 or query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
+    if any([dropout_p > 0.0, query.dim() != 4, key.dim() != 4, value.dim() != 4]):
         return False
-    if query.size(0) != key.size(0) or query.size(0) != value.size(0):
-        return False
-    if key.size(1) != value.size(1):
+    if any([_misfit(query, key), _misfit(query, value), key.size(1) != value.size(1)]):
         return False
     if query.size(1) != key.size(1) and not (enable_gqa and query.size(1) % key.size(1) == 0):
-        return False
-    if query.size(3) != key.size(3) or query.size(3) != value.size(3):
-        return False
-    if query.size(2) == 0 or key.size(2) == 0 or value.size(2) == 0:
         return False
     if attn_mask is None:
         return True

@@ -86,7 +86,7 @@ class _InstanceNorm(_NormBase):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
     def forward(self, input):
-        if input.dim() == self._batched - 1:
+        if autograd_machine.surely(input.dim() == self._batched - 1):
             return self._apply_norm(input.unsqueeze(0)).squeeze(0)
         return self._apply_norm(input)
 

@@ -11,6 +11,7 @@ from immutables import Map
 from analyzers.domain.lineage import Loc, Round, is_blurred
 from analyzers.domain.objects import Env, Tensor
 from analyzers.domain.state import State, in_both
+from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import OBJECTS
 from analyzers.machine.core.parts import Budget, Extent, Ids, Indexes, Record
 
@@ -96,6 +97,36 @@ class Recorded:
             recording.loops = True
         return standing_in(self.extent.iterations)
 
+    def given_to(self, symbol: object) -> tuple[int, ...]:
+        """What an unknown object was given, by its symbol, or a model that stands for one, by its id."""
+        found = self.st.given.get(symbol, ())
+        self.test(_was_given, (symbol, found))
+        return found
+
+    def standing_for(self, symbol: object) -> int | None:
+        """What an unknown value was taken for before."""
+        found = self.st.stand_ins.get(symbol)
+        self.test(_stands_for, (symbol, found))
+        return found
+
+    def passed_to(self, symbol: object) -> tuple[Value, ...]:
+        """What the unknown call was passed that returned this."""
+        found = self.indexes.passed.get(symbol, ())
+        if found:
+            self.opaque()
+        else:
+            self.test(_was_passed_nothing, symbol)
+        return found
+
+    def held_by(self, symbol: object) -> tuple[Func, ...]:
+        """The functions of the program that unknown code made an unknown value of."""
+        found = self.indexes.held.get(symbol, ())
+        if found:
+            self.opaque()
+        else:
+            self.test(_holds_no_function, symbol)
+        return found
+
     def module(self, path: str) -> int | None:
         """The id of a module that was imported."""
         found = self.st.modules.get(path)
@@ -134,6 +165,22 @@ class Recorded:
 
 def _is_imported(m: Recorded, asked: tuple[str, int | None]) -> bool:
     return m.st.modules.get(asked[0]) == asked[1]
+
+
+def _was_given(m: Recorded, asked: tuple[object, tuple[int, ...]]) -> bool:
+    return m.st.given.get(asked[0], ()) == asked[1]
+
+
+def _stands_for(m: Recorded, asked: tuple[object, int | None]) -> bool:
+    return m.st.stand_ins.get(asked[0]) == asked[1]
+
+
+def _was_passed_nothing(m: Recorded, symbol: object) -> bool:
+    return not m.indexes.passed.get(symbol)
+
+
+def _holds_no_function(m: Recorded, symbol: object) -> bool:
+    return not m.indexes.held.get(symbol)
 
 
 def is_assumed(m: Recorded, asked: tuple[object, bool]) -> bool:

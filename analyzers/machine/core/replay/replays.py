@@ -33,7 +33,7 @@ SHARE = 3
 
 
 def are_alike(one: State, other: State) -> bool:
-    """Whether what states know besides their heaps is the same."""
+    """Whether what states know besides their heaps is the same. What a call asks of it is told by tests."""
     return (
         _same(one.among, other.among)
         and one.callbacks == other.callbacks
@@ -50,7 +50,7 @@ def _same(one: Map[Any, Any], other: Map[Any, Any]) -> bool:
 def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     """The outcome of a call in the environment `env`, if all that `summary` read is the same but for names."""
     st, ids = m.st, m.ids
-    if not are_alike(st, summary.start) or m.budget.steps + summary.steps // SHARE >= m.budget.patience:
+    if m.budget.steps + summary.steps // SHARE >= m.budget.patience:
         return None
     if summary.loops and m.standing() != standing_in(summary.rounds):
         return None

@@ -40,6 +40,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import note_part
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.registries import ANSWERS
 from analyzers.machine.interpreter.decorators import decorate
 from analyzers.machine.interpreter.generators import advance
 from analyzers.machine.interpreter.linking import member
@@ -51,6 +52,8 @@ from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.havoc import store_perhaps
 from analyzers.machine.objects.instances import delete_attribute
 from analyzers.machine.objects.type_tests import is_instance
+from analyzers.ops.resolve import python_names
+from analyzers.ops.table import RELEASE
 
 
 @builtin("delattr")
@@ -168,6 +171,8 @@ def _hasattr(m: Machine, args: Args) -> Value:
     if isinstance(found, ModuleObj) and isinstance(value, Ref):
         known = member(m, value, name.value) is not None
         return TRUE if known else Unknown("bool") if m.env(found.env).open else FALSE
+    if isinstance(value, Builtin):
+        return TRUE if _surely_exists(m, f"{value.name}.{name.value}") else Unknown("bool")
     if isinstance(value, Const):
         return Const(hasattr(value.value, name.value))
     if isinstance(value, Unknown) and value.type in _PLAIN:
@@ -175,6 +180,14 @@ def _hasattr(m: Machine, args: Args) -> Value:
     if isinstance(found, Tensor):
         return TRUE if surely_has(found, name.value) else Unknown("bool")
     return Unknown("bool")
+
+
+def _surely_exists(m: Machine, dotted: str) -> bool:
+    """Whether this is a name of the torch that the tables are of, and no older one runs the program."""
+    release = m.config.program.torch_release()
+    if not dotted.startswith("torch.") or (release is not None and release < RELEASE):
+        return False
+    return dotted in ANSWERS or dotted in python_names() or m.config.program.library(dotted) is not None
 
 
 @builtin("getattr")
