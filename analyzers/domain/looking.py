@@ -366,11 +366,15 @@ NODE = tuple(each.name for each in fields(Node))
 
 
 def _rename_node(look: Looking, value: Node) -> Renamer | None:
-    number, epoch = value.seq, value.epoch
+    number, epoch, via = value.seq, value.epoch, value.via
     return look.made_of(
         value,
         NODE,
-        {"seq": lambda renaming: renaming.sequence(number), "epoch": lambda renaming: renaming.epoch(epoch)},
+        {
+            "seq": lambda renaming: renaming.sequence(number),
+            "epoch": lambda renaming: renaming.epoch(epoch),
+            "via": lambda renaming: renaming.through(via) if renaming.is_new(number) else via,
+        },
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
-from analyzers.domain.lineage import Lineage
+from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import VERSION_BASE, Write, short_of
 from analyzers.domain.state import BLOCK_BITS
 
@@ -45,6 +45,8 @@ class Renaming:
         self.trails: dict[Lineage, Lineage] = {}
         self.writes: dict[int, int] = {}
         """By counter or storage of the first way of entering, how many more writes it has seen on the second."""
+        self.via: tuple[tuple[Loc, ...], tuple[Loc, ...]] = ((), ())
+        """The calls that lead to the one and to the other."""
         self.rounds: tuple[tuple[object, ...], tuple[object, ...]] = ((), ())
         self.block = block >> BLOCK_BITS
         self.first, self.last, self.shift = first, last, shift
@@ -103,10 +105,11 @@ class Renaming:
         if known is not None:
             return known
         parents = tuple([self.trail(parent) for parent in lineage.parents])
+        via = self.through(lineage.via)
         made = lineage
-        if not all(map(operator.is_, parents, lineage.parents)):
+        if via is not lineage.via or not all(map(operator.is_, parents, lineage.parents)):
             made = Lineage(
-                lineage.what, lineage.loc, parents, lineage.cut, lineage.via, lineage.attached, lineage.doubted,
+                lineage.what, lineage.loc, parents, lineage.cut, via, lineage.attached, lineage.doubted,
                 lineage.perhaps_cut,
             )  # fmt: skip
         self.trails[lineage] = made
@@ -119,12 +122,21 @@ class Renaming:
         if known is not None:
             return known[1]
         previous = short_of(self.history(holder, write.previous))
-        version = self.version(holder, write.version)
+        version, via = self.version(holder, write.version), self.through(write.via)
         made = write
-        if previous is not write.previous or version != write.version:
-            made = Write(version or 0, write.loc, write.what, write.hidden, previous, write.via)
+        if previous is not write.previous or version != write.version or via is not write.via:
+            made = Write(version or 0, write.loc, write.what, write.hidden, previous, via)
         self._histories[id(write)] = (write, made)
         return made
+
+    def through(self, via: tuple[Loc, ...]) -> tuple[Loc, ...]:
+        """The calls that led to something that the call has made."""
+        before, now = self.via
+        return (*now, *via[len(before) :]) if before != now and via[: len(before)] == before else via
+
+    def is_new(self, number: int) -> bool:
+        """Whether the call has made the node of this number."""
+        return number > self._after
 
     def epoch(self, rounds: tuple[object, ...]) -> tuple[object, ...]:
         before, now = self.rounds

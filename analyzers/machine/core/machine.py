@@ -174,8 +174,12 @@ class Machine(Recorded):
 
     def via(self) -> tuple[Loc, ...]:
         """The calls that led here, outermost first, excluding the innermost place itself."""
+        return self.calls(-1)
+
+    def calls(self, but: int | None = None) -> tuple[Loc, ...]:
+        """The calls that lead into what is called here, or all `but` the last ones."""
         own = [f for f in self.extent.frames if not f.library and not isinstance(f.node, n.Pass)]
-        return tuple(self.loc_of(f, f.node) for f in own[:-1] if not f.stands_in)
+        return tuple(self.loc_of(f, f.node) for f in own[:but] if not f.stands_in)
 
     def site(self) -> Site:
         frame = self.user_frame()

@@ -155,7 +155,7 @@ def _run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value]
     frame.yields = yields
     if not library:
         m.record.entered.add((func.module, func.chunk, func.qualname))
-    before = m.enter((caller.chunk, caller.node.start, caller.node.end) if caller is not None else func.qualname)
+    before = m.enter(func.qualname if caller is None else m.called_here())
     modes = [apply_mode(m, mode) for mode in func.modes]
     start = m.st
     saved = (m.extent.path, m.extent.loops)

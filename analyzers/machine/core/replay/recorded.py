@@ -75,6 +75,11 @@ class Recorded:
         self.extent.visit = self.visit(before, tag)
         return before
 
+    def called_here(self) -> object:
+        """Identifies the visit of what is called at the current place."""
+        caller = self.extent.frames[-1]
+        return caller.chunk, caller.node.start, caller.node.end
+
     def visit(self, before: int, tag: object) -> int:
         """The number of the visit `tag` within another; the states that are apart share their visits."""
         visits = self.ids.visits

@@ -53,6 +53,7 @@ class Summary:
     last: int
     footprint: list[tuple[object, HeapObject | None]]
     start: State
+    via: tuple[Loc, ...]
     rounds: tuple[Round, ...]
     loops: bool
     log: list[int]

@@ -58,6 +58,7 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
         summary.block, summary.first, summary.last, ids.last - summary.first, summary.after,
         ids.sequence - summary.after,
     )  # fmt: skip
+    renaming.via = (summary.via, m.calls())
     renaming.rounds = (summary.rounds, tuple(m.extent.iterations))
     try:
         _match(renaming, summary, env, st.heap, m.indexes.looking)
@@ -92,7 +93,8 @@ def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -
     """Number the visits of a replay, and note what they passed."""
     visits = {summary.visit: m.extent.visit}
     for before, tag, named, number in writing.entered:
-        visits[number] = m.visit(visits.get(before, before), tag if named is None else named(renaming))
+        now = m.called_here() if before == summary.visit else tag if named is None else named(renaming)
+        visits[number] = m.visit(visits.get(before, before), now)
     for loc, visit in summary.passed:
         m.pass_by(loc, visits.get(visit, visit))
 

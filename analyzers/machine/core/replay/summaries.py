@@ -39,12 +39,17 @@ def key_of(m: Machine, func: Func) -> Key | None:
     if m.config.probe is not None or extent.forgets:
         return None
     frames = extent.frames
-    chain = [(f.module, f.chunk, f.node.start, f.node.end) for f in frames if not f.library or f is frames[-1]]
+    chain: list[tuple[object, ...]]
+    if func.module.startswith("<"):
+        # What is made in a library is told of as made at the place that calls it.
+        chain = [(f.module, f.chunk, f.node.start, f.node.end) for f in frames if not f.library or f is frames[-1]]
+    else:
+        chain = [(f.module, f.chunk, f.qualname, f.stands_in) for f in frames]
     return (
         func.env, len(frames), *chain, st.grad, st.inference, st.doubtful, st.switches_out,
         st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen, m.record.supposes_counts, m.record.trains,
         extent.expecting > 0, extent.hypothetical > 0, extent.enclosing_operator, extent.contested,
-        extent.compared_with_none, len(extent.loops), any(f.handlers for f in frames),
+        extent.compared_with_none, *((loop.start, loop.end) for loop in extent.loops), any(f.handlers for f in frames),
     )  # fmt: skip
 
 
@@ -154,7 +159,7 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
     log.reverse()
     return Summary(
         env, ids.block, first, ids.last,
-        _footprint(recording, m.ids.block, first), start, tuple(extent.iterations), recording.loops, log,
+        _footprint(recording, m.ids.block, first), start, m.calls(), tuple(extent.iterations), recording.loops, log,
         [(ident, end.heap[ident]) for ident in dict.fromkeys(log)], outcomes[0].value, recording.effects,
         recording.tests, visit, recording.entered, recording.passed, m.budget.steps - before[0], before[1],
         ids.sequence - before[1], m.record.imprecisions - before[2],
