@@ -15,7 +15,7 @@ from immutables import Map
 
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Node, Saved, Storage, Tensor
-from analyzers.domain.renaming import SMALLEST_ID, Mismatch, Renaming, Version
+from analyzers.domain.renaming import SMALLEST_ID, Mismatch, Renaming, Rounds, Version
 from analyzers.domain.state import BLOCK_BITS
 from analyzers.domain.values import Const, Native
 
@@ -384,6 +384,11 @@ def _rename_version(look: Looking, value: Version) -> Renamer | None:
     return lambda renaming: Version(renaming.ident(counter), renaming.version(counter, version))
 
 
+def _rename_rounds(look: Looking, value: Rounds) -> Renamer | None:
+    del look
+    return lambda renaming: Rounds(renaming.epoch(value.of))
+
+
 Matchers: TypeAlias = dict[type, Callable[[Looking, Any], Matcher | None]]
 
 MATCHERS: Final[Matchers] = {
@@ -394,5 +399,5 @@ MATCHERS: Final[Matchers] = {
 RENAMERS: Final[dict[type, Callable[[Looking, Any], Renamer | None]]] = {
     int: _rename_int, tuple: _rename_tuple, frozenset: _rename_set, Map: _rename_map, Const: _rename_const,
     Tensor: _rename_tensor, Node: _rename_node, Saved: _rename_saved, Lineage: _rename_lineage,
-    Version: _rename_version,
+    Version: _rename_version, Rounds: _rename_rounds,
 }  # fmt: skip

@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
-from analyzers.domain.lineage import Lineage, Loc
+from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import VERSION_BASE, Write, short_of
 from analyzers.domain.state import BLOCK_BITS
 
@@ -35,6 +35,13 @@ class Version:
     version: int | None
 
 
+@dataclass(slots=True, frozen=True)
+class Rounds:
+    """The rounds of loops that are running."""
+
+    of: tuple[Round, ...]
+
+
 class Renaming:
     """`first` to `last` are the ids that the call itself made, which move by `shift`; its nodes, those after `after`,
     move by `later` in the order of all. `block` is the run that both are in: ids of others stand for themselves."""
@@ -47,7 +54,7 @@ class Renaming:
         """By counter or storage of the first way of entering, how many more writes it has seen on the second."""
         self.via: tuple[tuple[Loc, ...], tuple[Loc, ...]] = ((), ())
         """The calls that lead to the one and to the other."""
-        self.rounds: tuple[tuple[object, ...], tuple[object, ...]] = ((), ())
+        self.rounds: tuple[tuple[Round, ...], tuple[Round, ...]] = ((), ())
         self.block = block >> BLOCK_BITS
         self.first, self.last, self.shift = first, last, shift
         self._after, self._later = after, later
@@ -138,7 +145,7 @@ class Renaming:
         """Whether the call has made the node of this number."""
         return number > self._after
 
-    def epoch(self, rounds: tuple[object, ...]) -> tuple[object, ...]:
+    def epoch(self, rounds: tuple[Round, ...]) -> tuple[Round, ...]:
         before, now = self.rounds
         return (*now, *rounds[len(before) :]) if rounds[: len(before)] == before else rounds
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from analyzers.domain import truth
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
+from analyzers.domain.renaming import Rounds
 from analyzers.domain.values import Ref
 from analyzers.machine.autograd.graph import operand, refreshed, requires_grad_of
 from analyzers.machine.autograd.partly_frozen import note_partly_frozen
@@ -32,10 +33,14 @@ def flag_new(m: Machine, ref: Ref, on: truth.Truth) -> None:
         note_rewrapped(m, ref, tensor, "tensor")
 
 
+def _is_picking(m: Machine, rounds: Rounds) -> bool:
+    return rounds.of in m.extent.picking
+
+
 def set_flag(m: Machine, ref: Ref, on: truth.Truth, *, method: bool) -> None:
     """`t.requires_grad = value` and `t.requires_grad_(value)`."""
     tensor = _as_last_regenerated(m, ref.id)
-    if stands_for_many(m, tensor) and tuple(m.extent.iterations) in m.extent.picking:
+    if stands_for_many(m, tensor) and m.test(_is_picking, Rounds(tuple(m.extent.iterations))):
         # A loop that picks some of them, by name, by number: those it leaves are as they were.
         on = truth.join(tensor.requires_grad, on)
     if on is None and stands_for_many(m, tensor):

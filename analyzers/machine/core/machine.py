@@ -40,9 +40,6 @@ from analyzers.syntax.paths import paths_at_fault, paths_handed_over
 
 T = TypeVar("T")
 
-MOST_TAKEN = 24
-"""Ways that a state remembers to have taken."""
-
 
 class Machine(Recorded):
     """One run: of a module, or of one function on unknown arguments."""
@@ -218,13 +215,8 @@ class Machine(Recorded):
                 path.open.extend(((*done, other), ids) for other in range(1, ways))
         path.taken.append(pick)
         if ways > 1:
-            self._take(self.here(), pick)
+            self.take(self.here(), pick)
         return pick
-
-    def _take(self, loc: Loc, way: object) -> None:
-        """Remember a way that was taken; of very many the first, as each join compares them all."""
-        if loc in self.st.taken or len(self.st.taken) < MOST_TAKEN:
-            self.st.taken = self.st.taken.set(loc, way)
 
     def decide(self, value: Truth3, symbol: object = None) -> bool:
         """The outcome of a condition; an unknown one goes both ways, but the same symbol always goes the same way."""
@@ -244,7 +236,7 @@ class Machine(Recorded):
             return known
         outcome = self.choose(2) == 0
         if symbol is not None:
-            self.st.assumed = self.st.assumed.set(symbol, outcome)
+            self.assume(symbol, outcome)
         if equation is not None:
             note_outcome(self.st, equation, outcome)
         return outcome
@@ -253,11 +245,10 @@ class Machine(Recorded):
         """On this way an undecided condition has come out so; what it gave to a call may not be what it seems to be."""
         if self.frame.library:
             return
-        self.opaque()
-        self._take(self.loc_of(self.frame, test), outcome)
+        self.take(self.loc_of(self.frame, test), outcome)
         handed = self._attributes(paths_handed_over(test))
         if handed:
-            self.st.assumed = self.st.assumed.set(("guard", self.fresh(), frozenset(handed)), outcome)
+            self.assume(("guard", self.fresh(), frozenset(handed)), outcome)
 
     def _is_guarded(self, *, of_kind: bool) -> bool:
         """Whether a condition that nobody could decide has asked about what the current expression names.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.domain.objects import Instance
+from analyzers.domain.renaming import Rounds
 from analyzers.domain.state import UNLIKELY, State
 from analyzers.domain.values import NONE, Builtin, Const, Ref, Unknown, Value
 from analyzers.machine.core.machine import Machine
@@ -169,7 +170,11 @@ def note_picking(m: Machine) -> None:
     if not isinstance(loop, n.For):
         return
     if not any(isinstance(part, n.Name) and part.id == "range" for part in n.walk((loop.iter,))):
-        m.extent.picking.add(tuple(m.extent.iterations))
+        m.effect(_pick, Rounds(tuple(m.extent.iterations)))
+
+
+def _pick(m: Machine, rounds: Rounds) -> None:
+    m.extent.picking.add(rounds.of)
 
 
 def _is_one_of_several(s: n.If) -> bool:

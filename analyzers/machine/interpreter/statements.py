@@ -87,7 +87,7 @@ def _assert(m: Machine, s: n.Assert) -> None:
     if known is False:
         raise PyRaise("AssertionError")
     if known is None and symbol is not None:
-        m.st.assumed = m.st.assumed.set(symbol, True)
+        m.assume(symbol, True)
     if known is None:
         m.guard(s.test, True)
         refine(m, s.test, True)

@@ -1,5 +1,6 @@
 import math
 
+import autograd_machine
 import torch
 
 
@@ -9,11 +10,12 @@ def _misfit(query, other):
 
 def _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
     """Whether the fused kernel, which has a single node, accepts these arguments."""
-    if any([dropout_p > 0.0, query.dim() != 4, key.dim() != 4, value.dim() != 4]):
+    presumably = autograd_machine.presumably
+    if presumably(any([dropout_p > 0.0, query.dim() != 4, key.dim() != 4, value.dim() != 4]), False):
         return False
-    if any([_misfit(query, key), _misfit(query, value), key.size(1) != value.size(1)]):
+    if presumably(any([_misfit(query, key), _misfit(query, value), key.size(1) != value.size(1)]), False):
         return False
-    if query.size(1) != key.size(1) and not (enable_gqa and query.size(1) % key.size(1) == 0):
+    if presumably(query.size(1) != key.size(1), False) and not (enable_gqa and query.size(1) % key.size(1) == 0):
         return False
     if attn_mask is None:
         return True

@@ -10,12 +10,20 @@ from immutables import Map
 
 from analyzers.domain.lineage import Loc, Round, is_blurred
 from analyzers.domain.objects import Env, Tensor
-from analyzers.domain.state import State, in_both
+from analyzers.domain.state import State, Taken, in_both
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import OBJECTS
 from analyzers.machine.core.parts import Budget, Extent, Ids, Indexes, Record
 
 T = TypeVar("T")
+
+
+MOST_TAKEN = 24
+"""Ways that a state remembers to have taken."""
+
+
+def also_taken(taken: Taken, loc: Loc, way: object) -> Taken:
+    return taken.set(loc, way) if loc in taken or len(taken) < MOST_TAKEN else taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +96,25 @@ class Recorded:
             self.extent.recordings[-1].entered.append((before, tag, number))
         return number
 
+    def take(self, loc: Loc, way: object) -> None:
+        """Remember a way that was taken; of very many the first, as each join compares them all."""
+        self.st.taken = also_taken(self.st.taken, loc, way)
+        if self.extent.recordings:
+            self.extent.recordings[-1].passed.append((loc, None, way))
+
+    def assume(self, symbol: object, outcome: bool) -> None:
+        """Remember how a condition has come out that nobody could decide."""
+        self.st.assumed = self.st.assumed.set(symbol, outcome)
+        if self.extent.recordings:
+            self.extent.recordings[-1].assumed[symbol] = outcome
+
     def pass_by(self, loc: Loc, visit: int) -> None:
         """A statement of the user's has been passed on the current way."""
         passed, key = self.record.passed, (loc, visit)
         before = passed.get(key)
         passed[key] = self.st.taken if before is None else in_both(before, self.st.taken)
         if self.extent.recordings:
-            self.extent.recordings[-1].passed.append(key)
+            self.extent.recordings[-1].passed.append((loc, visit, None))
 
     def standing(self) -> Standing:
         """Where the loops stand that are running, for a loop inside them."""
@@ -153,8 +173,7 @@ class Recorded:
 
     def retain(self, ident: int) -> None:
         """Record a non-leaf tensor that retains its gradient."""
-        self.opaque()
-        self.indexes.retaining.add(ident)
+        self.effect(_retain, ident)
 
     def retaining(self) -> list[tuple[int, Tensor]]:
         """The recorded tensors that retain, or may retain, their gradient."""
@@ -170,6 +189,10 @@ class Recorded:
 
 def _is_imported(m: Recorded, asked: tuple[str, int | None]) -> bool:
     return m.st.modules.get(asked[0]) == asked[1]
+
+
+def _retain(m: Recorded, ident: int) -> None:
+    m.indexes.retaining.add(ident)
 
 
 def _was_given(m: Recorded, asked: tuple[object, tuple[int, ...]]) -> bool:

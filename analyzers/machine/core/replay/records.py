@@ -20,6 +20,10 @@ Test: TypeAlias = tuple[Callable[[Any, Any], bool], Any]
 """A question about the record, and of what it is asked."""
 
 
+Passed: TypeAlias = tuple[Loc, "int | None", object]
+"""A statement that was passed, and on which visit; or, without one, a condition and the way that was taken there."""
+
+
 Key: TypeAlias = tuple[object, ...]
 
 
@@ -36,8 +40,8 @@ class Recording:
     """What was asked of the record, and the answers."""
     entered: list[tuple[int, object, int]] = field(default_factory=list)
     """The visits that began: in which other one, as what, and the number."""
-    passed: list[tuple[Loc, int]] = field(default_factory=list)
-    """The statements that were passed, and on which visits."""
+    passed: list[Passed] = field(default_factory=list)
+    assumed: dict[object, bool] = field(default_factory=dict)
     loops: bool = False
     """Whether a loop ran in it whose rounds hang on those of the loops around it."""
     opaque: bool = False
@@ -63,7 +67,8 @@ class Summary:
     tests: dict[Test, bool]
     visit: int
     entered: list[tuple[int, object, int]]
-    passed: list[tuple[Loc, int]]
+    passed: list[Passed]
+    assumed: dict[object, bool]
     steps: int
     after: int
     nodes: int
@@ -99,6 +104,7 @@ class Writing:
     effects: list[tuple[Callable[[Any, Any], None], Any, Renamer | None]]
     tests: list[tuple[Callable[[Any, Any], bool], Any, Renamer | None, bool]]
     entered: list[tuple[int, object, Renamer | None, int]]
+    assumed: list[tuple[object, Renamer | None, bool]]
 
 
 FEW_STEPS = 4

@@ -68,6 +68,8 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     if writing is None:
         writing = summary.writing = _writing(summary, m.indexes.looking)
     value = _put(m, summary, writing, renaming)
+    assumed = [(symbol if named is None else named(renaming), outcome) for symbol, named, outcome in writing.assumed]
+    m.st.assumed = m.st.assumed.update(assumed)
     tests = [(ask, of if named is None else named(renaming), answer) for ask, of, named, answer in writing.tests]
     if any(ask(m, of) is not answer for ask, of, answer in tests):
         m.st = st
@@ -81,6 +83,8 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
             ident = renaming.ident(read.ident)
             st.reads[ident if read.part is None else (ident, read.part)] = None
     m.record.imprecisions += summary.imprecisions
+    for recording in m.extent.recordings[-1:]:
+        recording.assumed.update(assumed)
     for repeat, payload, named in writing.effects:
         m.effect(repeat, payload if named is None else named(renaming))
     for recording in m.extent.recordings[-1:]:
@@ -95,8 +99,11 @@ def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -
     for before, tag, named, number in writing.entered:
         now = m.called_here() if before == summary.visit else tag if named is None else named(renaming)
         visits[number] = m.visit(visits.get(before, before), now)
-    for loc, visit in summary.passed:
-        m.pass_by(loc, visits.get(visit, visit))
+    for loc, visit, way in summary.passed:
+        if visit is None:
+            m.take(loc, way)
+        else:
+            m.pass_by(loc, visits.get(visit, visit))
 
 
 def _reading(summary: Summary, look: Looking) -> list[Read]:
@@ -140,6 +147,7 @@ def _writing(summary: Summary, look: Looking) -> Writing:
         return renamer
 
     effects = [(repeat, payload, said(payload)) for repeat, payload in summary.effects]
+    assumed = [(symbol, said(symbol), outcome) for symbol, outcome in summary.assumed.items()]
     tests = [(ask, of, said(of), answer) for (ask, of), answer in summary.tests.items()]
     entered = [(before, tag, said(tag), number) for before, tag, number in summary.entered]
     written = dict(summary.written)
@@ -155,7 +163,9 @@ def _writing(summary: Summary, look: Looking) -> Writing:
             renamers[ident], mentioned = look.renamer_of(found)
             leads_to += mentioned
     objects = [(ident, found, renamers[ident]) for ident, found in summary.written if ident in renamers]
-    return Writing(objects, [ident for ident in summary.log if ident in renamers], value, effects, tests, entered)
+    return Writing(
+        objects, [ident for ident in summary.log if ident in renamers], value, effects, tests, entered, assumed
+    )
 
 
 def _is_temporary(summary: Summary, ident: int, found: HeapObject) -> bool:

@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from analyzers.domain.objects import HeapObject, Instance, Tensor
-from analyzers.domain.state import BLOCK_BITS, EVERYTHING, State
+from analyzers.domain.state import BLOCK_BITS, EVERYTHING, State, Taken
 from analyzers.domain.values import Const, Func, Ref
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.replay.recorded import also_taken
 from analyzers.machine.core.replay.records import Key, Recording, Shelf, Summary
 from analyzers.machine.core.replay.replays import are_alike, replayed
 
@@ -60,7 +61,6 @@ def marks_of(m: Machine) -> tuple[object, ...]:
         len(r.events), len(r.functions), len(r.deferred), len(r.used), len(r.given_away), len(r.visited_unseen),
         r.supposes_counts, r.trains, len(i.retaining), i.gradients_are_seen, len(i.context_sites), i.default_dtype,
         len(i.held), len(i.loaded), len(i.unrecorded), len(i.passed), len(i.runs_again), len(m.ids.made),
-        len(m.extent.picking),
     )  # fmt: skip
 
 
@@ -133,6 +133,7 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
         parent.effects += recording.effects
         parent.entered += recording.entered
         parent.passed += recording.passed
+        parent.assumed |= recording.assumed
         for test, answer in recording.tests.items():
             parent.tests.setdefault(test, answer)
     if (
@@ -145,7 +146,7 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
         m.opaque()
         return None, outcomes
     end = outcomes[0].state
-    if not are_alike(start, end) or not _is_one(start, end):
+    if not are_alike(start, end) or not _is_one(start, end, recording):
         m.opaque()
         return None, outcomes
     log: list[int] = []
@@ -161,20 +162,27 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
         env, ids.block, first, ids.last,
         _footprint(recording, m.ids.block, first), start, m.calls(), tuple(extent.iterations), recording.loops, log,
         [(ident, end.heap[ident]) for ident in dict.fromkeys(log)], outcomes[0].value, recording.effects,
-        recording.tests, visit, recording.entered, recording.passed, m.budget.steps - before[0], before[1],
-        ids.sequence - before[1], m.record.imprecisions - before[2],
+        recording.tests, visit, recording.entered, recording.passed, recording.assumed,
+        m.budget.steps - before[0], before[1], ids.sequence - before[1], m.record.imprecisions - before[2],
     ), outcomes  # fmt: skip
 
 
-def _is_one(one: State, other: State) -> bool:
-    """Whether nothing was assumed, imported or joined on the way, and the modes are the same."""
+def _is_one(one: State, other: State, recording: Recording) -> bool:
+    """Whether nothing was imported or joined on the way, or assumed without notice, and the modes are the same."""
     return (
         one.modules is other.modules
-        and one.taken is other.taken
-        and one.assumed is other.assumed
+        and (one.taken is other.taken or _taken(one.taken, recording) == other.taken)
+        and (one.assumed is other.assumed or one.assumed.update(recording.assumed) == other.assumed)
         and one.became is other.became
         and _modes(one) == _modes(other)
     )
+
+
+def _taken(before: Taken, recording: Recording) -> Taken:
+    for loc, visit, way in recording.passed:
+        if visit is None:
+            before = also_taken(before, loc, way)
+    return before
 
 
 def _modes(state: State) -> tuple[object, ...]:
