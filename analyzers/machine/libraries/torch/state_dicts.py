@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance, SetObj, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Unknown, Value
 from analyzers.machine.autograd.trainables import members, unseen
@@ -28,7 +29,7 @@ def _fill_state(m: Machine, args: Args) -> Value:
     found = m.obj(destination)
     if not isinstance(destination, Ref) or not isinstance(found, DictObj) or found.rest is not None:
         return FALSE
-    if not isinstance(prefix, Const) or keep not in {TRUE, FALSE} or not _is_whole(m, module):
+    if not isinstance(prefix, Const) or keep not in {TRUE, FALSE} or not _are_plain(m, module):
         return FALSE
     for name, tensor in _state(m, module, str(prefix.value)):
         kept = tensor if keep == TRUE else call_method(m, tensor, "detach", Args())
@@ -36,13 +37,14 @@ def _fill_state(m: Machine, args: Args) -> Value:
         assert isinstance(found, DictObj)
         order = found.order if name in found.items else (*found.order, name)
         m.st.put(destination.id, replace(found, items=found.items.set(name, kept), order=order))
+    more = unseen(m, module)
+    if more is not None:
+        m.st.update(destination.id, DictObj, lambda d: replace(d, rest=Unknown(None, None, None, reach_of(more))))
     return TRUE
 
 
-def _is_whole(m: Machine, module: Value) -> bool:
-    """Whether all parts of a module are known, and none says itself what its state is."""
-    if unseen(m, module) is not None:
-        return False
+def _are_plain(m: Machine, module: Value) -> bool:
+    """Whether no part of a module that is known says itself what its state is."""
     for _, part in members(m, module, "_modules"):
         found = m.obj(part)
         own = find_in_class(m, found.cls, "state_dict") if isinstance(found, Instance) else None
