@@ -15,7 +15,7 @@ from immutables import Map
 
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Node, Saved, Storage, Tensor
-from analyzers.domain.renaming import SMALLEST_ID, Mismatch, Renaming, Rounds, Version
+from analyzers.domain.renaming import SMALLEST_ID, Mismatch, Number, Renaming, Rounds, Version
 from analyzers.domain.state import BLOCK_BITS
 from analyzers.domain.values import Const, Native
 
@@ -389,6 +389,11 @@ def _rename_rounds(look: Looking, value: Rounds) -> Renamer | None:
     return lambda renaming: Rounds(renaming.epoch(value.of))
 
 
+def _rename_number(look: Looking, value: Number) -> Renamer | None:
+    del look
+    return lambda renaming: Number(renaming.sequence(value.of))
+
+
 Matchers: TypeAlias = dict[type, Callable[[Looking, Any], Matcher | None]]
 
 MATCHERS: Final[Matchers] = {
@@ -399,5 +404,5 @@ MATCHERS: Final[Matchers] = {
 RENAMERS: Final[dict[type, Callable[[Looking, Any], Renamer | None]]] = {
     int: _rename_int, tuple: _rename_tuple, frozenset: _rename_set, Map: _rename_map, Const: _rename_const,
     Tensor: _rename_tensor, Node: _rename_node, Saved: _rename_saved, Lineage: _rename_lineage,
-    Version: _rename_version, Rounds: _rename_rounds,
+    Version: _rename_version, Rounds: _rename_rounds, Number: _rename_number,
 }  # fmt: skip

@@ -42,6 +42,13 @@ class Rounds:
     of: tuple[Round, ...]
 
 
+@dataclass(slots=True, frozen=True)
+class Number:
+    """The number of a node, in the order of all."""
+
+    of: int
+
+
 class Renaming:
     """`first` to `last` are the ids that the call itself made, which move by `shift`; its nodes, those after `after`,
     move by `later` in the order of all. `block` is the run that both are in: ids of others stand for themselves."""
@@ -55,6 +62,7 @@ class Renaming:
         self.via: tuple[tuple[Loc, ...], tuple[Loc, ...]] = ((), ())
         """The calls that lead to the one and to the other."""
         self.rounds: tuple[tuple[Round, ...], tuple[Round, ...]] = ((), ())
+        self.visits: dict[int, int] = {}
         self.block = block >> BLOCK_BITS
         self.first, self.last, self.shift = first, last, shift
         self._after, self._later = after, later
@@ -148,6 +156,9 @@ class Renaming:
     def epoch(self, rounds: tuple[Round, ...]) -> tuple[Round, ...]:
         before, now = self.rounds
         return (*now, *rounds[len(before) :]) if rounds[: len(before)] == before else rounds
+
+    def visit(self, visit: int) -> int:
+        return self.visits.get(visit, visit)
 
     def sequence(self, number: int) -> int:
         return number + self._later if number > self._after else number

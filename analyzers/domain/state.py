@@ -311,8 +311,15 @@ class State:
         The order of ids themselves, or of the heap, depends on what else was analyzed before.
         """
         ranks = {block: rank for rank, block in enumerate(self.frozen)}
-        own = len(ranks)
-        return sorted(ids, key=lambda ident: (ranks.get(ident >> BLOCK_BITS, own), ident))
+        own: list[int] = []
+        imported: list[tuple[int, int]] = []
+        for ident in ids:
+            rank = ranks.get(ident >> BLOCK_BITS)
+            if rank is None:
+                own.append(ident)
+            else:
+                imported.append((rank, ident))
+        return [*(ident for _, ident in sorted(imported)), *sorted(own)]
 
     def update(self, ident: int, kind: type[T], change: Callable[[T], HeapObject]) -> None:
         """Replace the object at `ident` by what `change` makes of it, if it is of `kind`."""

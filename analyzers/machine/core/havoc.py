@@ -6,11 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Edge, HeapObject, Tensor
+from analyzers.domain.objects import Counter, Edge, HeapObject, Node, Tensor
+from analyzers.domain.state import written_since
 from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial, Ref, Value
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.parts import Doubted
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import PACKERS, SWITCHES, mode_of, model_of
+from analyzers.machine.core.signals import NodeReached, tell
+
+FEW = 8
+"""Objects that are gone through each time."""
 
 MOST = 4000
 """The most objects visited from one value."""
@@ -44,9 +50,57 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
             for part in (func, *args, *(v for _, v in kwargs)):
                 havoc_value(m, part, seen)
         case _:
-            for ident in reach_of(value):
-                if ident not in seen:
-                    havoc_object(m, ident, seen)
+            reach = reach_of(value)
+            if seen or len(reach) < FEW or any(not recording.opaque for recording in m.extent.recordings):
+                havoc_all(m, reach, seen)
+            elif not _changes_nothing(m, reach, seen):
+                _havoc_and_note(m, reach, seen)
+
+
+def havoc_all(m: Machine, idents: Iterable[int], seen: set[int]) -> None:
+    for ident in idents:
+        if ident not in seen:
+            havoc_object(m, ident, seen)
+
+
+def _havoc_and_note(m: Machine, reach: tuple[int, ...], seen: set[int]) -> None:
+    """Note what was read if nothing was written: it is not gone through again while it stays as it is."""
+    outer, before = m.st.reads, m.st.log
+    m.st.reads = {}
+    try:
+        havoc_all(m, reach, seen)
+    finally:
+        reads, m.st.reads = m.st.reads or {}, outer
+        if outer is not None:
+            outer.update(reads)
+    if m.st.log is not before:
+        return
+    idents: set[int] = {read[0] if isinstance(read, tuple) else read for read in reads}  # type: ignore[misc]
+    counters = [found for ident in idents if isinstance(found := m.st.peek(ident), Counter)]
+    m.indexes.doubted[reach] = Doubted(
+        before, idents, frozenset(seen), {found.version for found in counters}, set(m.indexes.retaining)
+    )
+
+
+def _changes_nothing(m: Machine, reach: tuple[int, ...], seen: set[int]) -> bool:
+    """Whether unknown code has had these before, and may have done all to them that it may do now."""
+    known = m.indexes.doubted.get(reach)
+    written = None if known is None else written_since(m.st.log, known.log)
+    if known is None or written is None or not written.isdisjoint(known.read):
+        return False
+    if not known.versions.isdisjoint(m.indexes.versions_kept):
+        return False
+    for ident in m.indexes.retaining - known.retaining:
+        found = m.st.peek(ident)
+        if isinstance(found, Tensor) and found.edge is not None and found.edge.node in known.visited:
+            return False
+    m.indexes.doubted[reach] = replace(known, log=m.st.log)
+    seen |= known.visited
+    for ident in m.st.in_order(known.visited):
+        node = m.st.peek(ident)
+        if isinstance(node, Node):
+            tell(m, NodeReached(ident, node))
+    return True
 
 
 def havoc_written(m: Machine, value: Value, seen: set[int] | None = None) -> None:

@@ -17,7 +17,7 @@ from typing import Literal
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.looking import Looking
 from analyzers.domain.objects import HeapObject
-from analyzers.domain.state import BLOCK_BITS, Taken
+from analyzers.domain.state import BLOCK_BITS, Log, Taken
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import Limits
 from analyzers.machine.core.causes import Site
@@ -99,6 +99,8 @@ class Extent:
     loops: list[n.Node] = field(default_factory=list)
     began: list[int] = field(default_factory=list)
     """The last id before each current iteration of the user's loops."""
+    in_module: bool = False
+    """Whether a module is being called, whose nodes are seen as one segment of the graph."""
     expecting: int = 0
     """How many enclosing blocks expect an exception."""
     contested: bool = False
@@ -151,6 +153,18 @@ class Record:
     """How often the run met something the machine does not model."""
 
 
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """What was gone through for unknown code without a change: when, what was read and visited, the versions of its
+    counters, and the tensors that retained gradients then."""
+
+    log: Log
+    read: set[int]
+    visited: frozenset[int]
+    versions: set[int | None]
+    retaining: set[int]
+
+
 @dataclass(slots=True)
 class Indexes:
     """Lookups over the record that the analysis itself needs."""
@@ -164,6 +178,8 @@ class Indexes:
     """Non-leaf tensors that retain, or may retain, their gradient."""
     gradients_are_seen: bool = False
     """Whether a hook or a custom function sees gradients."""
+    doubted: dict[tuple[int, ...], Doubted] = field(default_factory=dict)
+    """What unknown code had that has changed nothing any more."""
     finished: set[object] = field(default_factory=set)
     """Loops that have run to their end at least once."""
     context_sites: dict[tuple[int, str], Site] = field(default_factory=dict)

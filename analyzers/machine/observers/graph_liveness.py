@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Node, Tensor
+from analyzers.domain.renaming import Number
 from analyzers.domain.values import Value
 from analyzers.machine.autograd.reachability import MOST_MEMBERS, tensors
 from analyzers.machine.core.causes import Site
@@ -57,9 +58,8 @@ class GraphUses:
     """One run's notes about its graphs."""
 
     segments: list[Segment] = field(default_factory=list)
-    inside: bool = False
     calls: list[tuple[bool, int, CallBegins] | None] = field(default_factory=list)
-    """The calls in progress: the previous value of `inside`, and the last node; None for calls that do not count."""
+    """The calls in progress: whether they are in another one, and the last node; None for calls that do not count."""
     met: set[int] = field(default_factory=set)
     dropped: set[int] = field(default_factory=set)
     """The nodes of graphs that the program itself lets go."""
@@ -79,13 +79,12 @@ class GraphUses:
 def _begin(m: Machine, signal: CallBegins) -> None:
     """The nodes created by a call are a segment, unless it is part of another module's call."""
     uses = m.notebook(GraphUses, told=True)
-    before = uses.inside
+    before = m.extent.in_module
     if (before and not signal.custom) or m.st.grad is not True:
         uses.calls.append(None)
         return
-    m.opaque()
     uses.calls.append((before, m.ids.sequence, signal))
-    uses.inside = before or not signal.custom
+    m.extent.in_module = before or not signal.custom
 
 
 @hears(CallEnded)
@@ -94,15 +93,20 @@ def _end(m: Machine, signal: CallEnded) -> None:
     call = uses.calls.pop()
     if call is None:
         return
-    uses.inside, low, begun = call
+    m.extent.in_module, low, begun = call
     if signal.result is None:
         return
     made = (t.edge for t in tensors(m, [signal.result]) if t.requires_grad is True)
     roots = tuple(e.node for e in made if e is not None and e.node is not None and _number(m, e.node) > low)
     if roots:
-        uses.segments.append(
-            Segment(m.site(), begun.module, low, m.ids.sequence, roots, begun.custom, begun.takes_context)
-        )
+        last = Number(m.ids.sequence)
+        m.effect(_add, (m.site(), begun.module, Number(low + 1), last, roots, begun.custom, begun.takes_context))
+
+
+def _add(m: Machine, made: tuple[Site, int | None, Number, Number, tuple[int, ...], str, bool]) -> None:
+    site, module, first, last, roots, custom, takes_context = made
+    segment = Segment(site, module, first.of - 1, last.of, roots, custom, takes_context)
+    m.notebook(GraphUses, told=True).segments.append(segment)
 
 
 def _number(m: Machine, node: int) -> int:
@@ -149,7 +153,7 @@ def _escaped(m: Machine, signal: Escaped) -> None:
 def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
     """Code that the machine cannot see has these tensors, and may call backward on them."""
     uses = m.notebook(GraphUses)
-    if not (uses.segments or uses.kept or uses.inside or uses.sums or m.notebook(PartialLosses).found):
+    if not (uses.segments or uses.kept or m.extent.in_module or uses.sums or m.notebook(PartialLosses).found):
         return
     stack = [t.edge.node for t in tensors if t.edge is not None and t.edge.node is not None]
     seen: set[int] = set()
@@ -168,7 +172,7 @@ def _mark_live_from(m: Machine, tensors: Iterable[Tensor]) -> None:
 def _let_go(m: Machine, signal: GraphDropped) -> None:
     """The program itself drops a graph, so it is aware that there was one."""
     uses = m.notebook(GraphUses)
-    if not (uses.segments or uses.inside):
+    if not (uses.segments or m.extent.in_module):
         return
     queue = [signal.tensor.edge]
     for edge in queue:

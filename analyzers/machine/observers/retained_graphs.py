@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from immutables import Map
 
-from analyzers.domain.lineage import Lineage, Loc, Round, graph_trail
+from analyzers.domain.lineage import Lineage, Round, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Node
 from analyzers.domain.state import may_meet
 from analyzers.domain.values import Ref, Tup, Unknown, Value
+from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, Bound, Emptied, ItemStored, Kept, NodeSpent, hears
@@ -39,7 +40,7 @@ def _note_accumulation(m: Machine, name: str, earlier: Lineage, new: Value) -> N
     if (node is not None and m.test(_reaches_walked, node)) or m.test(_holds_backwarded, lineage):
         m.note(GraphGrew(m.site(), name, "accumulated", tensor.lineage, m.st.assumed))
     elif tensor.requires_grad is True and node is not None:
-        if m.test(_is_in_a_module, None) or not m.test(_is_total, (lineage, earlier)):
+        if m.extent.in_module or not m.test(_is_total, (lineage, earlier)):
             return  # a sum of what layers return is no total of rounds
         # Data that nobody knows may have a graph that backward goes through; most likely they have none.
         m.record.unresolved.data = m.record.unresolved.data or not m.config.presumes
@@ -64,7 +65,6 @@ def _note_kept(
     """`losses.append(loss)` and the like: `repeated` if the container already has a loss from an earlier iteration."""
     if not m.extent.loops or m.frame.library:
         return
-    known: list[Lineage] | None = None
     kept = [one for value in _flat(m, earlier) for one in _perhaps_held(m, value)]
     for value in _flat(m, new):
         tensor = m.tensor(value)
@@ -76,19 +76,36 @@ def _note_kept(
         if tensor.requires_grad is None and tensor.edge is not None and tensor.edge.maybe:
             # With a graph on one path and without on another: where it has one, a backward need not happen.
             continue
-        if known is None:
-            known = [step for step in map(m.lineage, kept) if step is not None]
-        repeated = any(step is not tensor.lineage and step.loc == tensor.lineage.loc for step in known)
-        done = repeated and any(_is_walked(m, value, tensor.lineage.loc) for value in kept)
-        m.note(GraphGrew(m.site(), name, "appended", tensor.lineage, m.st.assumed, repeated, done, holder))
+        steps = tuple([step for step in map(m.lineage, kept) if step is not None])
+        repeated = m.test(_are_some_alike, (tensor.lineage, steps))
+        done = repeated and m.test(_is_some_walked, (tensor.lineage, tuple(_nodes(m, kept))))
+        m.effect(_note_grown, (m.site(), name, tensor.lineage, repeated, done, holder))
 
 
-def _is_walked(m: Machine, value: Value, loc: Loc | None) -> bool:
-    """Whether backward has since been called through a tensor created at `loc`."""
-    tensor = m.tensor(value)
-    if tensor is None or tensor.lineage is None or tensor.lineage.loc != loc or tensor.edge is None:
-        return False
-    return tensor.edge.node is not None and m.test(_went_through, tensor.edge.node)
+def _note_grown(m: Machine, grown: tuple[Site, str, Lineage, bool, bool, int | None]) -> None:
+    site, name, lineage, repeated, done, holder = grown
+    m.record.events.append(GraphGrew(site, name, "appended", lineage, m.st.assumed, repeated, done, holder))
+
+
+def _nodes(m: Machine, kept: Iterable[Value]) -> Iterator[tuple[Lineage, int]]:
+    for value in kept:
+        tensor = m.tensor(value)
+        if tensor is not None and tensor.lineage is not None and tensor.edge is not None:
+            if tensor.edge.node is not None:
+                yield tensor.lineage, tensor.edge.node
+
+
+def _are_some_alike(m: Machine, asked: tuple[Lineage, tuple[Lineage, ...]]) -> bool:
+    """Whether one of the trails that were kept before ends at the same place."""
+    del m
+    lineage, kept = asked
+    return any(step is not lineage and step.loc == lineage.loc for step in kept)
+
+
+def _is_some_walked(m: Machine, asked: tuple[Lineage, tuple[tuple[Lineage, int], ...]]) -> bool:
+    """Whether backward has since been called through one of the tensors created at this place."""
+    lineage, kept = asked
+    return any(step.loc == lineage.loc and _went_through(m, node) for step, node in kept)
 
 
 def _flat(m: Machine, values: Iterable[Value]) -> Iterator[Value]:
@@ -169,11 +186,6 @@ def _went_through(m: Machine, ident: int) -> bool:
     """Whether a backward on the current path has gone through a node and freed it."""
     spent = m.notebook(SpentNodes, told=True).assumed.get(ident, ())
     return any(may_meet(assumed, m.st.assumed) for assumed in spent)
-
-
-def _is_in_a_module(m: Machine, asked: None) -> bool:
-    del asked
-    return m.notebook(GraphUses, told=True).inside
 
 
 def _holds_backwarded(m: Machine, lineage: Lineage) -> bool:

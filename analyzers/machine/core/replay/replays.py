@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter as Counted
+from dataclasses import replace
 from typing import Any
 
 from immutables import Map
 
-from analyzers.domain.looking import Looking, Renamer
+from analyzers.domain.looking import RENAMERS, Looking, Renamer
 from analyzers.domain.objects import (
     WRITES_KEPT,
     Counter,
@@ -23,10 +24,12 @@ from analyzers.domain.objects import (
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
+from analyzers.machine.core.causes import Site
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.replay.recorded import standing_in
 from analyzers.machine.core.replay.records import Read, Summary, Writing
+from analyzers.machine.core.tables import enter
 
 SHARE = 3
 """A replay takes about a third of the time that the statements took."""
@@ -95,7 +98,8 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
 
 def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> None:
     """Number the visits of a replay, and note what they passed."""
-    visits = {summary.visit: m.extent.visit}
+    visits = renaming.visits
+    visits[summary.visit] = m.extent.visit
     for before, tag, named, number in writing.entered:
         now = m.called_here() if before == summary.visit else tag if named is None else named(renaming)
         visits[number] = m.visit(visits.get(before, before), now)
@@ -104,6 +108,20 @@ def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -
             m.take(loc, way)
         else:
             m.pass_by(loc, visits.get(visit, visit))
+
+
+def _rename_site(look: Looking, site: Site) -> Renamer | None:
+    """Of a site inside of a call."""
+    del look
+
+    def make(renaming: Renaming) -> Site:
+        through, visit, rounds = renaming.through(site.via), renaming.visit(site.visit), renaming.epoch(site.iterations)
+        return replace(site, via=through, visit=visit, iterations=rounds)
+
+    return make
+
+
+enter(RENAMERS, Site, _rename_site)
 
 
 def _reading(summary: Summary, look: Looking) -> list[Read]:

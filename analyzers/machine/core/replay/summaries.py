@@ -49,7 +49,7 @@ def key_of(m: Machine, func: Func) -> Key | None:
     return (
         func.env, len(frames), *chain, st.grad, st.inference, st.doubtful, st.switches_out,
         st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen, m.record.supposes_counts, m.record.trains,
-        extent.expecting > 0, extent.hypothetical > 0, extent.enclosing_operator, extent.contested,
+        extent.in_module, extent.expecting > 0, extent.hypothetical > 0, extent.enclosing_operator, extent.contested,
         extent.compared_with_none, *((loop.start, loop.end) for loop in extent.loops), any(f.handlers for f in frames),
     )  # fmt: skip
 
@@ -58,7 +58,7 @@ def marks_of(m: Machine) -> tuple[object, ...]:
     """What no recorded call changes: it would be opaque."""
     r, i = m.record, m.indexes
     return (
-        len(r.events), len(r.functions), len(r.deferred), len(r.used), len(r.given_away), len(r.visited_unseen),
+        len(r.functions), len(r.deferred), len(r.used), len(r.given_away), len(r.visited_unseen),
         r.supposes_counts, r.trains, len(i.retaining), i.gradients_are_seen, len(i.context_sites), i.default_dtype,
         len(i.held), len(i.loaded), len(i.unrecorded), len(i.passed), len(i.runs_again), len(m.ids.made),
     )  # fmt: skip
