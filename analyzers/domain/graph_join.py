@@ -11,9 +11,9 @@ either. What both keep is kept and where both lead it leads; what only one of th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import VERSION_BASE, Counter, Edge, Node, Saved, Tensor
 from analyzers.domain.state import State
 

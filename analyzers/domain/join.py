@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from operator import itemgetter
 from typing import TypeVar
 
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.graph_join import GraphJoin
 from analyzers.domain.objects import (
     VERSION_BASE,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Tensor
 from analyzers.domain.state import State
 from analyzers.domain.values import FALSE, TRUE

@@ -168,6 +168,7 @@ class State:
         "grad",
         "heap",
         "inference",
+        "kinds",
         "log",
         "modules",
         "packing",
@@ -203,6 +204,8 @@ class State:
         self.filled: Log | None = None
         self.freed: Log | None = None
         self.reads: dict[object, None] | None = None
+        self.kinds: dict[type, tuple[Log, list[int]]] = {}
+        """By kind, the ids of its objects at some moment, for all states."""
 
     def fork(self) -> State:
         other = State.__new__(State)
@@ -229,6 +232,7 @@ class State:
         other.filled = self.filled
         other.freed = self.freed
         other.reads = self.reads
+        other.kinds = self.kinds
         return other
 
     def give_away(self, other: State) -> None:
@@ -302,8 +306,15 @@ class State:
     def made(self, kind: type[T]) -> list[tuple[int, T]]:
         """The objects of one kind that this run made or wrote, in order."""
         self._read_all()
-        found = {ident: value for ident, value in self.heap.items() if isinstance(value, kind)}
-        return [(ident, found[ident]) for ident in self.in_order(found)]
+        heap, known = self.heap, self.kinds.get(kind)
+        written = None if known is None else written_since(self.log, known[0])
+        if known is None or written is None:
+            idents = self.in_order([ident for ident, value in heap.items() if isinstance(value, kind)])
+        else:
+            new = [ident for ident in written.difference(known[1]) if isinstance(heap.get(ident), kind)]
+            idents = self.in_order([*known[1], *new]) if new else known[1]
+        self.kinds[kind] = self.log, idents
+        return [(ident, value) for ident in idents if isinstance(value := heap[ident], kind)]
 
     def in_order(self, ids: Iterable[int]) -> list[int]:
         """The ids in the order in which their objects were made, those of imported modules first.

@@ -23,7 +23,7 @@ from analyzers.host.runs import presuming, run_of, runs_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.replay import replays, summaries
 
-LEFT_OUT = {"log", "reads", "frozen"}
+LEFT_OUT = {"log", "reads", "frozen", "kinds"}
 
 
 def main() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value

@@ -7,10 +7,10 @@ a saved tensor whose version counter has advanced; nodes that ran before the err
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Edge, Node, Operand, Saved, Storage, Tensor, Write

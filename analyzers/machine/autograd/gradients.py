@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Edge, Node, Operand
 from analyzers.domain.values import NONE, TRUE, Const, Ref, Value

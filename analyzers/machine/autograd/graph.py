@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Operand, Saved, Tensor

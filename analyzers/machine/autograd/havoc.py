@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import NONE, Unknown, Value
 from analyzers.machine.autograd.versions import blur_tensor

@@ -6,10 +6,9 @@ leaf. The tables are dicts on the program's heap, from which a handle's `remove`
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import DictObj, Node, Tensor
 from analyzers.domain.values import NONE, Func, Ref, Value
 from analyzers.machine.autograd.graph import refreshed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import BESIDE, FIRST, Lineage, Loc, graph_trail
 from analyzers.domain.objects import Counter, Edge, Node, Saved, Storage, Tensor
 from analyzers.domain.values import NONE, Ref, Unknown, Value

@@ -7,8 +7,7 @@ for those that learn. An optimizer that was made before holds both, and leaves i
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import DictObj, Instance, Tensor
 from analyzers.domain.values import Const, Ref, Value

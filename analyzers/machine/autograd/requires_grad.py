@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.renaming import Rounds

@@ -7,8 +7,7 @@ y.sum().backward()        # calls unpack on it; the version of `y` is not checke
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Saved, Storage, Tensor
 from analyzers.domain.values import Const, Ref, Unknown, Value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Edge, Node, Saved, Tensor
 from analyzers.domain.values import Ref

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Generator
 from analyzers.domain.values import Const, Tup, Unknown, Value
 from analyzers.machine.core.machine import Machine

@@ -16,10 +16,10 @@ require grad, unless the file mentions `requires_grad` in a function.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, Tensor, by_name
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.state import ROOT, State, Taken

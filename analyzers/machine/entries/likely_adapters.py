@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Ref, Unknown, Value
 from analyzers.machine.autograd.trainables import is_module, members

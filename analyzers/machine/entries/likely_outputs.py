@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import DictObj, Edge, ListObj, Tensor

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import BESIDE, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name

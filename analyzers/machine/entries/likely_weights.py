@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Const, Ref, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import PresumedParameters

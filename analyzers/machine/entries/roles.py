@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, HeapObject, Instance, by_name
 from analyzers.domain.values import NONE, Func

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import ClassObj, Env, by_name
 from analyzers.domain.values import Const, Func, Ref, Tup, Value
 from analyzers.machine.core.arguments import Args

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Instance
 from analyzers.domain.renaming import Rounds
 from analyzers.domain.state import UNLIKELY, State

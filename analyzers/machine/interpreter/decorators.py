@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Partial, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args

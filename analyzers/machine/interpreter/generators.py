@@ -8,8 +8,9 @@ generator that is consumed whole (`list(g)`, unpacking) is run to its end and it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Generator, HeapObject, Iterator, ListObj, by_name
 from analyzers.domain.state import State

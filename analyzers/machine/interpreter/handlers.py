@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import ClassObj
 from analyzers.domain.state import State
 from analyzers.domain.values import Tup

@@ -15,10 +15,9 @@ module it imports has those it uses, so that the files of a package do not all w
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, ModuleObj, SetObj, by_name
 from analyzers.domain.state import BLOCK_BITS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of, some
 from analyzers.domain.objects import ListObj
 from analyzers.domain.values import FALSE, NONE, Builtin, Const, Ref, Unknown, Value

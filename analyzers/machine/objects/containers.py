@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of, united
 from analyzers.domain.objects import DictObj, HeapObject, Iterator, ListObj, SetObj
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import ClassObj, HeapObject, Instance
 from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, Instance, by_name
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value

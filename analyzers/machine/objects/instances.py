@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator as PyIterator
-from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by_name
 from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value

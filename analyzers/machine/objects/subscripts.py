@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj
 from analyzers.domain.values import Builtin, Const, Func, RangeValue, Ref, SliceValue, Tup, Unknown, Value

@@ -11,8 +11,9 @@ or scaling does not change what it holds; `zero_()` clears it; a write by unknow
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Instance, Storage, Tensor
 from analyzers.domain.renaming import Version

@@ -7,9 +7,9 @@ with torch.autocast("cpu", dtype=torch.bfloat16):
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ListObj, Tensor
 from analyzers.domain.values import Builtin, Ref, Tup, Value

@@ -7,8 +7,8 @@ treatment, in which the graph of a composite is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ListObj
 from analyzers.domain.values import NONE, Ref, Tup, Unknown, Value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import PART
 from analyzers.domain.objects import Array, Edge, ListObj, Shape, Tensor
 from analyzers.domain.values import NONE, TRUE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Shape, Tensor
 from analyzers.domain.values import NONE, Builtin, Ref, Value
 from analyzers.machine.autograd.graph import Step

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Edge
 from analyzers.domain.values import NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node

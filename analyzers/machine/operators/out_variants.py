@@ -8,11 +8,11 @@ graph. An operator whose `out=` form has no derivative gives the target a node w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Edge
 from analyzers.domain.values import FALSE, NONE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.graph import Step, edge_to, edges_of, refreshed

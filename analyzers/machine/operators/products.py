@@ -9,9 +9,8 @@ two batches.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import NONE, Const, Ref, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node, refreshed

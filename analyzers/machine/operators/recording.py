@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Saved
 from analyzers.domain.values import NONE, Const, Ref, Tup, Value

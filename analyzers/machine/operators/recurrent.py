@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Edge, Node, Tensor
 from analyzers.domain.values import FALSE, TRUE, Const, Value
 from analyzers.machine.autograd.graph import Step, inputs_require_grad, make_node

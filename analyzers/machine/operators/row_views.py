@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Cut
 from analyzers.domain.objects import Edge, Shape, Tensor
 from analyzers.domain.values import Const, Ref, Value

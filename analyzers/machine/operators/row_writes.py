@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Saved
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.graph import Step, edge_to, edges_of, inputs_require_grad

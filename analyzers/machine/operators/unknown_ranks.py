@@ -6,8 +6,7 @@ what the convolution saves is.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at

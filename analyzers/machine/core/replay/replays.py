@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter as Counted
-from dataclasses import replace
 from typing import Any
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.looking import RENAMERS, Looking, Renamer
 from analyzers.domain.objects import (
     WRITES_KEPT,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import NUMBERS
 from analyzers.domain.objects import Array, HeapObject, ListObj, Storage, Tensor
 from analyzers.domain.values import BoundBuiltin, Const, Ref, SliceValue, Tup, Unknown, Value

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Array, ListObj, Tensor
 from analyzers.domain.values import FALSE, TRUE, Const, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args

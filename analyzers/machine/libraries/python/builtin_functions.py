@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import builtins as python
 from collections.abc import Callable
-from dataclasses import replace
 
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import NUMBERS, common_type, join_shapes, one_of, reach_of, type_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj, Node, SetObj, Tensor
 from analyzers.domain.values import NONE, Builtin, Const, RangeValue, Ref, Tup, Unknown, Value

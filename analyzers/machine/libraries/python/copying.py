@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import (
     Array,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from immutables import Map
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Edge, Instance, ListObj, Node, Operand, Tensor, by_name

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import Array, Counter, Shape, Tensor
 from analyzers.domain.values import NONE, TRUE, Const, Ref, Tup, Unknown, Value

@@ -8,8 +8,7 @@ whether it was done.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
 from analyzers.machine.autograd.accumulation import read_grad

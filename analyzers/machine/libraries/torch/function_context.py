@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import Instance
 from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.engine import Walk

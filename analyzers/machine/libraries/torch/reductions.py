@@ -9,8 +9,7 @@ Once one has arrived, the processes wait for all, and the next forward pass rais
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.objects import ListObj, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at

@@ -6,8 +6,8 @@ The first two return whether it was done; if not, nothing has changed, and the p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance, SetObj, Tensor
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Func, Ref, Unknown, Value

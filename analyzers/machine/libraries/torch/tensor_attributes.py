@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from immutables import Map
 
+from analyzers.domain.copies import replace
 from analyzers.domain.lineage import PART
 from analyzers.domain.objects import Counter, DictObj, Instance, Shape, Storage, Tensor
 from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Builtin, Const, Ref, Tup, Unknown, Value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from analyzers.domain import truth
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import BESIDE
 from analyzers.domain.objects import ClassObj, HeapObject, Node, Tensor

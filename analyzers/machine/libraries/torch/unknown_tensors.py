@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Edge, Tensor
 from analyzers.domain.values import FALSE, NONE, BoundBuiltin, Const, Unknown, Value
