@@ -10,7 +10,9 @@ import pytest
 
 from analyzers.domain.state import State
 from analyzers.host import Host
+from analyzers.host.runs import module_run
 from analyzers.machine.core.machine import Machine
+from analyzers.machine.core.replay import replays
 from analyzers.machine.interpreter import calls, dispatch
 from analyzers.machine.interpreter.flow import Flow
 from analyzers.syntax import nodes as n
@@ -105,3 +107,76 @@ def test_blocks_are_replayed_after_a_backward_that_nobody_could_see() -> None:
     unseen = program(12).replace("net = Net()", "import hidden\n\nnet = Net()\nhidden.loss_of(net).backward()")
     runs = bodies_run(unseen).count("Net.forward")
     assert bodies_run(unseen).count("Block.forward") <= runs * 12 * 2 // 3
+
+
+TRAINED = """\
+import hidden
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(3)])
+
+    def forward(self, x):
+        LOOK
+        for layer in self.layers:
+            x = x + torch.tanh(layer(x))
+        return x
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(100):
+    optimizer.zero_grad()
+    loss = net(torch.ones(4, 8)).sum()
+    AGAIN
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def forwards(look: str = "", again: str = "") -> int:
+    text = TRAINED.replace("LOOK", look or "pass").replace("AGAIN", again or "pass")
+    return bodies_run(text).count("Net.forward")
+
+
+def test_a_round_is_replayed_whose_sums_go_on_from_layer_to_layer() -> None:
+    """One real round and the one that stands for all later ones: their weights have been written unlike."""
+    assert forwards() == 2
+
+
+def test_a_function_is_replayed_from_wherever_it_is_called() -> None:
+    assert forwards(again="loss = loss + net(torch.ones(4, 8)).sum() + net(torch.ones(4, 8)).mean()") == forwards()
+
+
+def test_a_function_is_replayed_that_asserts_what_nobody_knows() -> None:
+    assert forwards(look="assert x.size(0) <= hidden.LIMIT") == forwards()
+
+
+def test_a_function_is_replayed_that_lists_what_it_computes() -> None:
+    collects = "found = []\n        for layer in self.layers:\n            found.append(layer(x))"
+    assert forwards(look=collects) == forwards()
+
+
+def test_a_function_is_replayed_after_unknown_code_was_given_something() -> None:
+    shown = bodies_run(TRAINED.replace("LOOK", "pass").replace("AGAIN", "hidden.show(hidden.grid(loss))"))
+    assert shown.count("Net.forward") <= 2 * forwards()
+
+
+def test_states_that_are_apart_share_what_ran() -> None:
+    """Two states come to one call: on which visit makes no difference."""
+    apart = TRAINED.replace("for step in", "used = [torch.ones(2)] if hidden.FLAG else []\nfor step in")
+    assert bodies_run(apart.replace("LOOK", "pass").replace("AGAIN", "pass")).count("Net.forward") == forwards()
+
+
+def test_what_nothing_leads_to_is_left_out() -> None:
+    """The steps between a call's arguments and its results are gone where no graph holds them."""
+    text = program(12, "with torch.no_grad():\n    out = net(torch.ones(4, 8))") + "done = out\n"
+    sizes = []
+    for temporary in (replays.TEMPORARY, ()):
+        with mock.patch.object(replays, "TEMPORARY", temporary):
+            host = Host()
+            host.set_text("/train.py", text)
+            sizes.append(len(module_run(host.world, "/train.py").state.heap))
+    assert sizes[0] < sizes[1]
