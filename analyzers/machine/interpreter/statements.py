@@ -102,7 +102,8 @@ def _chunk_ref(m: Machine, s: n.ChunkRef, state: State) -> Flow:
     try:
         return run_block(m, chunk.body, [state])
     finally:
-        frame.chunk = before
+        # What is presumed where states are joined between two statements of a module is told at the one before.
+        frame.chunk = before or frame.chunk
 
 
 @leads(n.Break)
