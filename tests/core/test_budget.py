@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.host import Host
+from analyzers.host.runs import Program
+from analyzers.machine.assembly import run_module
 from analyzers.machine.core.budget import OBJECTS, Limits, OutOfFuel
 from analyzers.machine.core.machine import Machine
 from tests.support.alone import machine
@@ -84,3 +87,28 @@ def test_fewer_rounds_are_run_the_longer_a_run_takes() -> None:
         run.append(m.rounds(3))
     assert run == [3, 3, 1, 1]
     assert m.rounds(0) == 0
+
+
+INSIDE = """\
+import torch
+
+def normed(x):
+    for _ in range(6):
+        x = torch.nn.functional.instance_norm(x)
+    return x
+
+out = normed(torch.ones(2, 3, 4, 4, requires_grad=True))
+"""
+
+
+def test_a_run_that_stops_inside_the_parts_of_an_operator_is_out_of_steps() -> None:
+    host = Host()
+    host.set_text("/train.py", INSIDE)
+    program = Program(host.world)
+    ended = [
+        not run_module(program, "/train.py", main=True, limits=Limits(steps=steps)).out_of_fuel
+        for steps in range(1, 90)
+    ]
+    assert ended == sorted(ended)
+    assert True in ended
+    assert False in ended

@@ -36,7 +36,8 @@ def composed(m: Machine, row: Row, bound: dict[str, Value], what: str) -> Value 
         return _as_declared(m, row, bound, call(m, func, Args([], dict(bound))))
     finally:
         m.extent.enclosing_operator = before
-        m.budget.steps = steps + (m.budget.steps - steps + 3) // 4  # the parts of an operator are small
+        if m.budget.steps <= m.extent.limits.steps:  # a run that has used up its steps stays where it is
+            m.budget.steps = steps + (m.budget.steps - steps + 3) // 4  # the parts of an operator are small
 
 
 def _as_declared(m: Machine, row: Row, bound: dict[str, Value], result: Value) -> Value:

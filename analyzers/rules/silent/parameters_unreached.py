@@ -115,6 +115,7 @@ from analyzers.machine.core.events import (
     LeftOut,
     OptimizerMade,
     OutputReplaced,
+    StepCall,
 )
 from analyzers.report import Severity
 from analyzers.syntax import nodes as n
@@ -227,12 +228,13 @@ def _idle(facts: Facts) -> Iterator[Draft]:
     for step, round_ in idle_steps(facts):
         before = round_[: round_.index(step)]
         last = next((e for e in reversed(before) if isinstance(e, Cleared | BackwardCall)), None)
-        made = next((e for e in facts.of(OptimizerMade) if e.optimizer == step.optimizer), None)
+        made = _made(facts, step)
         if facts.of(EndedAtCut) or (isinstance(last, BackwardCall) and last.root_is_leaf):
             continue
         if not isinstance(last, BackwardCall) or made is None or any(b.unknown for b in facts.of(BackwardCall)):
             continue
-        if any(set(made.parameters).intersection(b.reached) for b in facts.of(BackwardCall)):
+        held = {*made.parameters, *step.parameters}
+        if any(not held.isdisjoint(b.reached) for b in facts.of(BackwardCall)):
             continue
         if not all(one.of_data for one in facts.run.presumptions) and not _is_cut(last.lineage):
             continue  # what stands in for two unknown values may be one
@@ -243,6 +245,15 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             callers(step.site.via), besides=loc,
         )  # fmt: skip
         yield Draft(loc, message, effect="param-not-updated", related=notes)
+
+
+def _made(facts: Facts, step: StepCall) -> OptimizerMade | None:
+    """Where the optimizer of a step was made; of one that stands for several, the place of them all."""
+    made = facts.of(OptimizerMade)
+    known = next((event for event in made if event.optimizer == step.optimizer), None)
+    if known is None and len({event.site.loc for event in made}) == 1:
+        return made[-1]
+    return known
 
 
 def _is_cut(lineage: Lineage | None) -> bool:
