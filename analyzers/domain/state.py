@@ -242,6 +242,10 @@ class State:
         if self.callbacks != other.callbacks:
             self.callbacks = (*(one for one in other.callbacks if one not in self.callbacks), *self.callbacks)
 
+    def forget_writes(self) -> None:
+        """From here on nothing counts as written before: other runs begin with this state."""
+        self.log, self.reads, self.kinds = ROOT, None, {}
+
     def note_one(self, target: int, i: int, j: int) -> None:
         """From here on `target` is the leaf `i` of one way and the leaf `j` of another."""
         self.became = Became((target, i, j), () if self.became is None else (self.became,))

@@ -34,3 +34,11 @@ def test_a_copy_differs_in_what_was_given(one: ListObj | Storage) -> None:
     assert replace(one, **{first: None}) == dataclasses.replace(one, **{first: None})
     assert replace(one) == one
     assert replace(one) is not one
+
+
+def test_objects_that_were_there_before_are_found_by_the_next_run() -> None:
+    state = State()
+    assert state.made(ListObj) == []
+    state.put(1, ListObj(()))
+    state.forget_writes()
+    assert [ident for ident, _ in state.fork().made(ListObj)] == [1]

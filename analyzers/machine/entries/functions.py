@@ -10,7 +10,7 @@ from immutables import Map
 from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, Instance
-from analyzers.domain.state import ROOT, State, Taken
+from analyzers.domain.state import State, Taken
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.budget import Limits, OutOfFuel
@@ -78,7 +78,7 @@ def later(program: Program, module: ModuleRun) -> ModuleRun:
     """The module in the state that one of its functions may find it in."""
     machine = _machine(program, module, "", None)
     havoc_globals(machine, module)
-    machine.st.log = ROOT
+    machine.st.forget_writes()
     return replace(module, state=machine.st, next_id=machine.ids.next)
 
 

@@ -6,7 +6,6 @@ from immutables import Map
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Env
-from analyzers.domain.state import ROOT
 from analyzers.domain.values import Const
 from analyzers.machine.core.budget import Limits, OutOfFuel
 from analyzers.machine.core.events import doubt
@@ -68,7 +67,7 @@ def run_module(
         exhausted = True
         doubt(machine.record.events)
         final = machine.st
-    final.log, final.reads = ROOT, None
+    final.forget_writes()
     return ModuleRun(
         path,
         program.block(path, main),
