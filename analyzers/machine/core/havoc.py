@@ -78,7 +78,7 @@ def _havoc_and_note(m: Machine, reach: tuple[int, ...], seen: set[int]) -> None:
     idents: set[int] = {read[0] if isinstance(read, tuple) else read for read in reads}  # type: ignore[misc]
     counters = [found for ident in idents if isinstance(found := m.st.peek(ident), Counter)]
     m.indexes.doubted[reach] = Doubted(
-        before, idents, frozenset(seen), {found.version for found in counters}, set(m.indexes.retaining)
+        before, idents, frozenset(seen), {found.version for found in counters}, set(m.indexes.retaining), _had(m)
     )
 
 
@@ -88,7 +88,7 @@ def _changes_nothing(m: Machine, reach: tuple[int, ...], seen: set[int]) -> bool
     written = None if known is None else written_since(m.st.log, known.log)
     if known is None or written is None or not written.isdisjoint(known.read):
         return False
-    if not known.versions.isdisjoint(m.indexes.versions_kept):
+    if known.had != _had(m) or not known.versions.isdisjoint(m.indexes.versions_kept):
         return False
     for ident in m.indexes.retaining - known.retaining:
         found = m.st.peek(ident)
@@ -101,6 +101,11 @@ def _changes_nothing(m: Machine, reach: tuple[int, ...], seen: set[int]) -> bool
         if isinstance(node, Node):
             tell(m, NodeReached(ident, node))
     return True
+
+
+def _had(m: Machine) -> tuple[object, ...]:
+    """What the state knows that unknown code has got."""
+    return m.st.switches_out, m.st.writes_out, m.st.saved_hooks, m.st.callbacks
 
 
 def havoc_written(m: Machine, value: Value, seen: set[int] | None = None) -> None:

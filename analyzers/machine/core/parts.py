@@ -156,13 +156,14 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class Doubted:
     """What was gone through for unknown code without a change: when, what was read and visited, the versions of its
-    counters, and the tensors that retained gradients then."""
+    counters, the tensors that retained gradients then, and what else unknown code had."""
 
     log: Log
     read: set[int]
     visited: frozenset[int]
     versions: set[int | None]
     retaining: set[int]
+    had: tuple[object, ...]
 
 
 @dataclass(slots=True)
