@@ -13,7 +13,7 @@ def collect_seldom() -> None:
 
     With CPython's own thresholds it takes up to a third of an analysis.
     """
-    gc.set_threshold(1_000_000, 20, 100)
+    gc.set_threshold(3_000_000, 20, 100)
 
 
 @contextmanager
