@@ -60,7 +60,3 @@ def _doubling(n: int) -> str:
 def test_a_program_that_doubles_is_noticed() -> None:
     with mock.patch.object(summaries, "key_of", lambda m, func: None):
         assert calls(_doubling(8)) > 2.7 * calls(_doubling(4)) + FREE
-
-
-def test_a_program_that_calls_twice_what_calls_twice_does_not_double() -> None:
-    assert calls(_doubling(16)) <= 2.7 * calls(_doubling(8)) + FREE
