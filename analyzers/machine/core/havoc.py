@@ -75,7 +75,7 @@ def _havoc_and_note(m: Machine, reach: tuple[int, ...], seen: set[int]) -> None:
             outer.update(reads)
     if m.st.log is not before:
         return
-    idents: set[int] = {read[0] if isinstance(read, tuple) else read for read in reads}  # type: ignore[misc]
+    idents = {ident for read in reads if isinstance(ident := read[0] if isinstance(read, tuple) else read, int)}
     counters = [found for ident in idents if isinstance(found := m.st.peek(ident), Counter)]
     m.indexes.doubted[reach] = Doubted(
         before, idents, frozenset(seen), {found.version for found in counters}, set(m.indexes.retaining), _had(m)

@@ -136,20 +136,20 @@ class Recorded:
 
     def passed_to(self, symbol: object) -> tuple[Value, ...]:
         """What the unknown call was passed that returned this."""
-        found = self.indexes.passed.get(symbol, ())
-        if found:
-            self.opaque()
-        else:
-            self.test(_was_passed_nothing, symbol)
-        return found
+        return self._told(self.indexes.passed.get(symbol, ()), _was_passed_nothing, symbol)
 
     def held_by(self, symbol: object) -> tuple[Func, ...]:
         """The functions of the program that unknown code made an unknown value of."""
-        found = self.indexes.held.get(symbol, ())
+        return self._told(self.indexes.held.get(symbol, ()), _holds_no_function, symbol)
+
+    def _told(
+        self, found: tuple[T, ...], is_nothing: Callable[[Recorded, object], bool], symbol: object
+    ) -> tuple[T, ...]:
+        """What was found of a symbol; a replay asks only whether there is nothing still."""
         if found:
             self.opaque()
         else:
-            self.test(_holds_no_function, symbol)
+            self.test(is_nothing, symbol)
         return found
 
     def module(self, path: str) -> int | None:

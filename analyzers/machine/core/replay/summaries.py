@@ -2,16 +2,16 @@
 
 While a call runs, its *recording* notes what it read, by id and in order. Once it is over, what these ids held when it
 began is its *footprint*; what it left is a list of objects that it wrote, and of *effects* on the record. A later call
-of the same function, from the same place in the program, is *matched* with the footprint: the environment with the
-arguments stands for the environment, and what is found in one object says which ids stand for which (see
-`analyzers.domain.renaming`). If everything read is the same but for names, the objects written are put into the state
-under new ids, and the effects are repeated.
+of the same function, one of a library from the same place in the program, is *matched* with the footprint: the
+environment with the arguments stands for the environment, and what is found in one object says which ids stand for
+which (see `analyzers.domain.renaming`). If everything read is the same but for names, the objects written are put into
+the state under new ids, but for what nothing leads to, and the effects are repeated.
 
     for block in self.blocks:   # four equal blocks: the first one runs, and three are replayed
         x = block(x)
 
 A replay hands out the same ids, visits and numbers as a run would, so that what follows is the same to the byte. Only
-calls are kept that end in one way: none that raise, note an event, decide what nobody knows or join states. What they
+calls are kept that end in one way: none that raise, decide what nobody knows or join states. What they
 do that no recording can tell is *opaque* (`Machine.opaque`), and so is what contains it.
 """
 
@@ -29,11 +29,11 @@ from analyzers.machine.core.replay.records import Key, Recording, Shelf, Summary
 from analyzers.machine.core.replay.replays import are_alike, replayed
 
 MOST = 4
-"""Ways of entering that are kept of one function at one place on arguments of the same kinds, the latest used first."""
+"""Ways of entering that are kept of one function in the same modes, on arguments of the same kinds, latest first."""
 
 
 def key_of(m: Machine, func: Func) -> Key | None:
-    """Where a call stands in the program and what modes are on: what has to be equal. None where it is not recorded."""
+    """The functions that lead to a call, and what modes are on: what has to be equal. None where it is not recorded."""
     st, extent = m.st, m.extent
     if st.casting is not None or st.packing is not None or st.saved_hooks is not False or extent.walks:
         return None
