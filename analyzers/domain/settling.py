@@ -19,7 +19,7 @@ from typing import Any
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.looking import Looking, Matcher, Matchers
-from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Storage, Tensor
+from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Saved, Storage, Tensor
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
@@ -71,16 +71,37 @@ def _match_lineage(look: Looking, one: Lineage) -> Matcher:
     return match
 
 
+def _match_saved(look: Looking, one: Saved) -> Matcher:
+    """Of what it may be, where nobody knows the tensor, there is more with each round."""
+    parts, told, held = look.fields(one, _HELD), _KEPT(one), _OF(one)
+
+    def match(renaming: Renaming, other: Any) -> None:
+        if not isinstance(other, Saved) or _KEPT(other) != told or (parts is None and _OF(other) != held):
+            raise Mismatch
+        if parts is not None:
+            parts(renaming, other)
+
+    return match
+
+
 def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
     return look.fields(one, TENSOR_PARTS)
 
 
 _TOLD: Any = attrgetter("what", "loc", "cut", "attached", "doubted", "perhaps_cut")
 
+_KEPT: Any = attrgetter("name", "is_output", "maybe", "unseen", "attached")
+
+_HELD = ("counter", "tensor", "storage", "lineage", "packed", "unpack")
+
+_OF: Any = attrgetter(*_HELD)
+
 TENSOR_PARTS = tuple(each.name for each in fields(Tensor) if each.name not in {"aliases", "attr_version", "grad"})
 """What it may be the same object as grows with each round."""
 
-LOOSELY: Matchers = {Unknown: _match_unknown, Lineage: _match_lineage, Tensor: _match_tensor}
+LOOSELY: Matchers = {
+    Unknown: _match_unknown, Lineage: _match_lineage, Tensor: _match_tensor, Saved: _match_saved,
+}  # fmt: skip
 
 
 class _Walk:
@@ -126,12 +147,18 @@ class _Walk:
         elif x != y:
             raise Mismatch
 
-    def _staleness(self, state: State, node: Node) -> list[tuple[str, Truth, bool]]:
-        """Of each saved tensor, whether it is as it was saved: by its counter, and by the writes to its memory."""
-        found: list[tuple[str, Truth, bool]] = []
+    def _staleness(self, state: State, node: Node) -> list[tuple[frozenset[Truth], bool]]:
+        """Of each saved tensor, whether it is as it was saved: by the counters that may be its own, and by the writes
+        to its memory."""
+        found: list[tuple[frozenset[Truth], bool]] = []
         for saved in node.saved:
-            counter = state.find(saved.counter) if saved.counter is not None else None
             storage = state.find(saved.storage) if saved.storage is not None else None
-            same = versions_equal(saved.version, counter.version) if isinstance(counter, Counter) else None
-            found.append((saved.name, same, isinstance(storage, Storage) and storage.count == saved.writes))
+            counted = [(saved.counter, saved.version), *saved.among]
+            same = frozenset(_is_as_saved(state, ident, version) for ident, version in counted if ident is not None)
+            found.append((same, isinstance(storage, Storage) and storage.count == saved.writes))
         return found
+
+
+def _is_as_saved(state: State, ident: int, version: int | None) -> Truth:
+    counter = state.find(ident)
+    return versions_equal(version, counter.version) if isinstance(counter, Counter) else None
