@@ -11,11 +11,14 @@ written since it was saved; of what nobody knows, what it may hold grows with ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
 
+from immutables import Map
+
+from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.looking import Looking, Matcher, Matchers
@@ -23,27 +26,89 @@ from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, S
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import Unknown
+from analyzers.domain.values import Const, Unknown, Value
 
 NODE_PARTS = ("names", "edges", "saved", "freed", "kind", "payload", "scalars", "hooks", "hidden", "overlapping")
 
 
-def settled(a: State, b: State, frames: Iterable[int], block: int) -> bool:
+def settled(a: State, b: State, frames: Iterable[int], block: int, *, count: bool = True) -> bool:
     """Whether `b`, which follows from a round on `a`, is like it in all that the environments `frames` lead to, and in
-    the variables, objects and tensors of others that were written."""
-    walk = _Walk(a, b, block)
+    the variables, objects and tensors of others that were written. Without `count`, numbers may differ."""
+    walk = _Walk(a, b, block, LOOSELY if count else COUNTLESS)
     try:
         for ident in frames:
             walk.bind(ident, ident)
-        walk.go_on()
-        for ident in touched(a, b):
-            found = a.find(ident)
-            if isinstance(found, Tensor | Env | Instance) and not walk.meets(ident):
-                walk.bind(ident, ident)
-        walk.go_on()
+        walk.go_on_everywhere()
     except Mismatch:
         return False
     return True
+
+
+@dataclass(slots=True, frozen=True)
+class Left:
+    """The state in which a loop began, the one that it left, and the environments of the calls in which it ran, the
+    innermost first."""
+
+    start: State
+    end: State
+    frames: tuple[int, ...]
+
+
+def gone_on_from(left: Left, start: State, frames: tuple[int, ...], block: int) -> State | None:
+    """What a loop leaves that is met again in the state `start`, if that is like the one it left: it would change
+    nothing. Numbers may differ, and what is local begins anew: what the loop has bound there, and constants, which it
+    began with the last time as well. What callers have bound since then was not there for the loop before.
+
+        def train():
+            total = 0
+            for x, y in loader:
+                loss = criterion(net(x), y)
+                total += loss.item()
+            print(loss, total)
+
+        for epoch in range(100):
+            train()             # the third time as the second
+    """
+    if len(left.frames) != len(frames):
+        return None
+    walk = _Walk(left.end, start, block, COUNTLESS)
+    anew: dict[str, Value] = {}
+    for index, (one, other) in enumerate(zip(left.frames, frames, strict=True)):
+        x, y = left.end.find(one), start.find(other)
+        if not isinstance(x, Env) or not isinstance(y, Env):
+            return None
+        since = {name for name in y.vars if name not in x.vars}
+        if index == 0:
+            anew = _anew(left.start.find(one), x, y)
+        walk.instead[one] = replace(x, vars=_but(x.vars, anew if index == 0 else ()))
+        walk.instead_there[other] = replace(y, vars=_but(y.vars, since | anew.keys() if index == 0 else since))
+    try:
+        for one, other in zip(left.frames, frames, strict=True):
+            walk.bind(one, other)
+        walk.keep(anew.values())
+        walk.go_on_everywhere()
+    except Mismatch:
+        return None
+    gone_on = start.fork()
+    here = start.find(frames[0])
+    if isinstance(here, Env):
+        gone_on.put(frames[0], replace(here, vars=here.vars.update(anew)))
+    return gone_on
+
+
+def _but(values: Map[str, Value], names: Collection[str]) -> Map[str, Value]:
+    return Map({name: value for name, value in values.items() if name not in names})
+
+
+def _anew(began: HeapObject | None, left: Env, begins: Env) -> dict[str, Value]:
+    """The variables, as they were left, that begin as they did the last time: without a value, or as a constant."""
+    before = began.vars if isinstance(began, Env) else Map()
+    now = begins.vars
+    return {
+        name: value
+        for name, value in left.vars.items()
+        if name not in now or (isinstance(now[name], Const) and now[name] == before.get(name))
+    }
 
 
 def _match_unknown(look: Looking, one: Unknown) -> Matcher:
@@ -66,6 +131,18 @@ def _match_lineage(look: Looking, one: Lineage) -> Matcher:
     def match(renaming: Renaming, other: Any) -> None:
         del renaming
         if not isinstance(other, Lineage) or _TOLD(other) != told:
+            raise Mismatch
+
+    return match
+
+
+def _match_number(look: Looking, one: Const) -> Matcher:
+    del look
+    kind = type(one.value)
+
+    def match(renaming: Renaming, other: Any) -> None:
+        del renaming
+        if other != one and (kind not in {int, float} or not isinstance(other, Const) or type(other.value) is not kind):
             raise Mismatch
 
     return match
@@ -104,12 +181,33 @@ LOOSELY: Matchers = {
 }  # fmt: skip
 
 
+def _match_unknown_number(look: Looking, one: Unknown) -> Matcher:
+    del look
+    kind = one.type
+
+    def match(renaming: Renaming, other: Any) -> None:
+        del renaming
+        if isinstance(other, Const):
+            if kind != type(other.value).__name__ or kind not in ("int", "float"):
+                raise Mismatch
+        elif not isinstance(other, Unknown) or other.type != kind:
+            raise Mismatch
+
+    return match
+
+
+COUNTLESS: Matchers = LOOSELY | {Const: _match_number, Unknown: _match_unknown_number}
+
+
 class _Walk:
-    def __init__(self, a: State, b: State, block: int) -> None:
+    def __init__(self, a: State, b: State, block: int, loosely: Matchers) -> None:
         self._a, self._b = a, b
-        self._looking = Looking(block, LOOSELY)
+        self._looking = Looking(block, loosely)
         self._renaming = Renaming(block, 0, 0, 0, 0, 0)
         self._done = 0
+        self.instead: dict[int, Env] = {}
+        self.instead_there: dict[int, Env] = {}
+        """Environments of which only a part is compared."""
 
     def bind(self, one: int, other: int) -> None:
         self._renaming.bind(one, other)
@@ -123,9 +221,24 @@ class _Walk:
         while self._done < len(pairs):
             for one, other in list(pairs.items())[self._done :]:
                 self._done += 1
-                x, y = self._a.find(one), self._b.find(other)
+                x = self.instead.get(one) or self._a.find(one)
+                y = self.instead_there.get(other) or self._b.find(other)
                 if x is not y or (one != other and x is not None):
                     self._compare(x, y)
+
+    def keep(self, values: Iterable[object]) -> None:
+        """What stands for itself."""
+        for value in values:
+            self._match(self._looking.matcher(value), value, value)
+
+    def go_on_everywhere(self) -> None:
+        """The same, and the variables, objects and tensors that were written, too."""
+        self.go_on()
+        for ident in touched(self._a, self._b):
+            found = self._a.find(ident)
+            if isinstance(found, Tensor | Env | Instance) and not self.meets(ident):
+                self.bind(ident, ident)
+        self.go_on()
 
     def _compare(self, x: HeapObject | None, y: HeapObject | None) -> None:
         if x is None or type(x) is not type(y):

@@ -235,6 +235,13 @@ class State:
         other.kinds = self.kinds
         return other
 
+    def modes(self) -> tuple[object, ...]:
+        """What is on, and what unknown code has got hold of."""
+        return (
+            self.grad, self.inference, self.doubtful, self.switches_out, self.writes_out, self.casting,
+            self.saved_hooks, self.packing,
+        )  # fmt: skip
+
     def give_away(self, other: State) -> None:
         """Unknown code has got what it got on the way to another state, too."""
         self.switches_out = self.switches_out or other.switches_out

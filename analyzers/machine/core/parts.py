@@ -17,6 +17,7 @@ from typing import Literal
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.looking import Looking
 from analyzers.domain.objects import HeapObject
+from analyzers.domain.settling import Left
 from analyzers.domain.state import BLOCK_BITS, Log, Taken
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import Limits
@@ -181,6 +182,8 @@ class Indexes:
     """Whether a hook or a custom function sees gradients."""
     doubted: dict[tuple[int, ...], Doubted] = field(default_factory=dict)
     """What unknown code had that has changed nothing any more."""
+    left: dict[object, Left] = field(default_factory=dict)
+    """What each training loop has left."""
     finished: set[object] = field(default_factory=set)
     """Loops that have run to their end at least once."""
     context_sites: dict[tuple[int, str], Site] = field(default_factory=dict)

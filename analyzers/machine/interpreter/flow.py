@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.domain.join import Join
-from analyzers.domain.state import State
+from analyzers.domain.state import UNLIKELY, State, in_both
 from analyzers.domain.values import Unknown, Value
 from analyzers.machine.core.choices import Infeasible, Outcome, Path
 from analyzers.machine.core.exceptions import PyRaise
@@ -44,6 +44,8 @@ hundreds of them, and comparing all with all would take longer than running them
 def reduce_states(m: Machine, states: Sequence[State], limit: int | None = None) -> list[State]:
     """Join states that autograd cannot tell apart, then join the last ones until few enough are left."""
     limit = limit or m.apart(m.extent.limits.states)
+    if len(states) > limit:
+        states = _meant(m, states)
     kept: list[State] = []
     for state in states:
         for index, other in enumerate(kept):
@@ -70,7 +72,20 @@ def _join_last(m: Machine, states: list[State], most: int) -> None:
             states[at] = m.join(states[at], last, either=m.config.presumes)
 
 
+def _meant(m: Machine, states: Sequence[State]) -> Sequence[State]:
+    """On presumed values: the states that are to be joined, but for those on ways that nobody means, if others are."""
+    if not m.config.presumes or len(states) < 2:
+        return states
+    shared = states[0].taken
+    for state in states[1:]:
+        shared = in_both(shared, state.taken)
+    return [
+        state for state in states if not any(way == UNLIKELY and loc not in shared for loc, way in state.taken.items())
+    ] or states
+
+
 def join_all(m: Machine, states: Sequence[State]) -> State:
+    states = _meant(m, states)
     joined = states[0]
     for other in states[1:]:
         joined = m.join(joined, other)

@@ -19,7 +19,7 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
-from analyzers.domain.settling import settled
+from analyzers.domain.settling import Left, gone_on_from, settled
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, RangeValue, Tup, Value
 from analyzers.machine.core.machine import Machine
@@ -73,10 +73,17 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
 
     run_choices(m, s.iter, state, begin, lambda: starts.append((m.st, streams[-1])), flow)
     for start, stream in starts:
+        known = _met_as_it_was_left(m, s, start)
+        if known is not None:
+            _leave(m, s, [known], [], flow)
+            continue
+        before = len(flow.normal)
         if stream.generator is not None:
             _push_through(m, s, start, stream, flow)
         else:
             _pull(m, s, start, stream, flow)
+        if len(flow.normal) == before + 1 and _runs_backward(s.body):
+            m.indexes.left[_mark(m, s)] = Left(start, flow.normal[before], _environments(m))
     m.frame.statement = s
     return flow
 
@@ -155,6 +162,9 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
         heads = _settle(m, flow, step, after, breaks)
         if not exact and index >= 1 and stream.rest is not None and index + 1 >= len(items):
             exits += heads
+        if not exact and 1 <= index < rounds - 1 and _tells_nothing_new(m, previous, heads):
+            rounds = index + 1
+            break
     if not exact and heads and (stream.rest is not None or len(items) > rounds):
         skipped = items[rounds:]
         if skipped and stream.rest is not None:
@@ -169,6 +179,12 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     else:
         exits += heads if exact or stream.rest is None else []
     _leave(m, s, exits, breaks, flow)
+
+
+def _tells_nothing_new(m: Machine, before: list[State], after: list[State]) -> bool:
+    """Whether the next round would do what this one has done. That a counter stands elsewhere is no news: the round
+    that stands for all later ones has any number."""
+    return len(before) == len(after) == 1 and settled(before[0], after[0], _environments(m), m.ids.block, count=False)
 
 
 def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
@@ -229,6 +245,21 @@ def _is_met_again(m: Machine, s: n.For | n.While) -> bool:
     return m.standing().later > 0 and m.test(_is_finished, _mark(m, s))
 
 
+def _met_as_it_was_left(m: Machine, s: n.For, start: State) -> State | None:
+    """What a training loop leaves that is met again in a state like the one it left: it has told all it can."""
+    if not _runs_backward(s.body) or not _is_met_again(m, s):
+        return None
+    m.opaque()
+    left = m.indexes.left.get(_mark(m, s))
+    if left is None or left.end.modes() != start.modes():
+        return None
+    return gone_on_from(left, start, _environments(m), m.ids.block)
+
+
+def _environments(m: Machine) -> tuple[int, ...]:
+    return tuple([frame.env for frame in reversed(m.extent.frames)])
+
+
 def _giver(value: Value) -> Callable[[], Value]:
     return lambda: value
 
@@ -264,7 +295,7 @@ def _blur(
             break
         ends += following
         merged = join_all(m, [blurred, *following])
-        if settled(blurred, merged, [frame.env for frame in reversed(m.extent.frames)], m.ids.block):
+        if settled(blurred, merged, _environments(m), m.ids.block):
             blurred = merged
             break
         blurred = merged

@@ -174,7 +174,9 @@ def _is_one(one: State, other: State, recording: Recording) -> bool:
         and (one.taken is other.taken or _taken(one.taken, recording) == other.taken)
         and (one.assumed is other.assumed or one.assumed.update(recording.assumed) == other.assumed)
         and one.became is other.became
-        and _modes(one) == _modes(other)
+        and one.modes() == other.modes()
+        and one.filled == other.filled
+        and one.freed == other.freed
     )
 
 
@@ -183,13 +185,6 @@ def _taken(before: Taken, recording: Recording) -> Taken:
         if visit is None:
             before = also_taken(before, loc, way)
     return before
-
-
-def _modes(state: State) -> tuple[object, ...]:
-    return (
-        state.grad, state.inference, state.doubtful, state.switches_out, state.writes_out, state.casting,
-        state.saved_hooks, state.packing, state.filled, state.freed,
-    )  # fmt: skip
 
 
 def _footprint(recording: Recording, block: int, first: int) -> list[tuple[object, HeapObject | None]]:
