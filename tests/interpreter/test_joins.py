@@ -29,7 +29,8 @@ def joined(states: list[State], *, presumes: bool = True) -> list[State]:
         met.append(other)
         return one
 
-    machine: Any = SimpleNamespace(config=SimpleNamespace(presumes=presumes), join=join)
+    frame = SimpleNamespace(chunk="f")
+    machine: Any = SimpleNamespace(config=SimpleNamespace(presumes=presumes), join=join, user_frame=lambda: frame)
     met[0] = join_all(machine, states)
     return met
 
@@ -51,6 +52,18 @@ def test_a_way_that_nobody_means_is_not_joined_with_others_on_presumed_values() 
 def test_ways_are_joined_that_have_it_all_in_common(presumes: bool) -> None:
     one, other = on({IF: UNLIKELY, OTHER: True}), on({IF: UNLIKELY, OTHER: False})
     assert joined([one, other], presumes=presumes) == [one, other]
+
+
+def test_a_way_of_a_function_that_has_returned_is_as_good_as_others() -> None:
+    """
+    for layer in self.modules():
+        if isinstance(layer, nn.Conv2d):
+            ...
+        elif isinstance(layer, nn.Linear):
+            ...
+    """
+    one, neither = on({IF: True}), on({Loc("/a.py", "Net.__init__", 0, 9): UNLIKELY})
+    assert joined([one, neither]) == [one, neither]
 
 
 def test_what_is_known_for_sure_holds_on_all_ways() -> None:

@@ -73,14 +73,18 @@ def _join_last(m: Machine, states: list[State], most: int) -> None:
 
 
 def _meant(m: Machine, states: Sequence[State]) -> Sequence[State]:
-    """On presumed values: the states that are to be joined, but for those on ways that nobody means, if others are."""
+    """On presumed values: the states that are to be joined, but for those on ways of the running function that nobody
+    means, if others are. What was done in calls that are over has told of that already."""
     if not m.config.presumes or len(states) < 2:
         return states
     shared = states[0].taken
     for state in states[1:]:
         shared = in_both(shared, state.taken)
+    chunk = m.user_frame().chunk
     return [
-        state for state in states if not any(way == UNLIKELY and loc not in shared for loc, way in state.taken.items())
+        state
+        for state in states
+        if not any(way == UNLIKELY and loc.chunk == chunk and loc not in shared for loc, way in state.taken.items())
     ] or states
 
 

@@ -46,6 +46,10 @@ LONG = 2_000
 """The most statements in the real rounds of a loop of known length, before one round stands for the rest."""
 
 
+SHORT = 600
+"""The most statements in the real rounds of a loop of known length that may do the same again and again."""
+
+
 LAYERS = 64
 """The most rounds of a loop over objects, such as the layers a tensor passes through."""
 
@@ -150,8 +154,8 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
         if (
             exact
             and most in {m.extent.limits.unrolled, WRITTEN_OUT}
-            and m.budget.steps - before > LONG
             and _real_rounds(m, s) <= index < rounds - 2
+            and _is_enough(m, s, m.budget.steps - before, previous, heads)
         ):
             exact, rounds = False, index
             break
@@ -179,6 +183,13 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     else:
         exits += heads if exact or stream.rest is None else []
     _leave(m, s, exits, breaks, flow)
+
+
+def _is_enough(m: Machine, s: n.For, steps: int, before: list[State], after: list[State]) -> bool:
+    """Whether one round may stand for the rest of a loop of known length, of which some have taken so many steps."""
+    if steps <= SHORT or _asks_for_its_number(s):
+        return steps > LONG
+    return steps > LONG or _tells_nothing_new(m, before, after)
 
 
 def _tells_nothing_new(m: Machine, before: list[State], after: list[State]) -> bool:
