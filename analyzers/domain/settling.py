@@ -22,11 +22,11 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.looking import Looking, Matcher, Matchers
-from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Saved, Storage, Tensor
+from analyzers.domain.objects import Counter, DictObj, Env, HeapObject, Instance, ListObj, Node, Saved, Storage, Tensor
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
-from analyzers.domain.values import Const, Unknown, Value
+from analyzers.domain.values import Const, Ref, Unknown, Value
 
 NODE_PARTS = ("names", "edges", "saved", "freed", "kind", "payload", "scalars", "hooks", "hidden", "overlapping")
 
@@ -56,15 +56,16 @@ class Left:
 
 def gone_on_from(left: Left, start: State, frames: tuple[int, ...], block: int) -> State | None:
     """What a loop leaves that is met again in the state `start`, if that is like the one it left: it would change
-    nothing. Numbers may differ, and what is local begins anew: what the loop has bound there, and constants, which it
-    began with the last time as well. What callers have bound since then was not there for the loop before.
+    nothing. Numbers may differ, and what is local begins anew: what the loop has bound there, and what it began with
+    the last time as well, constants and new objects that hold nothing else. What callers have bound since then was not
+    there for the loop before.
 
         def train():
-            total = 0
+            losses = []
             for x, y in loader:
                 loss = criterion(net(x), y)
-                total += loss.item()
-            print(loss, total)
+                losses.append(loss.item())
+            print(loss, losses)
 
         for epoch in range(100):
             train()             # the third time as the second
@@ -79,7 +80,7 @@ def gone_on_from(left: Left, start: State, frames: tuple[int, ...], block: int) 
             return None
         since = {name for name in y.vars if name not in x.vars}
         if index == 0:
-            anew = _anew(left.start.find(one), x, y)
+            anew = _anew(left, x, start, y)
         walk.instead[one] = replace(x, vars=_but(x.vars, anew if index == 0 else ()))
         walk.instead_there[other] = replace(y, vars=_but(y.vars, since | anew.keys() if index == 0 else since))
     try:
@@ -100,15 +101,36 @@ def _but(values: Map[str, Value], names: Collection[str]) -> Map[str, Value]:
     return Map({name: value for name, value in values.items() if name not in names})
 
 
-def _anew(began: HeapObject | None, left: Env, begins: Env) -> dict[str, Value]:
-    """The variables, as they were left, that begin as they did the last time: without a value, or as a constant."""
-    before = began.vars if isinstance(began, Env) else Map()
-    now = begins.vars
+def _anew(left: Left, inner: Env, start: State, here: Env) -> dict[str, Value]:
+    """The variables, as they were left, that begin as they did the last time."""
+    began = left.start.find(left.frames[0])
+    before, now = began.vars if isinstance(began, Env) else Map(), here.vars
     return {
         name: value
-        for name, value in left.vars.items()
-        if name not in now or (isinstance(now[name], Const) and now[name] == before.get(name))
+        for name, value in inner.vars.items()
+        if name not in now or (name in before and _begins_alike(left, before[name], start, now[name]))
     }
+
+
+def _begins_alike(left: Left, before: Value, start: State, now: Value) -> bool:
+    if not isinstance(now, Ref) or not isinstance(before, Ref):
+        return isinstance(now, Const) and now == before
+    held = start.find(now.id)
+    return left.end.find(now.id) is None and held == left.start.find(before.id) and _holds_constants(held)
+
+
+def _holds_constants(found: HeapObject | None) -> bool:
+    held: Iterable[object]
+    match found:
+        case ListObj(rest=None):
+            held = found.items
+        case DictObj(rest=None):
+            held = found.items.values()
+        case Instance(open=False):
+            held = found.attrs.values()
+        case _:
+            return False
+    return all(isinstance(value, Const) for value in held)
 
 
 def _match_unknown(look: Looking, one: Unknown) -> Matcher:

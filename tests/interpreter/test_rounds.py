@@ -71,12 +71,29 @@ for epoch in range(100):
     total = train()
 """
 
-EVALUATED = (
-    NESTED
-    + """\
-    net.eval()
+METERED = """\
+class Meter:
+    def __init__(self):
+        self.sum = 0.0
+
+
+def train():
+    losses, meter = [], Meter()
+    for k in range(100):
+        optimizer.zero_grad()
+        loss = net(torch.rand(1, 2)).sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        meter.sum += loss.item()
+    print(losses, meter.sum)
+
+
+for epoch in range(100):
+    train()
 """
-)
+
+EVALUATED = f"{NESTED}    net.eval()\n"
 
 CARRIED = """\
 kept = None
@@ -140,6 +157,7 @@ def test_a_loop_is_not_run_again_where_it_is_met_as_it_was_left() -> None:
     assert [each for each in rounds_of(NESTED) if len(each) == 1] == [REAL, REAL, LATER]
     assert inner_rounds_of(NESTED) == [*FIRST, *ANY]
     assert inner_rounds_of(IN_A_FUNCTION) == [*FIRST, *ANY]
+    assert inner_rounds_of(METERED) == [(False, False), *FIRST, *ANY]  # a list of one, of two, of any number
 
 
 def test_a_loop_is_run_again_where_something_has_changed() -> None:
