@@ -182,8 +182,8 @@ class Indexes:
     """Whether a hook or a custom function sees gradients."""
     doubted: dict[tuple[int, ...], Doubted] = field(default_factory=dict)
     """What unknown code had that has changed nothing any more."""
-    left: dict[object, Left] = field(default_factory=dict)
-    """What each training loop has left."""
+    left: dict[object, list[Left]] = field(default_factory=dict)
+    """The states that each training loop has left."""
     finished: set[object] = field(default_factory=set)
     """Loops that have run to their end at least once."""
     context_sites: dict[tuple[int, str], Site] = field(default_factory=dict)

@@ -86,8 +86,8 @@ def run_for(m: Machine, s: n.For, state: State) -> Flow:
             _push_through(m, s, start, stream, flow)
         else:
             _pull(m, s, start, stream, flow)
-        if len(flow.normal) == before + 1 and _runs_backward(s.body):
-            m.indexes.left[_mark(m, s)] = Left(start, flow.normal[before], _environments(m))
+        if _runs_backward(s.body):
+            m.indexes.left[_mark(m, s)] = [Left(start, end, _environments(m)) for end in flow.normal[before:]]
     m.frame.statement = s
     return flow
 
@@ -261,10 +261,12 @@ def _met_as_it_was_left(m: Machine, s: n.For, start: State) -> State | None:
     if not _runs_backward(s.body) or not _is_met_again(m, s):
         return None
     m.opaque()
-    left = m.indexes.left.get(_mark(m, s))
-    if left is None or left.end.modes() != start.modes():
-        return None
-    return gone_on_from(left, start, _environments(m), m.ids.block)
+    here = _environments(m)
+    for left in m.indexes.left.get(_mark(m, s), ()):
+        gone_on = gone_on_from(left, start, here, m.ids.block) if left.end.modes() == start.modes() else None
+        if gone_on is not None:
+            return gone_on
+    return None
 
 
 def _environments(m: Machine) -> tuple[int, ...]:
