@@ -133,6 +133,11 @@ def test_a_loop_ends_once_its_head_has_settled() -> None:
     assert rounds_of(ALIKE) == [REAL, REAL, LATER]
 
 
+def test_a_loop_without_a_known_end_ends_like_any_other() -> None:
+    assert rounds_of(ALIKE.replace("for k in range(100)", "while True")) == [REAL, REAL, LATER]
+    assert rounds_of("import sys\n" + ALIKE.replace("for k in range(100)", "while sys.argv")) == [REAL, REAL, LATER]
+
+
 def test_a_loop_ends_though_what_nobody_knows_may_be_more_with_each_round() -> None:
     """A node has kept an operand of which nobody knows which it is: more candidates are no news."""
     assert rounds_of(UNKNOWN) == 2 * [REAL, REAL, LATER]  # of the run on presumed values, too

@@ -359,6 +359,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
     rounds = fewest if always else m.extent.limits.unrolled
     certain = True
     done = 0
+    before = m.budget.steps
     for index in range(rounds):
         yes: list[State] = []
         for head in heads:
@@ -377,6 +378,9 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
         heads = _while_round(m, s, reduce_states(m, yes), index, flow, breaks)
         done = index + 1
         if not heads:
+            break
+        is_exact = certain and not always and m.budget.steps - before <= SHORT
+        if 1 <= index < rounds - 1 and not is_exact and _tells_nothing_new(m, previous, heads):
             break
     if heads:
 
