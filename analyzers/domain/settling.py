@@ -7,6 +7,8 @@
 Two states are walked side by side from the variables of the functions that are running. What a name holds in one
 stands for what it holds in the other (see `renaming`). How often things were written may differ, but not what was
 written since it was saved; of what nobody knows, what it may hold grows with each round.
+
+A loop within a loop that is met again in a state like the one it left need not run at all (`gone_on_from`).
 """
 
 from __future__ import annotations
@@ -159,6 +161,7 @@ def _match_lineage(look: Looking, one: Lineage) -> Matcher:
 
 
 def _match_number(look: Looking, one: Const) -> Matcher:
+    """One number is as good as another of its kind; anything else has to be equal."""
     del look
     kind = type(one.value)
 
@@ -204,16 +207,13 @@ LOOSELY: Matchers = {
 
 
 def _match_unknown_number(look: Looking, one: Unknown) -> Matcher:
-    del look
+    """Any number of its kind is one that it may be."""
+    otherwise = _match_unknown(look, one)
     kind = one.type
 
     def match(renaming: Renaming, other: Any) -> None:
-        del renaming
-        if isinstance(other, Const):
-            if kind != type(other.value).__name__ or kind not in ("int", "float"):
-                raise Mismatch
-        elif not isinstance(other, Unknown) or other.type != kind:
-            raise Mismatch
+        if kind not in {"int", "float"} or not isinstance(other, Const) or type(other.value).__name__ != kind:
+            otherwise(renaming, other)
 
     return match
 
