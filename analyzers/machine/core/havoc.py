@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import Counter, Edge, HeapObject, Node, Tensor
+from analyzers.domain.objects import Counter, Edge, HeapObject, Instance, Node, Tensor
 from analyzers.domain.state import written_since
-from analyzers.domain.values import BoundBuiltin, Builtin, Func, Method, Partial, Ref, Value
+from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Partial, Ref, Value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.parts import Doubted
 from analyzers.machine.core.ports import PORTS
@@ -30,6 +30,10 @@ def writes_in_place(name: str) -> bool:
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
     seen = set() if seen is None else seen
     match value:
+        case Const():  # as most are
+            pass
+        case Ref(id=ident):
+            havoc_object(m, ident, seen)
         case Func():
             PORTS.python.escaped(m, value)
         case Method(func=func, receiver=receiver):
@@ -151,7 +155,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     seen.add(ident)
     found = m.st.find(ident)
     if found is not None:
-        if mode_of(m, Ref(ident)) is not None:
+        if isinstance(found, Instance) and mode_of(m, Ref(ident)) is not None:
             m.st.switches_out = True
         model_of(found).havoc(m, ident, found, seen)
 

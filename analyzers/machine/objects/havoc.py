@@ -23,7 +23,8 @@ def havoc_instance(m: Machine, ident: int, found: Instance) -> None:
     changed = model.doubted(m, ident, found) if model is not None else None
     if changed is None:
         changed = replaceable(m, found.attrs)
-    put(m, ident, found, Instance(found.cls, found.attrs.update(changed), True))
+    if changed or not found.open:
+        put(m, ident, found, Instance(found.cls, found.attrs.update(changed), True))
 
 
 def replaceable(m: Machine, held: Map[K, Value]) -> dict[K, Value]:
