@@ -203,7 +203,10 @@ class Join(GraphJoin):
         if a.heap is b.heap:
             return out
         of_a, of_b = a.heap.get, b.heap.get
-        for ident in touched(a, b):
+        other = b if self.base is a else a
+        met, imported = other.heap, other.frozen
+        # Most have been made on one way, the one that has written more: these stay.
+        for ident in [ident for ident in touched(a, b) if ident in met or ident >> BLOCK_BITS in imported]:
             ours, theirs = of_a(ident), of_b(ident)
             if ours is None and ident >> BLOCK_BITS in a.frozen:
                 ours = a.peek(ident)
