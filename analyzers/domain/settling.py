@@ -33,10 +33,10 @@ from analyzers.domain.values import Const, Ref, Unknown, Value
 NODE_PARTS = ("names", "edges", "saved", "freed", "kind", "payload", "scalars", "hooks", "hidden", "overlapping")
 
 
-def settled(a: State, b: State, frames: Iterable[int], block: int, *, count: bool = True) -> bool:
+def settled(a: State, b: State, frames: Iterable[int], block: int) -> bool:
     """Whether `b`, which follows from a round on `a`, is like it in all that the environments `frames` lead to, and in
-    the variables, objects and tensors of others that were written. Without `count`, numbers may differ."""
-    walk = _Walk(a, b, block, LOOSELY if count else COUNTLESS)
+    the variables, objects and tensors of others that were written."""
+    walk = _Walk(a, b, block)
     try:
         for ident in frames:
             walk.bind(ident, ident)
@@ -58,9 +58,9 @@ class Left:
 
 def gone_on_from(left: Left, start: State, frames: tuple[int, ...], block: int) -> State | None:
     """What a loop leaves that is met again in the state `start`, if that is like the one it left: it would change
-    nothing. Numbers may differ, and what is local begins anew: what the loop has bound there, and what it began with
-    the last time as well, constants and new objects that hold nothing else. What callers have bound since then was not
-    there for the loop before.
+    nothing. What is local may begin anew: what the loop has bound there, and what it began with the last time as well,
+    constants and new objects that hold nothing else. What callers have bound since then was not there for the loop
+    before.
 
         def train():
             losses = []
@@ -74,7 +74,7 @@ def gone_on_from(left: Left, start: State, frames: tuple[int, ...], block: int) 
     """
     if len(left.frames) != len(frames):
         return None
-    walk = _Walk(left.end, start, block, COUNTLESS)
+    walk = _Walk(left.end, start, block)
     anew: dict[str, Value] = {}
     for index, (one, other) in enumerate(zip(left.frames, frames, strict=True)):
         x, y = left.end.find(one), start.find(other)
@@ -160,19 +160,6 @@ def _match_lineage(look: Looking, one: Lineage) -> Matcher:
     return match
 
 
-def _match_number(look: Looking, one: Const) -> Matcher:
-    """One number is as good as another of its kind; anything else has to be equal."""
-    del look
-    kind = type(one.value)
-
-    def match(renaming: Renaming, other: Any) -> None:
-        del renaming
-        if other != one and (kind not in {int, float} or not isinstance(other, Const) or type(other.value) is not kind):
-            raise Mismatch
-
-    return match
-
-
 def _match_saved(look: Looking, one: Saved) -> Matcher:
     """Of what it may be, where nobody knows the tensor, there is more with each round."""
     parts, told, held = look.fields(one, _HELD), _KEPT(one), _OF(one)
@@ -206,25 +193,10 @@ LOOSELY: Matchers = {
 }  # fmt: skip
 
 
-def _match_unknown_number(look: Looking, one: Unknown) -> Matcher:
-    """Any number of its kind is one that it may be."""
-    otherwise = _match_unknown(look, one)
-    kind = one.type
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if kind not in {"int", "float"} or not isinstance(other, Const) or type(other.value).__name__ != kind:
-            otherwise(renaming, other)
-
-    return match
-
-
-COUNTLESS: Matchers = LOOSELY | {Const: _match_number, Unknown: _match_unknown_number}
-
-
 class _Walk:
-    def __init__(self, a: State, b: State, block: int, loosely: Matchers) -> None:
+    def __init__(self, a: State, b: State, block: int) -> None:
         self._a, self._b = a, b
-        self._looking = Looking(block, loosely)
+        self._looking = Looking(block, LOOSELY)
         self._renaming = Renaming(block, 0, 0, 0, 0, 0)
         self._done = 0
         self.instead: dict[int, Env] = {}

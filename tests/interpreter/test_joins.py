@@ -29,7 +29,7 @@ def joined(states: list[State], *, presumes: bool = True) -> list[State]:
         met.append(other)
         return one
 
-    frame = SimpleNamespace(chunk="f")
+    frame = SimpleNamespace(module="/a.py", chunk="f")
     machine: Any = SimpleNamespace(config=SimpleNamespace(presumes=presumes), join=join, user_frame=lambda: frame)
     met[0] = join_all(machine, states)
     return met

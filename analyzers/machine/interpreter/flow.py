@@ -80,11 +80,15 @@ def _meant(m: Machine, states: Sequence[State]) -> Sequence[State]:
     shared = states[0].taken
     for state in states[1:]:
         shared = in_both(shared, state.taken)
-    chunk = m.user_frame().chunk
+    frame = m.user_frame()
+    here = frame.module, frame.chunk
     return [
         state
         for state in states
-        if not any(way == UNLIKELY and loc.chunk == chunk and loc not in shared for loc, way in state.taken.items())
+        if not any(
+            way == UNLIKELY and (loc.module, loc.chunk) == here and loc not in shared
+            for loc, way in state.taken.items()
+        )
     ] or states
 
 

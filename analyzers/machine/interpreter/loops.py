@@ -46,10 +46,6 @@ LONG = 2_000
 """The most statements in the real rounds of a loop of known length, before one round stands for the rest."""
 
 
-SHORT = 600
-"""The most statements in the real rounds of a loop of known length that may do the same again and again."""
-
-
 LAYERS = 64
 """The most rounds of a loop over objects, such as the layers a tensor passes through."""
 
@@ -154,8 +150,8 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
         if (
             exact
             and most in {m.extent.limits.unrolled, WRITTEN_OUT}
+            and m.budget.steps - before > LONG
             and _real_rounds(m, s) <= index < rounds - 2
-            and _is_enough(m, s, m.budget.steps - before, previous, heads)
         ):
             exact, rounds = False, index
             break
@@ -185,17 +181,9 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     _leave(m, s, exits, breaks, flow)
 
 
-def _is_enough(m: Machine, s: n.For, steps: int, before: list[State], after: list[State]) -> bool:
-    """Whether one round may stand for the rest of a loop of known length, of which some have taken so many steps."""
-    if steps <= SHORT or _asks_for_its_number(s):
-        return steps > LONG
-    return steps > LONG or _tells_nothing_new(m, before, after)
-
-
 def _tells_nothing_new(m: Machine, before: list[State], after: list[State]) -> bool:
-    """Whether the next round would do what this one has done. That a counter stands elsewhere is no news: the round
-    that stands for all later ones has any number."""
-    return len(before) == len(after) == 1 and settled(before[0], after[0], _environments(m), m.ids.block, count=False)
+    """Whether the next round would do what this one has done."""
+    return len(before) == len(after) == 1 and settled(before[0], after[0], _environments(m), m.ids.block)
 
 
 def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
@@ -359,7 +347,6 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
     rounds = fewest if always else m.extent.limits.unrolled
     certain = True
     done = 0
-    before = m.budget.steps
     for index in range(rounds):
         yes: list[State] = []
         for head in heads:
@@ -379,8 +366,7 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
         done = index + 1
         if not heads:
             break
-        is_exact = certain and not always and m.budget.steps - before <= SHORT
-        if 1 <= index < rounds - 1 and not is_exact and _tells_nothing_new(m, previous, heads):
+        if 1 <= index < rounds - 1 and _tells_nothing_new(m, previous, heads):
             break
     if heads:
 
