@@ -24,7 +24,7 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.looking import Looking, Matcher, Matchers
-from analyzers.domain.objects import Counter, DictObj, Env, HeapObject, Instance, ListObj, Node, Saved, Storage, Tensor
+from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Saved, Storage, Tensor
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
@@ -59,8 +59,7 @@ class Left:
 def gone_on_from(left: Left, start: State, frames: tuple[int, ...], block: int) -> State | None:
     """What a loop leaves that is met again in the state `start`, if that is like the one it left: it would change
     nothing. What is local may begin anew: what the loop has bound there, and what it began with the last time as well,
-    constants and new objects that hold nothing else. What callers have bound since then was not there for the loop
-    before.
+    constants and new objects that hold the same. What callers have bound since then was not there for the loop before.
 
         def train():
             losses = []
@@ -118,21 +117,7 @@ def _begins_alike(left: Left, before: Value, start: State, now: Value) -> bool:
     if not isinstance(now, Ref) or not isinstance(before, Ref):
         return isinstance(now, Const) and now == before
     held = start.find(now.id)
-    return left.end.find(now.id) is None and held == left.start.find(before.id) and _holds_constants(held)
-
-
-def _holds_constants(found: HeapObject | None) -> bool:
-    held: Iterable[object]
-    match found:
-        case ListObj(rest=None):
-            held = found.items
-        case DictObj(rest=None):
-            held = found.items.values()
-        case Instance(open=False):
-            held = found.attrs.values()
-        case _:
-            return False
-    return all(isinstance(value, Const) for value in held)
+    return held is not None and left.end.find(now.id) is None and held == left.start.find(before.id)
 
 
 def _match_unknown(look: Looking, one: Unknown) -> Matcher:

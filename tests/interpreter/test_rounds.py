@@ -184,6 +184,10 @@ def test_a_loop_is_not_run_again_where_it_is_met_as_it_was_left() -> None:
 def test_a_loop_is_run_again_where_something_has_changed() -> None:
     assert inner_rounds_of(open_ended(EVALUATED))[:5] == [*FIRST, *ANEW[:2]]
     assert inner_rounds_of(open_ended(CARRIED))[:5] == [*FIRST, *ANEW[:2]]
+    begins = METERED.replace("losses, meter = []", "losses, meter = [net.weight.grad is None]")
+    assert inner_rounds_of(open_ended(begins))[4:6] == ANEW[:2]
+    emptied = METERED.replace("print(losses, meter.sum)", "losses.clear()")
+    assert inner_rounds_of(open_ended(emptied))[4:6] == ANEW[:2]
     switched = open_ended(NESTED) + "    torch.set_grad_enabled(len(sys.argv) > 1)\n"
     assert inner_rounds_of(switched)[:5] == [*FIRST, *ANEW[:2]]
 
