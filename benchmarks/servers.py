@@ -6,12 +6,15 @@ its own means. What settings a tool has stay as they are, but where it would oth
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +129,7 @@ class Tool:
             _found(self.server.start, self.environment) or self.server.start,
             folder,
             answers,
-            environment=self.environment,
+            environment={**self.environment, "XDG_CACHE_HOME": tempfile.mkdtemp(dir=_caches())},
             settings=self.server.settings,
             log=log,
         )
@@ -203,6 +206,14 @@ def _environment(server: Server) -> dict[str, str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     ours = {"PYTHONPATH": str(server.sources)} if server.sources else {}
     return {**kept, **variables, **ours, "PATH": path, "VIRTUAL_ENV": sys.prefix}
+
+
+@cache
+def _caches() -> str:
+    """A folder of caches that are empty: nobody is to know what another start has found."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _found(command: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:

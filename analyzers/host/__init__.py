@@ -24,11 +24,11 @@ from threading import RLock
 from typing import TypeVar
 
 from analyzers.graph.cards import card_at
-from analyzers.host.answers import backwards, facts, findings, graph, lost, sightings
+from analyzers.host.answers import backwards, facts, findings, graph, lost, recalled, sightings
 from analyzers.host.files import module
 from analyzers.host.places import Positions
 from analyzers.host.runs import recorded_at
-from analyzers.host.world import BUFFER, CHOICES, OUTSIDE, STAMP, TOGETHER, World, choice, outside_kind, source
+from analyzers.host.world import BUFFER, CHOICES, OUTSIDE, STAMP, TOGETHER, Recall, World, choice, outside_kind, source
 from analyzers.machine.core.program import Release
 from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
@@ -59,6 +59,11 @@ def nothing_known(dotted: str) -> str:
 def no_release() -> Release | None:
     """No environment."""
     return None
+
+
+def nothing_recalled(path: str, *now: object) -> None:
+    """Nobody keeps what was found."""
+    del path, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +126,11 @@ class Snapshot:
             return sightings(db, path)
 
     def grounds(self, path: str) -> Grounds | None:
-        """What `findings` of a file rest on; None where a part of the analysis has failed."""
+        """What `findings` of a file rest on; None where a part of the analysis has failed, or nothing ran for them."""
         with self._held() as db:
             findings(db, path)
+            if recalled(db, path) is not None:
+                return None
             try:
                 cells = self._host.origins.of((findings, (path,)))
             except KeyError:
@@ -180,13 +187,15 @@ class Host:
         choose: Callable[[str], Choice] = everything,
         look_up: Callable[[str], str] = nothing_known,
         torch_release: Callable[[], Release | None] = no_release,
+        recall: Recall = nothing_recalled,
     ) -> None:
         """`choose` says what is reported of a file; `choices_changed` that it may say something else now.
 
         `look_up` says at once what is known of a name outside the workspace, by its kind; `outside_known` more of it.
         `torch_release` is the major and minor version of the torch that the programs run on, and is asked for once.
+        `recall` says what was found earlier, by another host.
         """
-        self.world = World(read, choose, look_up, cache(torch_release))
+        self.world = World(read, choose, look_up, cache(torch_release), recall)
         self.lock = RLock()
         self.stamps = 0
         self.origins = Origins(self.world, (source, choice, outside_kind, TOGETHER))
@@ -241,4 +250,4 @@ class Host:
         return Snapshot(self, token, aside=aside)
 
 
-__all__ = ["CancelToken", "Cancelled", "Choice", "Grounds", "Host", "Snapshot"]
+__all__ = ["CancelToken", "Cancelled", "Choice", "Grounds", "Host", "Recall", "Snapshot"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from analyzers.domain.lineage import Loc, lost_at
 from analyzers.drafting import grasp
@@ -12,7 +13,7 @@ from analyzers.graph.cards import bound_at, graph_of_spot, name_at
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
 from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at, run_of, runs_of, uncalled
-from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source
+from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source, world_of
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
 from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Place, Sighting, told_better
@@ -89,10 +90,23 @@ def left_out(db: Database, path: str) -> tuple[Finding, ...]:
 
 
 @query
+def recalled(db: Database, path: str) -> tuple[Finding, ...] | None:
+    """The findings of an earlier run, where nobody has asked for those of the file yet and they still hold."""
+    world = world_of(db)
+    if path in world.looked_back:
+        return None
+    world.looked_back.add(path)
+    return world.recall(path, partial(source, db), partial(choice, db), partial(looked_at_together, db))
+
+
+@query
 def findings(db: Database, path: str) -> tuple[Finding, ...]:
     """What is left of the findings once comments and choices have spoken."""
     if is_too_large(db, path):
         return (file_too_large.finding(path, MOST_TEXT),)
+    earlier = recalled(db, path)
+    if earlier is not None:
+        return earlier
     loud = [finding for finding in (*found(db, path), *left_out(db, path)) if not is_silenced(db, finding)]
     chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))
     return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))

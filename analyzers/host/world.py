@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeAlias
 
 from analyzers.machine.core.program import Release
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.queries.families import Input
-from analyzers.report import Choice
+from analyzers.report import Choice, Finding
 from analyzers.syntax.outline import Outline
 from analyzers.syntax.split import Module
+
+Recall: TypeAlias = Callable[
+    [str, Callable[[str], bytes | None], Callable[[str], Choice], Callable[[], frozenset[str]]],
+    tuple[Finding, ...] | None,
+]
+"""What an earlier run has found in a file, if all that it rests on is as it was: it asks for the texts, for what is
+chosen, and which files are looked at together."""
+
 
 MOST_TEXT = 4_000_000
 """Bytes of a file beyond which it holds data, more than code: to read it as a program takes long, and more memory than
@@ -43,12 +52,16 @@ class World(Database):
         choose: Callable[[str], Choice],
         look_up: Callable[[str], str],
         torch_release: Callable[[], Release | None],
+        recall: Recall,
     ) -> None:
         super().__init__()
         self.read_file = read
         self.choose = choose
         self.look_up = look_up
         self.torch_release = torch_release
+        self.recall = recall
+        self.looked_back: set[str] = set()
+        """The files of which it was asked what was found earlier: once, as one that has changed runs."""
         self.blocks: dict[tuple[str, bool], int] = {}
         self.cut: dict[str, Module] = {}
         """Files as they were cut last, the latest at the end: an edit is cut by what was before it."""

@@ -133,12 +133,12 @@ class Environment:
 
     @property
     def has_news(self) -> bool:
-        """Whether more is known than the last `wait` gave: what was made of an answer before may be out of date."""
+        """Whether more is known than the last `wait` or `tell` gave: what was made before may be out of date."""
         return self._has_news
 
     @property
     def is_settled(self) -> bool:
-        """Whether the last `wait` gave all that was ever asked for."""
+        """Whether the last `wait` or `tell` gave all that was ever asked for."""
         with self._changed:
             return not (self._waiting or self._has_news)
 
@@ -175,6 +175,15 @@ class Environment:
             self.patience -= time.monotonic() - began
             self._has_news = False
             return dict(self._known)
+
+    def tell(self, hear: Callable[[Mapping[str, str]], None]) -> None:
+        """What is known by now, without waiting."""
+        with self._changed:
+            known = dict(self._known)
+        hear(known)
+        with self._changed:
+            if len(self._known) == len(known):
+                self._has_news = False
 
     def _work(self) -> None:
         kinds: dict[str, str] = {}

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import analyzers
 import autograd_lsp
@@ -29,10 +29,12 @@ from analyzers.report import Backward, Choice, Finding
 from autograd_lsp.environment import cache_folder, cache_lies_below
 from autograd_lsp.process.drafts import write_whole
 from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
-from autograd_lsp.reports.report import Report
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
+
+Told: TypeAlias = tuple[tuple[Finding, ...], tuple[Backward, ...]]
+"""The findings of a file, and how far its backwards are understood."""
 
 _FORMAT = 3
 _DAYS = 14
@@ -46,7 +48,7 @@ class Cache:
         self,
         read: Callable[[str], bytes | None],
         choose: Callable[[str], Choice],
-        together: Iterable[str],
+        together: Callable[[], Iterable[str]],
         environment: Callable[[], str],
         torch_release: Callable[[], tuple[int, int] | None],
         folder: Path | None = None,
@@ -55,14 +57,14 @@ class Cache:
         `torch_release` the torch that there is."""
         self._read = read
         self._choose = cache(choose)
-        self._together = hashlib.sha256("\0".join(sorted(together)).encode("utf-8", "surrogateescape")).digest()
+        self._together = together
         self._environment = cache(environment)
         self._torch_release = cache(torch_release)
         self._base = (folder or cache_folder()) / "checks"
         self._folder = self._base / version()
         self._files: dict[str, bytes] = {}
 
-    def kept(self, path: str) -> tuple[tuple[Finding, ...], tuple[Backward, ...]] | None:
+    def kept(self, path: str) -> Told | None:
         """What was found in a file, and how far its backwards are understood, if nothing that it rests on is different
         now."""
         entry = self._load(path)
@@ -79,17 +81,15 @@ class Cache:
         entry = self._load(path)
         return frozenset() if entry is None else frozenset(entry.files)
 
-    def entry(self, report: Report, snapshot: Snapshot, *, is_open: bool = False) -> bytes:
-        """What `put` keeps of a report; nothing where it may be another one the next time.
+    def entry(self, path: str, told: Told, snapshot: Snapshot, *, is_open: bool = False) -> bytes:
+        """What `put` keeps of what a file was told; nothing where it may be something else the next time.
 
         `is_open`: there are libraries of which something else may be known by then.
         """
-        path = report.source.path
         grounds = snapshot.grounds(path)
         if grounds is None or (grounds.asks_outside and is_open):
             return b""
         files, chosen = tuple(sorted(grounds.files)), tuple(sorted(grounds.chosen))
-        told = report.findings, report.backwards
         entry = Entry(path, files, chosen, grounds.asks_outside, grounds.looks_together, "", *told)
         digest = self._digest(entry, lambda file: _digest_of(snapshot.source(file)))
         return entry_bytes(replace(entry, digest=digest))
@@ -126,7 +126,8 @@ class Cache:
         if entry.asks_outside:
             whole.update(self._environment().encode("utf-8", "surrogateescape"))
         if entry.looks_together:
-            whole.update(self._together)
+            paths = "\0".join(sorted(self._together()))
+            whole.update(hashlib.sha256(paths.encode("utf-8", "surrogateescape")).digest())
         return whole.hexdigest()
 
     def _file_now(self, path: str) -> bytes:

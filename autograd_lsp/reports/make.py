@@ -21,7 +21,7 @@ from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.process.stack import in_roomy_frame
 from autograd_lsp.process.workers import pool
 from autograd_lsp.reports.cache import Cache
-from autograd_lsp.reports.report import Report
+from autograd_lsp.reports.report import Report, in_order
 from autograd_lsp.reports.surroundings import place_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _cache(task: Task) -> Cache:
     return Cache(
         task.read,
         configuration.choice,
-        task.paths,
+        lambda: task.paths,
         lambda: fingerprint(configuration.python(folder), folder),
         Environment(lambda: place_of(configuration, folder)).torch_release,
     )
@@ -200,7 +200,8 @@ class Work:
             return report
         if self._cache is not None:
             is_open = self._environment.has_failed or not self._environment.is_settled
-            entry = self._cache.entry(report, self._host.snapshot(), is_open=is_open)
+            told = report.findings, report.backwards
+            entry = self._cache.entry(source.path, told, self._host.snapshot(), is_open=is_open)
             if self._is_away:
                 report = replace(report, entry=entry)
             elif entry:
@@ -254,7 +255,7 @@ def _report(
             texts = {path: snapshot.text(path) for path in {source.path, *(one.since.path for one in lost)}}
             return Report(source, facts=facts, lost=lost, texts=texts, notebooks=notebooks)
         found = settled(host, environment, lambda: snapshot.findings(source.path))
-        findings = tuple(sorted(found, key=_by_place))
+        findings = in_order(found)
         backwards = snapshot.backwards(source.path)
         texts = {path: snapshot.text(path) for path in _paths(findings, backwards)}
         return Report(source, findings, backwards=backwards, texts=texts, notebooks=notebooks)
@@ -271,10 +272,6 @@ def settled(host: Host, environment: Environment, ask: Callable[[], T]) -> T:
         host.outside_known(environment.wait())
         answer = ask()
     return answer
-
-
-def _by_place(finding: Finding) -> tuple[Place, str, str]:
-    return finding.place, finding.code, finding.message
 
 
 def _unreadable(path: str, reason: str) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -78,3 +79,8 @@ class Texts:
         if (path, cell) not in self._indexes:
             self._indexes[path, cell] = LineIndex(text)
         return self._indexes[path, cell]
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """As a report has them."""
+    return tuple(sorted(findings, key=lambda finding: (finding.place, finding.code, finding.message)))

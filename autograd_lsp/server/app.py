@@ -68,6 +68,8 @@ class AutogradServer(LanguageServer):
         """Findings of each file that was asked about, when it was last."""
         self.when_changed: list[Callable[[bool], None]] = []
         """Who wants to hear of every change that the analyzer was told of, and whether it is one to an open text."""
+        self.when_answered: list[Callable[[str], None]] = []
+        """Who wants to hear of every file whose findings were told."""
         self._waiting: list[asyncio.Future[None]] = []
         self._urgent = 0
         self._is_quiet = asyncio.Event()

@@ -16,6 +16,7 @@ from autograd_lsp.server import (
     highlights,
     hover,
     inlay_hints,
+    keeping,
     outside,
     publishing,
     refreshing,
@@ -24,6 +25,7 @@ from autograd_lsp.server import (
     watching,
 )
 from autograd_lsp.server.app import AutogradServer
+from autograd_lsp.server.keeping import Keeper
 from autograd_lsp.server.wire import end_with
 
 if TYPE_CHECKING:
@@ -31,9 +33,12 @@ if TYPE_CHECKING:
 
 
 def create_server(
-    make_host: Callable[[], Host], configuration: Configuration, environment: Environment | None = None
+    make_host: Callable[[], Host],
+    configuration: Configuration,
+    environment: Environment | None = None,
+    keeper: Keeper | None = None,
 ) -> AutogradServer:
-    """`configuration` and `environment` are those that the host asks."""
+    """`configuration`, `environment` and `keeper` are those that the host asks."""
     server = AutogradServer(make_host, configuration)
 
     @server.feature(types.INITIALIZE)
@@ -48,6 +53,8 @@ def create_server(
         highlights.register(server)
         status.register(server, environment)
         refreshing.register(server)
+        if keeper is not None:
+            keeping.register(server, keeper)
         refresh = publishing.register(server)
         if environment is not None:
             outside.register(server, environment, refresh)

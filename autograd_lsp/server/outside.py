@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from autograd_lsp.environment import Environment
 from autograd_lsp.server.app import AutogradServer
@@ -13,11 +13,11 @@ def register(server: AutogradServer, environment: Environment, refresh: Callable
     """Called on the server's own thread."""
     loop = asyncio.get_running_loop()
 
-    def learn(answers: Mapping[str, str]) -> None:
-        server.tell_outside_known(answers)
+    def learn() -> None:
+        environment.tell(server.tell_outside_known)
         refresh()
 
-    environment.on_answers = lambda answers: _later(loop, lambda: learn(answers))
+    environment.on_answers = lambda answers: _later(loop, learn)
 
 
 def _later(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

@@ -173,4 +173,7 @@ async def _diagnostics(server: AutogradServer, path: str, uris: Sequence[str]) -
         return [converter.diagnostics(sightings, uri) for uri in uris]
 
     with server.work.of(path):
-        return await server.ask(answer)
+        found = await server.ask(answer)
+    for tell in server.when_answered:
+        tell(path)
+    return found

@@ -19,6 +19,7 @@ from autograd_lsp.process.loading import host_class
 from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
+from autograd_lsp.server.keeping import Keeper
 from autograd_lsp.server.wire import converse
 
 if TYPE_CHECKING:
@@ -62,12 +63,17 @@ def _new_server() -> AutogradServer:
     configuration = Configuration()
     environment = Environment(lambda: _near(server))
 
+    keeper = Keeper(configuration, environment, lambda: _near(server).folder)
+
     def make_host() -> Host:
         return host_class()(
-            choose=configuration.choice, look_up=environment.kind, torch_release=environment.torch_release
+            choose=configuration.choice,
+            look_up=environment.kind,
+            torch_release=environment.torch_release,
+            recall=keeper.recall,
         )
 
-    server = create_server(make_host, configuration, environment)
+    server = create_server(make_host, configuration, environment, keeper)
     return server
 
 

@@ -26,7 +26,7 @@ ALLOWED = {
     "files": {"config", "notebooks", "process"},
     "reports": {"config", "environment", "files", "notebooks", "process", "text"},
     "why": {"config", "files", "notebooks", "process", "reports", "text"},
-    "server": {"config", "environment", "files", "notebooks", "process", "render", "text"},
+    "server": {"config", "environment", "files", "notebooks", "process", "render", "reports", "text"},
     "flake8": {"config", "environment", "files", "process", "reports", "text"},
     "cli": {"config", "files", "notebooks", "process", "render", "reports", "server", "text", "why"},
 }
