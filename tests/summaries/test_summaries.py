@@ -17,6 +17,7 @@ from analyzers.machine.interpreter import calls, dispatch
 from analyzers.machine.interpreter.flow import Flow
 from analyzers.syntax import nodes as n
 from tests.corpus.labels import corpus
+from tests.summaries.perturbed import perturbed, programs
 from tests.summaries.shadow import compared
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,13 @@ PROGRAMS = sorted(
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_replays_change_nothing(path: Path) -> None:
     assert list(compared(path)) == []
+
+
+def test_what_changes_between_calls_counts(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    for one in perturbed(programs(), 12, seed=1):
+        file.write_text(one.changed)
+        assert list(compared(file)) == [], one.change
 
 
 BLOCKS = """\
