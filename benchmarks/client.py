@@ -121,9 +121,11 @@ class Client:
         self.notify("textDocument/didOpen", {"textDocument": item})
         return await self._answer(document, begun)
 
-    async def type(self, document: Document, line: int, column: int, text: str, erase: int = 0) -> Answer:
-        """Erases characters after this place, and puts `text` there."""
-        span = {"start": {"line": line, "character": column}, "end": {"line": line, "character": column + erase}}
+    async def type(self, document: Document, line: int, column: int, text: str, erased: str = "") -> Answer:
+        """Erases what stands at this place, of any number of lines, and puts `text` there."""
+        *before, last = erased.split("\n")
+        end = {"line": line + len(before), "character": len(last) if before else column + len(last)}
+        span = {"start": {"line": line, "character": column}, "end": end}
         return await self.change(document, {"range": span, "text": text})
 
     async def change(self, document: Document, change: Json) -> Answer:

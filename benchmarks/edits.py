@@ -16,7 +16,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`text` goes in the place of `erased`; lines and columns count from 0, and `erased` lies in one line or is one."""
+    """`text` goes in the place of `erased`. Lines and columns count from 0, columns by characters."""
 
     line: int
     column: int

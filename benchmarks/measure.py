@@ -78,7 +78,7 @@ class Session:
         return answer.seconds
 
     async def change(self, edit: Edit) -> float:
-        answer = await self.client.type(self.document, edit.line, edit.column, edit.text, len(edit.erased))
+        answer = await self.client.type(self.document, edit.line, edit.column, edit.text, edit.erased)
         await self.tree.calm()
         return answer.seconds
 

@@ -45,7 +45,10 @@ async def test_each_keystroke_is_answered_for_its_own_version(ours: Tool, docume
             if push:
                 assert client.published[document.uri][1]["version"] == document.version
         assert [found["code"] for found in answer.diagnostics] == ["AG104"]
-        erased = await client.type(document, 3, 0, "", erase=len("y.add_(1)"))
+        await client.type(document, 0, 0, "a = 1\n  ")
+        [found] = (await client.type(document, 0, 0, "", erased="a = 1\n  ")).diagnostics
+        assert found["range"]["start"] == {"line": 3, "character": 0}
+        erased = await client.type(document, 3, 0, "", erased="y.add_(1)")
         assert erased.diagnostics == []
     finally:
         await client.stop()
