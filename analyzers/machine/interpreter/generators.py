@@ -261,10 +261,13 @@ class GeneratorModel(IteratorModel):
         return Stream(generator=found, drain=lambda m: collect(m, found))
 
     def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
-        """Unknown code may run it, to any of its `yield`s."""
+        """Unknown code may run it, to any of its `yield`s.
+
+        What it holds is gone through for itself, as it may be written; but generators that hold each other, once.
+        """
         assert isinstance(found, Generator)
         havoc_captured(m, found.func)
-        reached: set[int] = set()
+        reached = {one for one in seen if isinstance(m.st.peek(one), Generator)}
         for _, value in by_name(m.env(found.env).vars):
             havoc_value(m, value, reached)
         if writes_what_it_is_passed(m, found.func):
