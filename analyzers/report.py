@@ -39,6 +39,10 @@ class Place:
     end: int
 
 
+CALLED = "called from here"
+"""What a trace says of a call through which it goes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Related:
     """One step of a finding's trace."""

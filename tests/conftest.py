@@ -25,8 +25,9 @@ def way(request: pytest.FixtureRequest) -> Way:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests keep on the disk, and the processes that they start, is not the user's."""
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests keep on the disk, and what they read there, is not the user's; nor is that of what they start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield

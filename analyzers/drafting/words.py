@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Facts
 from analyzers.drafting.places.cuts import differentiation
+from analyzers.report import CALLED
 
 Note = tuple[Loc, str]
 
-CALLED = "called from here"
 
-
-def short(text: str, limit: int = 60) -> str:
+def short(text: str, limit: int = 48) -> str:
     """Source text on one line, cut where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
@@ -49,7 +48,7 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
             return f"{source} makes a copy without the graph"
         case "rewrapped":
             return f"{source} creates a new leaf"
-    return f"{source} turns tensors into plain numbers, which carry no graph"
+    return f"{source} turns tensors into plain numbers"
 
 
 def callers(via: Iterable[Loc]) -> list[Note]:

@@ -19,7 +19,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from autograd_lsp.cli.arguments import COMMANDS, build_parser
+from autograd_lsp.cli.arguments import COMMANDS, build_parser, parse
 from autograd_lsp.cli.telling import tell
 from autograd_lsp.process.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageError
 from autograd_lsp.process.loading import load
@@ -32,8 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    parser = build_parser([name for name in arguments[:1] if name in COMMANDS] or None)
-    options = parser.parse_args(arguments)
+    options = parse(arguments)
     try:
         code: int = load(f"{__name__}.commands.{options.command}").run(options)
         sys.stdout.flush()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 from autograd_lsp import __version__
-from autograd_lsp.cli.formats import FORMATS
+from autograd_lsp.config.reporting import FAIL_ON, FORMATS
 from autograd_lsp.process.loading import load
-from autograd_lsp.reports.levels import LEVELS
 from autograd_lsp.text.sinks import printable
 
 _SCRIPT = "print a script that makes a shell complete commands, options, rules and paths."
@@ -32,6 +32,14 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A word that is none of the choices is taken for a slip of the one that is most like it."""
+        choices = [str(choice) for choice in action.choices or ()]
+        if action.choices is not None and value not in action.choices:
+            near = like(str(value), choices)
+            listed = ", ".join(repr(choice) for choice in choices)
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r} ({near or f'choose from {listed}'})")
 
 
 class _Version(argparse.Action):
@@ -57,39 +65,80 @@ def build_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
         command = COMMANDS[name]
         one = commands.add_parser(name, help=command.help, description=f"`autograd-lsp {name}`: {command.about}")
         command.add(one)
-        one.set_defaults(command=name)
+        one.set_defaults(command=name, parser=one)
     return parser
 
 
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """What a command is told. Options that it does not have are said with the usage of that command."""
+    parser = build_parser([name for name in arguments[:1] if name in COMMANDS] or None)
+    options, rest = parser.parse_known_args(arguments)
+    if rest:
+        one = options.parser
+        named = [option for option in rest if option.startswith("-")]
+        near = like(named[0].partition("=")[0], one._option_string_actions) if named else ""
+        one.error(f"unrecognized arguments: {' '.join(rest)}" + (f" ({near})" if near else ""))
+    return options
+
+
+def like(word: str, others: Iterable[str]) -> str:
+    """The question which of the others was meant, if any is like the word."""
+    near = get_close_matches(word, list(others), 1)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def _add_format(parser: argparse.ArgumentParser, choices: Sequence[str], default: str | None = "text") -> None:
+    parser.add_argument(
+        "--output-format", "--format", dest="format", choices=choices, default=default, help="the output format"
+    )
+
+
 def _check(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "autograd-lsp check [OPTIONS] [PATH ...]"
     parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format")
+    _add_format(parser, FORMATS, None)
     parser.add_argument(
         "--output-file", metavar="FILE", help="write the report to this file instead of standard output"
     )
     parser.add_argument(
         "--select", metavar="RULE,...", type=_names, help="report only these rules: names, codes, code prefixes, or ALL"
     )
+    parser.add_argument("--extend-select", metavar="RULE,...", type=_names, default=(), help="report these rules, too")
     parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="skip these rules")
+    parser.add_argument(
+        "--exclude", "--extend-exclude", metavar="PATTERN,...", type=_names, default=(), help="skip these files, too"
+    )
+    parser.add_argument(
+        "--force-exclude", action="store_true", help="skip excluded files even if they are given as arguments"
+    )
     parser.add_argument("--config", metavar="FILE", help="use this configuration file and no other")
     parser.add_argument("--no-config", action="store_true", help="ignore all configuration files")
     parser.add_argument("--no-respect-gitignore", action="store_true", help="also check files that git ignores")
     parser.add_argument("--fix", action="store_true", help="apply the safe fixes and report what remains")
+    parser.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: apply all fixes")
+    parser.add_argument("--add-ignore", action="store_true", help="silence all findings with comments")
     parser.add_argument("--diff", action="store_true", help="show what --fix would change, without changing anything")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     parser.add_argument("--baseline", metavar="FILE", help="do not report findings recorded in this file")
     parser.add_argument("--write-baseline", metavar="FILE", help="record all current findings in this file")
     parser.add_argument(
         "--fail-on",
-        choices=tuple(LEVELS),
-        default="warning",
-        help="exit with 1 if a finding has at least this severity",
+        choices=FAIL_ON,
+        help="exit with 1 if a finding has at least this severity; default: warning",
+    )
+    parser.add_argument(
+        "--exit-zero", action="store_const", const="never", dest="fail_on", help="the same as --fail-on never"
     )
     parser.add_argument("--stdin-filename", metavar="NAME", help="the path to assume for standard input")
     parser.add_argument("--statistics", action="store_true", help="show the number of findings for each rule")
     parser.add_argument(
         "--coverage", action="store_true", help="list each call of `backward()`, and how far it is understood"
     )
+    parser.add_argument("--show-files", action="store_true", help="list the files that would be checked")
+    parser.add_argument("--show-settings", action="store_true", help="show the settings that count for PATH")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="whether text is coloured")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print findings, and nothing else")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say what the report rests on")
     parser.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
     parser.add_argument(
@@ -105,14 +154,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
 
 def _facts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, or FILE:LINE for one line")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="the output format")
+    _add_format(parser, ("text", "json"))
 
 
 def _graph(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("location", metavar="FILE:LINE[:NAME]", help="the line, and optionally a tensor on it")
-    parser.add_argument(
-        "--format", choices=("text", "dot", "mermaid", "json", "svg"), default="text", help="the output format"
-    )
+    _add_format(parser, ("text", "dot", "mermaid", "json", "svg"))
 
 
 def _why(parser: argparse.ArgumentParser) -> None:
@@ -123,8 +170,10 @@ def _why(parser: argparse.ArgumentParser) -> None:
         metavar="TRACEBACK",
         help="a file or log that contains it; default: standard input",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="the output format")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    _add_format(parser, ("text", "json"))
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="the same as --output-format json"
+    )
     parser.add_argument(
         "--all", action="store_true", help="explain every traceback, not only the last one from autograd"
     )

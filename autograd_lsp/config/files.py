@@ -1,7 +1,7 @@
 """Which configuration file a path belongs to, and what it says.
 
-The nearest file upwards counts, alone: `autograd-lsp.toml`, whose keys stand at its top, or `pyproject.toml` with a
-table `[tool.autograd-lsp]`.
+The nearest file upwards counts: `autograd-lsp.toml`, whose keys stand at its top, or `pyproject.toml` with a table
+`[tool.autograd-lsp]`. It may `extend` another one, which may lie anywhere. Where there is none, the user's own counts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar
 
 from analyzers.program.disk import read_regular_file
 from analyzers.report import Choice
@@ -24,6 +25,11 @@ else:
 FILES = ("autograd-lsp.toml", "pyproject.toml")
 _TABLE = "tool.autograd-lsp"
 MOST_BYTES = 1_000_000
+
+T = TypeVar("T")
+
+Layers: TypeAlias = tuple[Layer, ...]
+"""The lowest first."""
 
 
 class Configuration:
@@ -48,7 +54,7 @@ class Configuration:
         self._folder = os.getcwd() if file is not None else ""
         self._isolated = isolated
         self.on_error = on_error
-        self._by_folder: dict[str, Layer] = {}
+        self._by_folder: dict[str, Layers] = {}
 
     def lenient(self) -> Configuration:
         """The same, for those who read it after somebody else has seen what is wrong with it, wherever they are."""
@@ -64,62 +70,114 @@ class Configuration:
         if self._isolated:
             return frozenset()
         if self._file is not None:
-            return frozenset([os.path.join(self._folder, self._file)])
-        return frozenset(os.path.join(folder, name) for folder in self._by_folder for name in FILES)
+            named = {os.path.join(self._folder, self._file)}
+        else:
+            named = {os.path.join(folder, name) for folder in self._by_folder for name in FILES} | {user_file()}
+        return frozenset(named | {layer.file for layers in self._by_folder.values() for layer in layers if layer.file})
 
     def choice(self, path: str) -> Choice:
         """What is reported of the file at `path`."""
-        return choose(self._layers(path), path)
+        return choose(self.layers(path), path)
 
     def excludes(self, path: str, *, is_folder: bool = False) -> bool:
         """Whether a file or a folder is left out, itself or with a folder above it."""
-        if any(layer.excludes(path, is_folder=is_folder) for layer in self._layers(path)):
+        if any(layer.excludes(path, is_folder=is_folder) for layer in self.layers(path)):
             return True
         parent = os.path.dirname(path)
         return parent != path and self.excludes(parent, is_folder=True)
 
     def python(self, folder: str) -> str | None:
         """The interpreter that is configured for the programs in a folder."""
-        for layer in (self._over(folder), self._of_folder(folder)):
-            if layer.interpreter is not None:
-                return layer.interpreter
-        return None
+        return self._last(folder, lambda layer: layer.interpreter)
 
     def torch_version(self, folder: str) -> str | None:
         """The version of torch that is configured for the programs in a folder."""
-        return self._over(folder).torch_version or self._of_folder(folder).torch_version
+        return self._last(folder, lambda layer: layer.torch_version)
 
-    def _layers(self, path: str) -> tuple[Layer, Layer]:
-        return self._of_folder(os.path.dirname(path)), self._over(path)
+    def baseline(self, folder: str) -> str | None:
+        """The file of known findings that is configured for a check from a folder."""
+        return self._last(folder, lambda layer: layer.baseline_path)
+
+    def fail_on(self, folder: str) -> str | None:
+        return self._last(folder, lambda layer: layer.fail_on)
+
+    def output_format(self, folder: str) -> str | None:
+        return self._last(folder, lambda layer: layer.output_format)
+
+    def jobs(self, folder: str) -> int | None:
+        return self._last(folder, lambda layer: layer.jobs)
+
+    def layers(self, path: str) -> Layers:
+        """What counts for the file at `path`, the lowest first."""
+        return (*self._of_folder(os.path.dirname(path)), self._over(path))
+
+    def _last(self, folder: str, said: Callable[[Layer], T | None]) -> T | None:
+        """What the highest layer says that says anything."""
+        layers = (*self._of_folder(folder), self._over(folder))
+        return next((value for layer in reversed(layers) if (value := said(layer)) is not None), None)
 
     def _over(self, path: str) -> Layer:
         around = [folder for folder in self.over_in if is_below(path, folder)]
         return self.over_in[max(around, key=len)] if around else self.over
 
-    def _of_folder(self, folder: str) -> Layer:
+    def _of_folder(self, folder: str) -> Layers:
         known = self._by_folder.get(folder)
         if known is None:
             known = self._by_folder[folder] = self._read(folder)
         return known
 
-    def _read(self, folder: str) -> Layer:
+    def _read(self, folder: str) -> Layers:
         if self._isolated:
-            return Layer()
+            return ()
+        parent = os.path.dirname(folder)
         try:
             if self._file is not None:
-                found = read_file(self._file, self._folder)
-                return found if found is not None else Layer()
+                return read_chain(self._file, self._folder) or ()
             for name in FILES:
                 path = os.path.join(folder, name)
-                if os.path.isfile(path) and (layer := read_file(path, folder)) is not None:
-                    return layer
+                if os.path.isfile(path) and (layers := read_chain(path, folder)) is not None:
+                    return layers
+            if parent == folder:
+                return _of_user()
         except ConfigError as error:
             if self.on_error is None:
                 raise
             self.on_error(error)
-            return Layer()
-        parent = os.path.dirname(folder)
-        return Layer() if parent == folder else self._of_folder(parent)
+            return ()
+        return self._of_folder(parent)
+
+
+def user_file() -> str:
+    """The user's own configuration, of whichever project."""
+    if sys.platform == "win32":
+        base = os.environ.get("APPDATA") or os.path.join(os.path.expanduser("~"), "AppData", "Roaming")
+    else:
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(base, "autograd-lsp", FILES[0])
+
+
+def _of_user() -> Layers:
+    """Its patterns are for every project: they match the names of files and folders, wherever these lie."""
+    path = user_file()
+    return (read_chain(path, os.path.dirname(path)) or ()) if os.path.isfile(path) else ()
+
+
+def read_chain(path: str, root: str) -> Layers | None:
+    """What a file says, over what those say that it extends; None as for `read_file`."""
+    layer = read_file(path, root)
+    if layer is None:
+        return None
+    chain, seen = [layer], {os.path.realpath(path)}
+    while layer is not None and layer.extend is not None:
+        base = os.path.normpath(os.path.join(os.path.dirname(layer.file), os.path.expanduser(layer.extend)))
+        if os.path.realpath(base) in seen:
+            raise ConfigError(f"{layer.file}: extend: {base} leads back to itself")
+        seen.add(os.path.realpath(base))
+        layer = read_file(base, os.path.dirname(base))
+        if layer is None:
+            raise ConfigError(f"{chain[-1].file}: extend: {base} has no [{_TABLE}]")
+        chain.append(layer)
+    return tuple(reversed(chain))
 
 
 def read_file(path: str, root: str) -> Layer | None:
@@ -131,7 +189,7 @@ def read_file(path: str, root: str) -> Layer | None:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
     if os.path.basename(path) != "pyproject.toml":
-        return read_layer(document, f"{path}: ", root)
+        return replace(read_layer(document, f"{path}: ", root), file=os.path.abspath(path))
     table: Any = document
     for name in _TABLE.split("."):
         table = table.get(name) if isinstance(table, dict) else None
@@ -139,7 +197,7 @@ def read_file(path: str, root: str) -> Layer | None:
         return None
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: {_TABLE}: expected a table")
-    return read_layer(table, f"{path}: {_TABLE}.", root)
+    return replace(read_layer(table, f"{path}: {_TABLE}.", root), file=os.path.abspath(path))
 
 
 def _parse(text: str) -> Mapping[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from autograd_lsp.config.patterns import Pattern, read_pattern
-from autograd_lsp.config.selectors import LEVELS, matching
+from autograd_lsp.config.reporting import FAIL_ON, FORMATS
+from autograd_lsp.config.selectors import LEVELS, matching, no_rule
 from autograd_lsp.text.releases import release_of
 
 Patterns: TypeAlias = tuple[str, ...]
@@ -26,6 +27,7 @@ class Layer:
 
     root: str = ""
     select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: Patterns = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -34,11 +36,23 @@ class Layer:
     """The interpreter, or the folder of the environment, in which the programs run."""
     torch_version: str | None = None
     """The torch that they run on, where it is not that of the environment."""
+    baseline: str | None = None
+    fail_on: str | None = None
+    output_format: str | None = None
+    jobs: int | None = None
+    extend: str | None = None
+    """The file that this one goes over."""
+    file: str = ""
+    """Where all of it was read."""
 
     @property
     def interpreter(self) -> str | None:
         """`python` as a path that does not depend on where it was written."""
         return None if self.python is None else os.path.join(self.root, os.path.expanduser(self.python))
+
+    @property
+    def baseline_path(self) -> str | None:
+        return None if self.baseline is None else os.path.join(self.root, self.baseline)
 
     def ignored_in(self, path: str) -> tuple[str, ...]:
         """The selectors that are ignored in the file at `path`, beyond `ignore`."""
@@ -87,13 +101,14 @@ def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool 
     An editor's settings, read without `strict`, hold other keys too, and may spell ours in camel case.
     """
     values: dict[str, Any] = {}
+    keys = {**KEYS, **IN_FILES} if strict else KEYS
     for key, value in table.items():
-        name = key if key in KEYS else CAMEL.get(key)
+        name = key if key in keys else CAMEL.get(key)
         if name is not None:
             if value is not None or strict:
-                values[name.replace("-", "_")] = KEYS[name].read(value, f"{where}{key}")
+                values[name.replace("-", "_")] = keys[name].read(value, f"{where}{key}")
         elif strict:
-            raise ConfigError(f"{where}{key}: unknown key; the keys are {', '.join(sorted(KEYS))}")
+            raise ConfigError(f"{where}{key}: unknown key; the keys are {', '.join(sorted(keys))}")
     layer = Layer(root=root, **values)
     if layer.interpreter is not None and not os.path.exists(layer.interpreter):
         raise ConfigError(f"{where}python: there is no {layer.interpreter}")
@@ -103,7 +118,7 @@ def read_layer(table: Mapping[str, Any], where: str, root: str, *, strict: bool 
 def read_selectors(value: object, where: str) -> tuple[str, ...]:
     for word in _words(value, where, "rules"):
         if not matching(word):
-            raise ConfigError(f"{where}: there is no rule `{word}`; `autograd-lsp rule` lists them")
+            raise ConfigError(f"{where}: {no_rule(word)}")
     return _words(value, where, "rules")
 
 
@@ -124,7 +139,7 @@ def read_severities(value: object, where: str) -> tuple[tuple[str, str], ...]:
     table = _table(value, where)
     for word, level in table.items():
         if not matching(word):
-            raise ConfigError(f"{where}: there is no rule `{word}`; `autograd-lsp rule` lists them")
+            raise ConfigError(f"{where}: {no_rule(word)}")
         if level not in LEVELS:
             raise ConfigError(f"{where}.{word}: expected one of {', '.join(LEVELS)}, not {_said(level)}")
     return tuple(table.items())
@@ -142,6 +157,24 @@ def read_version(value: object, where: str) -> str:
     return value
 
 
+def read_count(value: object, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError(f"{where}: expected a positive number, not {_said(value)}")
+    return value
+
+
+def one_of(names: Sequence[str]) -> Callable[[object, str], str]:
+    def read(value: object, where: str) -> str:
+        if not isinstance(value, str) or value not in names:
+            raise ConfigError(f"{where}: expected one of {', '.join(names)}, not {_said(value)}")
+        return value
+
+    return read
+
+
+read_fail_on, read_format = one_of(FAIL_ON), one_of(FORMATS)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """How the value of a key is read, and what it is for."""
@@ -152,6 +185,7 @@ class Key:
 
 KEYS: dict[str, Key] = {
     "select": Key(read_selectors, "Report only these rules."),
+    "extend-select": Key(read_selectors, "Report these rules, too."),
     "ignore": Key(read_selectors, "Skip these rules."),
     "exclude": Key(read_patterns, "Skip these files: patterns as in a .gitignore."),
     "per-file-ignores": Key(
@@ -162,7 +196,15 @@ KEYS: dict[str, Key] = {
     "python": Key(read_path, "The environment in which your programs run: an interpreter or its folder."),
     "torch-version": Key(read_version, "The torch that your programs run on, if not that of the environment."),
 }
-CAMEL = {"perFileIgnores": "per-file-ignores", "torchVersion": "torch-version"}
+IN_FILES: dict[str, Key] = {
+    "baseline": Key(read_path, "Do not report findings that this file records."),
+    "fail-on": Key(read_fail_on, "The severity from which on a finding fails a check."),
+    "output-format": Key(read_format, "How a check writes its report."),
+    "jobs": Key(read_count, "How many processes a check uses; at most one for each processor."),
+    "extend": Key(read_path, "Another configuration file, which this one goes over."),
+}
+"""What is for `check`, and stands in files alone."""
+CAMEL = {"perFileIgnores": "per-file-ignores", "torchVersion": "torch-version", "extendSelect": "extend-select"}
 """As editors may spell a key."""
 
 

@@ -15,9 +15,8 @@ def choose(layers: Sequence[Layer], path: str) -> Choice:
     selected = set(matching(ALL))
     severities: dict[str, str] = {}
     for layer in layers:
-        wanted = _by_code(layer.select or (), layer.ignore)
-        if layer.select is not None:
-            selected = {code for code, is_on in wanted.items() if is_on}
+        wanted = _by_code((*(layer.select or ()), *layer.extend_select), layer.ignore)
+        selected = {code for code, is_on in wanted.items() if is_on} | (selected if layer.select is None else set())
         selected -= {code for code, is_on in wanted.items() if not is_on}
         for selector, level in sorted(layer.severity, key=lambda item: length(item[0])):
             severities.update(dict.fromkeys(matching(selector), level))

@@ -10,6 +10,7 @@ from typing import Any
 
 from analyzers.rules import RULES
 from autograd_lsp.config import display, layer
+from autograd_lsp.config.reporting import FAIL_ON, FORMATS
 from autograd_lsp.config.selectors import LEVELS
 from autograd_lsp.text.urls import DOCUMENTATION
 
@@ -28,6 +29,9 @@ _VALUES: dict[object, Schema] = {
         "additionalProperties": {"enum": [*LEVELS]},
     },
     layer.read_path: {"type": "string"},
+    layer.read_count: {"type": "integer", "minimum": 1},
+    layer.read_fail_on: {"type": "string", "enum": [*FAIL_ON]},
+    layer.read_format: {"type": "string", "enum": [*FORMATS]},
     layer.read_version: {"type": "string", "pattern": r"^\d+\.\d+"},
 }
 """By the function that reads a value."""
@@ -35,7 +39,9 @@ _VALUES: dict[object, Schema] = {
 
 def file_schema() -> Schema:
     """Of `autograd-lsp.toml`, and of the table `[tool.autograd-lsp]` of a `pyproject.toml`."""
-    properties = {name: _described(_VALUES[key.read], key.about) for name, key in layer.KEYS.items()}
+    properties = {
+        name: _described(_VALUES[key.read], key.about) for name, key in {**layer.KEYS, **layer.IN_FILES}.items()
+    }
     title = "autograd-lsp.toml, or [tool.autograd-lsp] in pyproject.toml"
     return {**_head("autograd-lsp", title), "properties": properties, "additionalProperties": False}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 from typing import get_args
 
@@ -12,6 +13,9 @@ SEVERITIES: dict[str, Severity] = {severity: severity for severity in get_args(S
 LEVELS = (*SEVERITIES, "off")
 
 ALL = "ALL"
+
+_NEAR = 0.75
+"""How much a word must be like another to be taken for a slip."""
 
 
 @cache
@@ -24,6 +28,15 @@ def matching(selector: str) -> frozenset[str]:
     exact = frozenset(rule.code for rule in known if word in (rule.code, rule.name.upper()))
     is_prefix = word.startswith("AG") and len(word) < len(known[0].code)
     return exact or frozenset(rule.code for rule in known if is_prefix and rule.code.startswith(word))
+
+
+def no_rule(word: str) -> str:
+    """What there is to say of a selector that names none."""
+    names = {name for rule in rules() for name in (rule.code, rule.name)}
+    spelt = word.upper() if word.upper().startswith("AG") else word.lower()
+    near = get_close_matches(spelt, sorted(names), 1, _NEAR)
+    more = f"did you mean `{near[0]}`?" if near else "`autograd-lsp rule` lists them"
+    return f"there is no rule `{word}`; {more}"
 
 
 def length(selector: str) -> int:

@@ -48,14 +48,19 @@ def discover(
     configuration: Configuration,
     *,
     respect_gitignore: bool = True,
+    force_exclude: bool = False,
     tell: Callable[[str], None] = logger.warning,
 ) -> list[Source]:
     """Each file once, in the order of the command line and by name within a folder.
 
+    With `force_exclude`, what is excluded is left out even if it is named: others name files who know no settings.
     `tell` hears of folders in which there is nothing to look at, and of lists of ignored files that cannot be read.
     """
     found: dict[str, Source] = {}
     for path in paths:
+        is_out = force_exclude and configuration.excludes(os.path.abspath(path), is_folder=os.path.isdir(path))
+        if is_out and path != STDIN:
+            continue
         if path == STDIN:
             if stdin is None:
                 raise UsageError("standard input is not accepted here")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from analyzers.report import Finding
+from autograd_lsp.config.reporting import FAIL_ON
 
-LEVELS = {"never": 0, "error": 1, "warning": 2, "info": 3}
+LEVELS = {name: number for number, name in enumerate(FAIL_ON)}
 """What `--fail-on` takes; a severity fails a check where its number is not above that of the level."""
 
 

@@ -41,13 +41,16 @@ def test_json_has_the_promised_shape(project: Path) -> None:
 def test_text_shows_place_cause_consequence_and_cure(project: Path) -> None:
     done = run("check", "train.py", cwd=project)
     assert done.returncode == 1
-    assert done.stdout.startswith("train.py:4:1: error[AG104] ")
+    assert done.stdout.startswith(
+        "error[AG104]: `y.add_(1)` modifies in place what `x.exp()` saved for backward\n --> train.py:4:1\n"
+    )
     assert "4 | y.add_(1)\n  | ^^^^^^^^^" in done.stdout
     assert "3 | y = x.exp()" in done.stdout
-    assert "torch raises RuntimeError: " in done.stdout
-    assert "at line 5" in done.stdout
-    assert "fix: " in done.stdout
-    assert done.stdout.endswith("Found 1 error in 1 file.\n")
+    assert "torch raises RuntimeError at line 5: " in done.stdout
+    assert "\nhelp: Use the out-of-place `add` [*]\n" in done.stdout
+    assert done.stdout.endswith(
+        "More about a rule: `autograd-lsp rule AG104`.\nFound 1 error in 1 file.\n[*] 1 fixable with `--fix`.\n"
+    )
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
 
@@ -166,9 +169,7 @@ def test_comments_silence_findings_whichever_file_finds_them(tmp_path: Path, job
     assert run("check", "--jobs", jobs, cwd=tmp_path).stdout == "No findings in 3 files.\n"
     done = run("check", "--jobs", jobs, "lib.py", "train.py", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.startswith(
-        "lib.py:2:16: info[AG002] `AG104` is ignored here but not found (unused-suppression)\n"
-    )
+    assert done.stdout.startswith("info[AG002]: `AG104` is ignored here but not found\n --> lib.py:2:16\n")
 
 
 def test_statistics_count_by_rule(project: Path) -> None:

@@ -12,13 +12,13 @@ import pytest
 
 from autograd_lsp.cli import COMMANDS
 from autograd_lsp.cli.arguments import SHELLS
-from autograd_lsp.cli.formats import FORMATS
+from autograd_lsp.config.reporting import FORMATS
 from tests.cli.command import REPOSITORY, run
 
 LINES = [
     ("", sorted(COMMANDS)),
     ("che", ["check"]),
-    ("check --for", ["--format"]),
+    ("check --form", ["--format"]),
     ("check --format ", sorted(FORMATS)),
     ("check --fail-on w", ["warning"]),
     ("check --select saved-tensor-m", ["saved-tensor-modified"]),

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.report import Edit, Finding, Fix, Place, Raises, Related
-from autograd_lsp.cli.formats import github, gitlab, junit, sarif, text
+from autograd_lsp.cli.formats import concise, github, gitlab, junit, sarif, text
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.files.sources import Source
 from autograd_lsp.reports.report import Report
 from tests.cli.formats import (
@@ -57,19 +58,19 @@ def test_a_workflow_command_is_one_line_and_says_all(title: str, message: str) -
 @given(NASTY)
 def test_github(message: str) -> None:
     stream = StringIO()
-    github.write(stream, [report(message)], False)
+    github.write(stream, [report(message)], Beside())
     [(name, properties, text)] = commands(stream.getvalue().removesuffix("\n"))
     assert (name, properties["file"], properties["title"]) == ("error", "/there/a.py", "AG104 saved-tensor-modified")
     told = told_to_github(message)
     said = f": {told}" if message else ""
-    assert text == f"{told}\na.py:2:1: {told}\ntorch raises RuntimeError{said} at line 2\nfix: {told}"
+    assert text == f"{told}\na.py:2:1: {told}\ntorch raises RuntimeError at line 2{said}\nfix: {told}"
 
 
 @settings(deadline=None)
 @given(NASTY)
 def test_gitlab(message: str) -> None:
     stream = StringIO()
-    gitlab.write(stream, [report(message)], False)
+    gitlab.write(stream, [report(message)], Beside())
     assert [row[-1] for row in findings_of_gitlab(stream.getvalue())] == [message]
 
 
@@ -77,7 +78,7 @@ def test_gitlab(message: str) -> None:
 @given(NASTY, NAMES)
 def test_junit(message: str, name: str) -> None:
     stream = StringIO()
-    junit.write(stream, [report(message, name)], True, "warning")
+    junit.write(stream, [report(message, name)], Beside(statistics=True))
     assert stream.getvalue().isascii()
     [(suite, case)] = cases_of_junit(stream.getvalue())
     [failure] = case
@@ -90,7 +91,7 @@ def test_junit(message: str, name: str) -> None:
 @given(NASTY, NAMES)
 def test_sarif(message: str, name: str) -> None:
     stream = StringIO()
-    sarif.write(stream, [report(message, name)], False)
+    sarif.write(stream, [report(message, name)], Beside())
     assert stream.getvalue().isascii()
     [(seen, result)] = findings_of_sarif(json.loads(stream.getvalue()))
     assert (seen.path, seen.message) == (f"/there/{name}", message)
@@ -104,15 +105,25 @@ def test_sarif(message: str, name: str) -> None:
 @given(NASTY, NAMES)
 def test_text_holds_nothing_to_obey(message: str, name: str) -> None:
     stream = StringIO()
-    text.write(stream, [report(message, name)], False)
+    text.write(stream, [report(message, name)], Beside())
     lines = stream.getvalue().split("\n")
     assert all(line.isprintable() for line in lines)
-    assert lines[0].endswith("(saved-tensor-modified)") and lines[0].removeprefix("./").startswith(name)
-    assert not lines[0].startswith("::"), "a command to GitHub"
+    assert lines[0].startswith("error[AG104]: ") and lines[1].removeprefix(" --> ").removeprefix("./").startswith(name)
+    assert not any(line.lstrip().startswith("::") for line in lines), "a command to GitHub"
+
+
+@settings(deadline=None)
+@given(NASTY, NAMES)
+def test_a_line_holds_nothing_to_obey(message: str, name: str) -> None:
+    stream = StringIO()
+    concise.write(stream, [report(message, name)], Beside())
+    [line, *_] = stream.getvalue().split("\n")
+    assert line.isprintable() and line.removeprefix("./").startswith(name)
+    assert not line.startswith("::"), "a command to GitHub"
 
 
 def test_characters_that_xml_has_no_way_to_write_are_left_out() -> None:
     stream = StringIO()
-    junit.write(stream, [report("a\x00b\x08c\ud800d\ufffee\x1bf\tg\x7f\x85")], False, "warning")
+    junit.write(stream, [report("a\x00b\x08c\ud800d\ufffee\x1bf\tg\x7f\x85")], Beside())
     failure = ET.fromstring(stream.getvalue()).find("testsuite/testcase/failure")
     assert failure is not None and failure.attrib["message"] == "abcdef\tg\x7f\x85"

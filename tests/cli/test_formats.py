@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from autograd_lsp.cli.formats import FORMATS
+from autograd_lsp.config.reporting import FORMATS
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, run
 from tests.cli.formats import (
     Seen,
@@ -149,10 +150,23 @@ def test_text(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
         path = "".join(char if char.isprintable() else "\ufffd" for char in seen.path)
         message = "".join(char if char.isprintable() else "\ufffd" for char in seen.message)
         start = finding["range"]["start"]
-        head = f"{path}:{start['line']}:{start['column']}: {seen.severity}[{seen.code}] {message} ({seen.name})\n"
-        assert head in text
+        place = f"--> {path}:{start['line']}:{start['column']}\n"
+        assert re.search(
+            rf"^{re.escape(f'{seen.severity}[{seen.code}]: {message}')}\n +{re.escape(place)}", text, re.MULTILINE
+        )
     assert text.count("\n   = torch ") + text.count("\n  = torch ") == sum(f["raises"] is not None for _, f in told)
+    assert text.count("\nhelp: ") == sum(len(finding["fixes"]) for _, finding in told)
     assert "\x1b" not in text
+
+
+def test_concise(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
+    lines = answers("concise").stdout.splitlines()
+    for (seen, finding), line in zip(told, lines, strict=False):
+        path = "".join(char if char.isprintable() else "\ufffd" for char in seen.path)
+        message = "".join(char if char.isprintable() else "\ufffd" for char in seen.message)
+        start = finding["range"]["start"]
+        mark = " [*]" if any(fix["safe"] for fix in finding["fixes"]) else ""
+        assert line == f"{path}:{start['line']}:{start['column']}: {seen.severity}[{seen.code}]{mark} {message}"
 
 
 def test_github(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
@@ -485,7 +499,7 @@ def test_standard_input_has_a_place(tmp_path: Path) -> None:
 def test_github_speaks_utf_8_whatever_the_stream_is_told_to(tmp_path: Path) -> None:
     (tmp_path / "é.py").write_text(BROKEN)
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "latin-1"}
-    for name in FORMATS[1:]:
+    for name in FORMATS[2:]:
         command = [sys.executable, "-m", "autograd_lsp", "check", "--format", name]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
         assert done.returncode == 1

@@ -58,10 +58,11 @@ def test_findings_are_told_by_cell(tmp_path: Path) -> None:
 def test_the_text_shows_cells(tmp_path: Path) -> None:
     write(tmp_path / "learn.ipynb")
     done = run("check", cwd=tmp_path)
-    assert done.stdout.startswith("learn.ipynb:cell 5:2:1: error[AG104] ")
+    assert done.stdout.startswith("error[AG104]: ")
+    assert "\n --> learn.ipynb:cell 5:2:1\n" in done.stdout
     assert "2 | y.add_(1)\n  | ^^^^^^^^^\n --> learn.ipynb:cell 3\n1 | y = x.exp()\n" in done.stdout
-    assert " at cell 6, line 3\n" in done.stdout
-    assert done.stdout.endswith("Found 1 error in 1 file.\n")
+    assert " at cell 6, line 3: " in done.stdout
+    assert "\nFound 1 error in 1 file.\n" in done.stdout
 
 
 def test_a_python_file_has_no_cells(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_what_a_module_does_for_a_notebook(tmp_path: Path) -> None:
     assert (finding["raises"]["path"], finding["raises"]["cell"], finding["raises"]["line"]) == ("a.ipynb", 6, 3)
     steps = [(step["path"], step.get("cell"), step["line"]) for step in finding["related"]]
     assert {("a.ipynb", 3, 1), ("a.ipynb", 5, 2), ("a.ipynb", 6, 3)} <= {*steps}
-    assert " at a.ipynb:cell 6:3\n" in run("check", "a.ipynb", cwd=tmp_path).stdout
+    assert " at a.ipynb:cell 6:3: " in run("check", "a.ipynb", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from autograd_lsp.cli.formats import FORMATS
 from autograd_lsp.cli.output import output
+from autograd_lsp.config.reporting import FORMATS
 from autograd_lsp.process.exits import UsageError
 from tests.cli.command import BROKEN, REPOSITORY, run
 
@@ -190,5 +190,5 @@ def test_elsewhere_only_who_asks_gets_colours_and_nobody_links(project: Path) ->
 def test_a_file_and_the_formats_for_machines_have_no_colours(project: Path) -> None:
     on_terminal(project, "--output-file", "report", FORCE_COLOR="1")
     assert (project / "report").read_text() == through_pipe(project)
-    for name in FORMATS[1:]:
+    for name in FORMATS[2:]:
         assert "\x1b" not in on_terminal(project, "--format", name, FORCE_COLOR="1")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from autograd_lsp.cli.formats import FORMATS
+from autograd_lsp.config.reporting import FORMATS
 from tests.cli.command import BROKEN, REPOSITORY, run
 
 PAGE, CI = ((REPOSITORY / "docs" / name).read_text(encoding="utf-8") for name in ("check.md", "ci.md"))
@@ -44,8 +44,8 @@ def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_are_commands_and_recipes() -> None:
-    assert len(SHELL) == 6 and len(RECIPES) == 5 and len(GROOVY) == 1
-    assert (PAGE + CI).count("autograd-lsp check ") >= len(COMMANDS) == 11
+    assert len(SHELL) == 7 and len(RECIPES) == 5 and len(GROOVY) == 1
+    assert (PAGE + CI).count("autograd-lsp check ") >= len(COMMANDS) == 12
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -28,7 +28,7 @@ ALLOWED = {
     "why": {"config", "files", "notebooks", "process", "reports", "text"},
     "server": {"config", "environment", "files", "notebooks", "process", "render", "reports", "text"},
     "flake8": {"config", "environment", "files", "process", "reports", "text"},
-    "cli": {"config", "files", "notebooks", "process", "render", "reports", "server", "text", "why"},
+    "cli": {"config", "environment", "files", "notebooks", "process", "render", "reports", "server", "text", "why"},
 }
 """By room, the other rooms that it may import. `cli`, `server` and `flake8` are where users come in."""
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from analyzers.drafting.words import CALLED
+from analyzers.report import CALLED
 
 Way: TypeAlias = Literal["host", "cli", "silent"]
 WAYS: tuple[Way, ...] = get_args(Way)

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
-from autograd_lsp.cli import formats
+from autograd_lsp.cli import formats, showing
 from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import warn_of_internal_error, with_progress
 from autograd_lsp.cli.telling import tell
 from autograd_lsp.cli.watch import watch
 from autograd_lsp.config import ConfigError, Configuration, Layer
-from autograd_lsp.config.selectors import matching
+from autograd_lsp.config.layer import read_patterns
+from autograd_lsp.config.selectors import matching, no_rule
 from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover
 from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.process.loading import load
@@ -38,6 +40,10 @@ _CONTRADICTIONS = (
     ("watch", "write_baseline"),
     ("watch", "fix"),
     ("watch", "diff"),
+    ("add_ignore", "fix"),
+    ("add_ignore", "watch"),
+    ("add_ignore", "write_baseline"),
+    ("quiet", "verbose"),
 )
 
 
@@ -57,18 +63,34 @@ def _files(options: argparse.Namespace) -> list[str]:
 
 
 def _discovered(options: argparse.Namespace, stdin: Source | None, configuration: Configuration) -> list[Source]:
-    return discover(options.paths, stdin, configuration, respect_gitignore=not options.no_respect_gitignore, tell=tell)
+    return discover(
+        options.paths,
+        stdin,
+        configuration,
+        respect_gitignore=not options.no_respect_gitignore,
+        force_exclude=options.force_exclude,
+        tell=tell,
+    )
 
 
 def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
     """The exit code; and, where somebody watches, the files that it follows from beside those that are asked for."""
+    options = argparse.Namespace(**vars(options))
     try:
         configuration = _configuration(options)
         sources = _discovered(options, _stdin_source(options), configuration)
         for source in sources:
             configuration.choice(source.path)  # what is wrong with it is said before the work begins
+        _settle(options, configuration)
     except ConfigError as error:
         raise UsageError(str(error)) from error
+    if options.show_files or options.show_settings:
+        here = [os.path.abspath(path) for path in options.paths if path != STDIN]
+        told = showing.files(sources) if options.show_files else showing.settings(configuration, *here[:1])
+        print(*told, sep="\n")
+        return CLEAN, frozenset()
+    for line in showing.grounds(configuration, sources, os.getcwd()) if options.verbose else ():
+        tell(line)
     baseline = None
     if options.baseline:
         baseline = read_baseline(options.baseline)
@@ -78,7 +100,7 @@ def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
         return _checked(options, sources, configuration, baseline, texts)
 
     with output(options.output_file) as stream:
-        if options.fix or options.diff:
+        if options.fix or options.diff or options.add_ignore:
             return _fix(check, sources, configuration, options, stream), frozenset()
         checked = check({})
         return _conclude(checked, options, stream), checked.rests_on | others
@@ -91,18 +113,24 @@ def _fix(
     options: argparse.Namespace,
     stream: TextIO,
 ) -> int:
+    if options.add_ignore or options.unsafe_fixes:
+        others = load("autograd_lsp.cli.fixing.others")
+        as_asked = others.with_comments if options.add_ignore else others.with_any_fix
+        plainly, check = check, lambda texts: as_asked(plainly(texts))
     fixed: Fixed = load("autograd_lsp.cli.fixing.fix").make_fixes(check, sources, configuration, write=not options.diff)
     for line in fixed.complaints:
         tell(line)
     if options.diff:
         load("autograd_lsp.cli.fixing.diff").write(sys.stdout.buffer, fixed.changes)
-        print(f"Would fix {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
+        verb = "ignore" if options.add_ignore else "fix"
+        print(f"Would {verb} {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
         failed = any(report.failure for report in fixed.checked.reports)
         return USAGE if failed else FOUND if fixed.changes else CLEAN
     if fixed.stdin is not None:  # the text takes the place of the report
         sys.stdout.buffer.write(fixed.stdin)
         stream = sys.stderr if stream is sys.stdout else stream
-    return _conclude(fixed.checked, options, stream, (f"Fixed {fixed.said}.",) if fixed.changes else ())
+    verb = "Ignored" if options.add_ignore else "Fixed"
+    return _conclude(fixed.checked, options, stream, (f"{verb} {fixed.said}.",) if fixed.changes else ())
 
 
 def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, notes: Sequence[str] = ()) -> int:
@@ -111,8 +139,10 @@ def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, not
     if options.write_baseline:
         notes = (*notes, write_baseline(options.write_baseline, reports))
         reports = [report if report.failure else replace(report, findings=()) for report in reports]
-    told = (*notes, *checked.notes)
-    formats.write(options.format, stream, reports, options.statistics, options.fail_on, told, options.coverage)
+    beside = Beside(
+        options.statistics, options.fail_on, (*notes, *checked.notes), options.coverage, options.color, options.quiet
+    )
+    formats.write(options.format, stream, reports, beside)
     if any(report.failure for report in checked.reports):
         return USAGE
     failing = any(fails(finding, options.fail_on) for report in reports for finding in report.findings)
@@ -168,6 +198,17 @@ def _execute(options: argparse.Namespace) -> Execute | None:
     return execute
 
 
+def _settle(options: argparse.Namespace, configuration: Configuration) -> None:
+    """What is not said on the command line is as the folder is configured in which it runs."""
+    folder = os.getcwd()
+    options.format = options.format or configuration.output_format(folder) or "text"
+    options.fail_on = options.fail_on or configuration.fail_on(folder) or "warning"
+    if options.jobs is None and (jobs := configuration.jobs(folder)) is not None and options.executor != "dask":
+        options.jobs = min(jobs, os.cpu_count() or 1)
+    if options.baseline is None and not options.write_baseline:
+        options.baseline = configuration.baseline(folder)
+
+
 def _configuration(options: argparse.Namespace) -> Configuration:
     for one, other in _CONTRADICTIONS:
         if getattr(options, one) and getattr(options, other):
@@ -182,10 +223,16 @@ def _configuration(options: argparse.Namespace) -> Configuration:
         raise UsageError("standard input cannot be watched")
     if (options.fix or options.diff) and STDIN in options.paths and len(options.paths) > 1:
         raise UsageError("standard input can only be fixed on its own, without other paths")
-    for word in (*(options.select or ()), *options.ignore):
+    for word in (*(options.select or ()), *options.extend_select, *options.ignore):
         if not matching(word):
-            raise UsageError(f"there is no rule `{word}`; `autograd-lsp rule` lists them")
-    over = Layer(root=os.getcwd(), select=options.select, ignore=options.ignore)
+            raise UsageError(no_rule(word))
+    over = Layer(
+        root=os.getcwd(),
+        select=options.select,
+        extend_select=options.extend_select,
+        ignore=options.ignore,
+        exclude=read_patterns(list(options.exclude), "--exclude"),
+    )
     return Configuration(over=over, file=options.config, isolated=options.no_config)
 
 

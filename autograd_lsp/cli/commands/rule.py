@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from analyzers.rules import RULES
+from autograd_lsp.config.selectors import no_rule
 from autograd_lsp.process.exits import CLEAN, UsageError
 from autograd_lsp.process.loading import load
 
@@ -20,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
         if options.rule in (rule.code, rule.name):
             _print_page(f"# {rule.name} ({rule.code})\n\n{rule.doc.strip()}\n")
             return CLEAN
-    raise UsageError(f"there is no rule `{options.rule}`; `autograd-lsp rule` lists them")
+    raise UsageError(no_rule(options.rule))
 
 
 def _print_page(page: str) -> None:

@@ -75,15 +75,14 @@ def _cause(cause: Cause) -> Text:
         cause.code, cause.name, "error", cause.message, cause.place, related=cause.trace, fixes=cause.fixes
     )
     result = Text()
-    result.append(f"{first_printable(writer.words.where(cause.place))}: ", "bold")
-    result.append("certain" if cause.certain else "likely", "bold red" if cause.certain else "bold yellow")
-    result.append(f"[{cause.code}] {printable(cause.message)}")
-    result.append(f" ({cause.name})\n" if cause.name else "\n", "dim")
-    result.append_text(writer.excerpts(finding))
+    is_certain = "certain" if cause.certain else "likely"
+    result.append(f"{is_certain}[{cause.code}]", "bold red" if cause.certain else "bold yellow")
+    result.append(f": {printable(cause.message)}\n", "bold")
+    result.append_text(writer.shown(finding))
     for fix in cause.fixes:
-        result.append_text(writer.remark(finding, writer.words.fix(fix), "green"))
+        result.append_text(writer.help(fix))
         for line, style in _changes(writer, fix):
-            result.append(f"{'':>{writer.gutter(finding)}}     {printable(line)}\n", style)
+            result.append(f"{'':>{writer.gutter(finding)}}   {printable(line)}\n", style)
     return result
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.regions import Region, Regions, path_from, project_folder
 from autograd_lsp.cli.formats.wording import Wording, cell_words, statistics_lines
 from autograd_lsp.reports.report import Report, Texts
@@ -22,7 +23,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(
             encoding="utf-8", errors="backslashreplace"
@@ -31,7 +32,7 @@ def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
     for report in reports:
         for line in _commands(report, folder):
             print(line, file=stream)
-    if statistics:
+    if beside.statistics:
         for line in statistics_lines(reports):
             print(line, file=stream)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from analyzers.report import Finding
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.regions import Regions, path_from, project_folder
 from autograd_lsp.cli.formats.wording import cell_words, statistics_lines
 from autograd_lsp.reports.fingerprints import fingerprints
@@ -18,10 +19,10 @@ from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.sinks import json_of
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
     folder = project_folder("CI_PROJECT_DIR")
     stream.write(json_of([issue for report in reports for issue in _issues(report, folder)]) + "\n")
-    if statistics:
+    if beside.statistics:
         for line in statistics_lines(reports):
             print(line, file=sys.stderr)
 

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from analyzers.report import Backward, Finding, Fix, Place
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.wording import count_by_rule
 from autograd_lsp.files.sources import shown_path
 from autograd_lsp.reports.report import Report, Spot, Texts
 from autograd_lsp.text.sinks import json_of
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
     document: dict[str, Any] = {"version": 1, "files": [_file(report) for report in reports]}
-    if statistics:
+    if beside.statistics:
         document["statistics"] = count_by_rule(reports)
     stream.write(json_of(document) + "\n")
 

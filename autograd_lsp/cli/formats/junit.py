@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from analyzers.report import Finding
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.regions import Regions
 from autograd_lsp.cli.formats.wording import Wording, count_by_rule
 from autograd_lsp.reports.levels import fails
@@ -22,8 +23,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool, fail_on: str) -> None:
-    suites = [_suite(report, statistics, fail_on) for report in reports]
+def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
+    suites = [_suite(report, beside.statistics, beside.fail_on) for report in reports]
     root = ET.Element("testsuites", {"name": "autograd-lsp", **_totals(suites)})
     root.extend(suites)
     ET.indent(root, " ")

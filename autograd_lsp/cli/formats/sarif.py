@@ -16,6 +16,7 @@ from urllib.parse import quote
 from analyzers.report import Finding, Fix, Place
 from analyzers.rules import RULES
 from autograd_lsp import __version__
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.json import Encoder
 from autograd_lsp.cli.formats.regions import TOP, Region, Regions
 from autograd_lsp.cli.formats.wording import Wording, count_by_rule
@@ -36,13 +37,13 @@ _GROUP_LEVELS = {"AG1": "error", "AG2": "warning", "AG3": "warning"}
 Json = dict[str, Any]
 
 
-def write(stream: TextIO, reports: Sequence[Report], statistics: bool) -> None:
+def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
     run = _Run(os.getcwd())
     for report in reports:
         run.artifact(report.source.path)["roles"] = ["analysisTarget"]
     for report in reports:
         run.add(report)
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run.json(reports, statistics)]}
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run.json(reports, beside.statistics)]}
     stream.write(json_of(document) + "\n")
 
 

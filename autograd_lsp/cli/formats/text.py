@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from analyzers.report import RANKS, Backward, Finding
+from analyzers.report import CALLED, RANKS, Backward, Finding, Fix, Place, Related
+from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.excerpt import Mark, excerpt
 from autograd_lsp.cli.formats.wording import Wording, plural, statistics_lines
 from autograd_lsp.config.selectors import matching
@@ -23,35 +24,51 @@ from autograd_lsp.text.urls import rule_page
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
-def write(
-    stream: TextIO, reports: Sequence[Report], statistics: bool, notes: Sequence[str] = (), coverage: bool = False
+def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
+    write_with(Writer.finding, stream, reports, beside)
+
+
+def write_with(
+    shown: Callable[[Writer, Finding], Text], stream: TextIO, reports: Sequence[Report], beside: Beside
 ) -> None:
+    """`shown` says how a finding is."""
+    console = _console(stream, beside.color)
+    for report in reports:
+        writer = Writer(report, has_links=stream.isatty())
+        for finding in report.findings:
+            console.print(shown(writer, finding))
+    for line in () if beside.is_quiet else _below(reports, beside):
+        console.print(line)
+
+
+def _console(stream: TextIO, color: str) -> Console:
     """Colours are for terminals, and for those who ask (`FORCE_COLOR`), unless they decline (`NO_COLOR`)."""
-    is_file = stream is not sys.stdout
-    console = Console(
+    by_itself = False if stream is not sys.stdout else None
+    return Console(
         file=stream,
-        force_terminal=False if is_file else None,
+        force_terminal={"auto": by_itself, "always": True, "never": False}[color],
+        no_color={"auto": None, "always": False, "never": True}[color],
         highlight=False,
         markup=False,
         emoji=False,
         soft_wrap=True,
     )
-    for report in reports:
-        writer = Writer(report, has_links=stream.isatty())
-        for finding in report.findings:
-            console.print(writer.finding(finding))
-    if statistics:
-        for line in statistics_lines(reports):
-            console.print(line)
-    if coverage:
-        for report in reports:
-            for backward in report.backwards:
-                console.print(grasped(report, backward))
-    for note in notes:
-        console.print(note)
+
+
+def _below(reports: Sequence[Report], beside: Beside) -> Iterator[Text | str]:
+    """What there is to say of all the findings together."""
+    if beside.statistics:
+        yield from statistics_lines(reports)
+    if beside.coverage:
+        yield from (grasped(report, backward) for report in reports for backward in report.backwards)
+    yield from beside.notes
+    if (pointer := _pointer(reports)) is not None:
+        yield pointer
     if (understood := understanding(reports)) is not None:
-        console.print(understood)
-    console.print(_summary(reports))
+        yield understood
+    yield _summary(reports)
+    if (mendable := _mendable(reports)) is not None:
+        yield mendable
 
 
 def grasped(report: Report, backward: Backward) -> Text:
@@ -88,6 +105,24 @@ def _summary(reports: Sequence[Report]) -> Text:
     return Text(f"Found {', '.join(counts)} in {files}.", "bold")
 
 
+def _mendable(reports: Sequence[Report]) -> Text | None:
+    findings = [finding for report in reports for finding in report.findings]
+    fixable = sum(any(fix.safe for fix in finding.fixes) for finding in findings)
+    more = sum(bool(finding.fixes) for finding in findings) - fixable
+    if fixable:
+        return Text(f"[*] {fixable} fixable with `--fix`{f', {more} more with `--unsafe-fixes`' if more else ''}.")
+    return Text(f"{more} fixable with `--fix --unsafe-fixes`.") if more else None
+
+
+def _pointer(reports: Sequence[Report]) -> Text | None:
+    """Where there is more to read of the rules that have found something."""
+    codes = sorted({finding.code for report in reports for finding in report.findings if matching(finding.code)})
+    if not codes:
+        return None
+    more = f" (or {', '.join(codes[1:])})" if len(codes) > 1 else ""
+    return Text(f"More about a rule: `autograd-lsp rule {codes[0]}`{more}.", "dim")
+
+
 class Writer:
     def __init__(self, report: Report, has_links: bool) -> None:
         self.texts = Texts(report)
@@ -95,50 +130,74 @@ class Writer:
         self.has_links = has_links
 
     def finding(self, finding: Finding) -> Text:
-        result = Text()
-        result.append(f"{first_printable(self.words.where(finding.place))}: ", "bold")
-        result.append(f"{finding.severity}[{finding.code}]", self.style(finding))
-        result.append(f" {printable(finding.message)} ").append(f"({finding.name})\n", "dim")
+        """The message, the place, the lines that matter, what comes of it, and what helps."""
+        result = Text().append(f"{finding.severity}[{finding.code}]", self.style(finding))
+        result.append(f": {printable(finding.message)}\n", "bold")
+        return Text().join([result, self.shown(finding), *(self.help(fix) for fix in finding.fixes)])
+
+    def shown(self, finding: Finding) -> Text:
+        """All below the message, but for what helps."""
+        margin = " " * self.gutter(finding)
+        result = Text().append(f"{margin}--> ", "blue")
+        result.append(f"{first_printable(self.words.where(finding.place))}\n")
         result.append_text(self.excerpts(finding))
-        if finding.raises is not None:
-            result.append_text(self.remark(finding, self.words.raises(finding.raises)))
-        if finding.assumes:
-            result.append_text(self.remark(finding, self.words.assumed(finding)))
-        for fix in finding.fixes:
-            result.append_text(self.remark(finding, self.words.fix(fix), "green"))
+        for words in self.remarks(finding):
+            result.append(f"{margin} = ", "blue").append(printable(words) + "\n")
         return result
+
+    def help(self, fix: Fix) -> Text:
+        return Text().append("help", "bold green").append(f": {printable(self.words.help(fix))}\n")
+
+    def line(self, finding: Finding) -> Text:
+        """All in one line."""
+        result = Text().append(f"{first_printable(self.words.where(finding.place))}: ", "bold")
+        result.append(f"{finding.severity}[{finding.code}]", self.style(finding))
+        result.append(" [*]" if any(fix.safe for fix in finding.fixes) else "", "green")
+        return result.append(f" {printable(finding.message)}")
+
+    def remarks(self, finding: Finding) -> Iterator[str]:
+        calls = [step.place for step in finding.related if self.is_call(finding, step)]
+        if calls:
+            yield self.words.called(calls)
+        if finding.raises is not None:
+            yield self.words.raises(finding.raises)
+        if finding.assumes:
+            yield self.words.assumed(finding)
 
     def excerpts(self, finding: Finding) -> Text:
         """The lines of the finding's place and of its trace, by file or cell."""
         result = Text()
         gutter = self.gutter(finding)
-        for shown, (index, marks) in self.marks(finding).items():
-            if shown != self.words.file_or_cell(self.texts.spot(finding.place)):
-                result.append(f"{'':>{gutter}}--> {printable(shown)}\n", "blue")
+        for number, (shown, (index, marks)) in enumerate(self.marks(finding).items()):
+            if number:
+                result.append(f"{'':>{gutter}}--> ", "blue").append(f"{printable(shown)}\n")
             if index.text:
                 result.append_text(excerpt(index, marks, gutter))
         return result
-
-    def remark(self, finding: Finding, words: str, style: str = "") -> Text:
-        """A line below the excerpts."""
-        return Text().append(f"{'':>{self.gutter(finding)}} = ", "blue").append(printable(words) + "\n", style)
 
     def style(self, finding: Finding) -> Style:
         """A link to the rule's page, where a terminal can follow it."""
         link = rule_page(finding.name) if self.has_links and matching(finding.code) else None
         return Style.parse(_COLOURS[finding.severity]) + Style(link=link)
 
-    def marks(self, finding: Finding) -> dict[str, tuple[LineIndex, list[Mark]]]:
-        """By file or cell, the finding's own first. A step of the trace at the finding's own place is its label."""
+    def is_call(self, finding: Finding, step: Related) -> bool:
+        """Whether a step of the trace is told in a line below it."""
+        return step.message == CALLED and step.place != finding.place
+
+    def marked(self, finding: Finding) -> list[tuple[Place, str]]:
+        """The places that are shown, the finding's own first. A step of the trace there is its label."""
         label = next((step.message for step in finding.related if step.place == finding.place), "")
-        places = [(finding.place, label), *((s.place, s.message) for s in finding.related if s.place != finding.place)]
+        others = [step for step in finding.related if step.place != finding.place and not self.is_call(finding, step)]
+        return [(finding.place, label), *((step.place, step.message) for step in others)]
+
+    def marks(self, finding: Finding) -> dict[str, tuple[LineIndex, list[Mark]]]:
+        """By file or cell, the finding's own first."""
         marks: dict[str, tuple[LineIndex, list[Mark]]] = {}
-        for place, message in places:
+        for place, message in self.marked(finding):
             spot = self.texts.spot(place)
             mark = Mark(spot.start, spot.end, printable(message), is_primary=not marks)
             marks.setdefault(self.words.file_or_cell(spot), (spot.index, []))[1].append(mark)
         return marks
 
     def gutter(self, finding: Finding) -> int:
-        places = [finding.place, *(step.place for step in finding.related)]
-        return max(len(str(self.texts.spot(place).begins.line)) for place in places)
+        return max(len(str(self.texts.spot(place).begins.line)) for place, _ in self.marked(finding))

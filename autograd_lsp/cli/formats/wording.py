@@ -59,7 +59,22 @@ class Wording:
         verb = "raises" if raises.certain else "may raise"
         note = ", as the program expects" if raises.expected else ", which the program catches" if raises.caught else ""
         where += "" if raises.iteration == 1 else f" in iteration {raises.iteration}"
-        return f"torch {verb} {raises.exception}{raises.said} at {where}{note}"
+        return f"torch {verb} {raises.exception} at {where}{raises.said}{note}"
+
+    def called(self, calls: Sequence[Place]) -> str:
+        """The calls through which a trace goes, the innermost first."""
+        spots = [self.texts.spot(place) for place in calls]
+        own = [spot.path == self.source.path and spot.cell is None for spot in spots]
+        lines = [
+            str(spot.begins.line) if is_own else f"{self.file_or_cell(spot)}:{spot.begins.line}"
+            for spot, is_own in zip(spots, own, strict=True)
+        ]
+        *first, last = dict.fromkeys(lines)
+        told = f"{', '.join(first)} and {last}" if first else last
+        return f"called from {'' if not all(own) else 'lines ' if first else 'line '}{told}"
+
+    def help(self, fix: Fix) -> str:
+        return f"{fix.title}{' [*]' if fix.safe else ' (to review)'}"
 
     def fix(self, fix: Fix) -> str:
         return f"{'fix' if fix.safe else 'fix to review'}: {fix.title}"

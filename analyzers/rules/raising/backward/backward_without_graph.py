@@ -255,7 +255,7 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     if left is not None:
         switch = [(left.site.loc, "gradients are disabled here, and stay so")]
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
-    message = f"{explain_cut(facts, step)}, so `{name}` has no graph to run backward through"
+    message = f"{explain_cut(facts, step)}, so `{name}` has no graph for backward"
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))

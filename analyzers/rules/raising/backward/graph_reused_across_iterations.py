@@ -125,9 +125,9 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     if collection is not None:
         message = f"{what} from an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
     elif carried:
-        message = f"{what} from an earlier iteration is in this iteration's graph: `detach()` what is carried over"
+        message = f"{what} of an earlier iteration is in this one's graph: `detach()` what is carried over"
     else:
-        message = f"{what} is computed once, and every iteration's backward goes through it: compute it inside the loop"
+        message = f"{what} is computed once, and the first backward frees it: compute it inside the loop"
     notes = told(kept, related, callers(event.site.via), besides=loc)
     if collection is not None:
         fixes = tuple(empty_after(facts, collection, event.site.loc))

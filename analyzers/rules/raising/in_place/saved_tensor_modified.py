@@ -182,9 +182,9 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     if write is None:
         message = f"A tensor saved by {saver} is modified before this backward"
     elif write.what == "step":
-        message = f"{said(facts, loc)} changes parameters saved by {saver}, and backward still needs them unchanged"
+        message = f"{said(facts, loc)} changes parameters that {saver} saved for backward"
     else:
-        message = f"{said(facts, loc)} modifies in place what {saver} saved, and backward still needs it unchanged"
+        message = f"{said(facts, loc)} modifies in place what {saver} saved for backward"
     alone = len({_statement(facts, w) for w in writes}) == 1
     fix: FixDraft | None = None
     if any(w.what == "step" for w in writes):
