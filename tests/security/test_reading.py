@@ -32,7 +32,7 @@ def test_what_is_no_regular_file_is_left_out(tmp_path: Path, kind: str) -> None:
             place.symlink_to(place)
     (tmp_path / "sub" / "ok.py").write_text("import torch\ntorch.ones(3).sum().backward()\n")
     done = run("check", "--no-cache", str(tmp_path), cwd=tmp_path)
-    assert "backward-without-graph" in done.stdout
+    assert "error[AG101]" in done.stdout
     assert "Traceback" not in done.stderr
     if kind in {"pipe", "device"}:
         assert "x.py:1:1: error[AG001] cannot read this file: not a regular file" in done.stdout
