@@ -35,7 +35,7 @@ def test_what_is_no_regular_file_is_left_out(tmp_path: Path, kind: str) -> None:
     assert "error[AG101]" in done.stdout
     assert "Traceback" not in done.stderr
     if kind in {"pipe", "device"}:
-        assert "x.py:1:1: error[AG001] cannot read this file: not a regular file" in done.stdout
+        assert "error[AG001]: cannot read this file: not a regular file\n --> " in done.stdout
 
 
 def test_a_file_has_only_so_many_bytes(tmp_path: Path) -> None:
