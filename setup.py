@@ -10,7 +10,7 @@ from pathlib import Path
 
 from setuptools import setup
 
-COMPILED = ("domain", "host", "machine", "ops", "queries", "syntax")
+COMPILED = ("domain", "host", "machine", "maps", "ops", "queries", "syntax")
 """The packages of the analyzer in which its time goes."""
 
 INTERPRETED = {"__init__.py", "copies.py", "probe.py"}

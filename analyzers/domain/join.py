@@ -19,8 +19,6 @@ from collections.abc import Set as AbstractSet
 from operator import itemgetter
 from typing import TypeVar
 
-from immutables import Map
-
 from analyzers.domain import truth
 from analyzers.domain.copies import replace
 from analyzers.domain.graph_join import GraphJoin
@@ -59,6 +57,7 @@ from analyzers.domain.values import (
     Unknown,
     Value,
 )
+from analyzers.maps import Map
 
 
 def join_shapes(a: Shape, b: Shape) -> Shape:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from immutables import Map
-
 from analyzers.domain.join import reach_of, some
 from analyzers.domain.objects import (
     ClassObj,
@@ -29,6 +27,7 @@ from analyzers.domain.objects import (
 )
 from analyzers.domain.state import State, touched
 from analyzers.domain.values import Const, Ref, Tup, Value
+from analyzers.maps import Map
 
 K = TypeVar("K")
 

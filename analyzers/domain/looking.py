@@ -11,13 +11,12 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import Counter, Node, Saved, Storage, Tensor
 from analyzers.domain.renaming import SMALLEST_ID, Mismatch, Number, Renaming, Rounds, Version
 from analyzers.domain.state import BLOCK_BITS
 from analyzers.domain.values import Const, Native
+from analyzers.maps import Map
 
 Matcher: TypeAlias = Callable[[Renaming, Any], None]
 """Raises `Mismatch` where another object is not like the one it was made for."""

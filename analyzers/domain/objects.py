@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TypeAlias
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import NONE, Func, Value
+from analyzers.maps import Map
 
 Shape: TypeAlias = "tuple[int | None, ...] | None"
 

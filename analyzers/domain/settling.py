@@ -18,8 +18,6 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
@@ -29,6 +27,7 @@ from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.maps import Map
 
 NODE_PARTS = ("names", "edges", "saved", "freed", "kind", "payload", "scalars", "hooks", "hidden", "overlapping")
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from immutables import Map
-
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, HeapObject, Instance
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Func, Value
+from analyzers.maps import Map
 
 T = TypeVar("T")
 

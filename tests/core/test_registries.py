@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.objects import Instance, ListObj, SetObj
 from analyzers.domain.values import Builtin, Const, GradMode, Partial, Unknown, Value
@@ -16,6 +15,7 @@ from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine, apply_mode, restore_modes
 from analyzers.machine.core.registries import ClassModel, ObjectModel
 from analyzers.machine.core.signals import HEARERS, hears, tell
+from analyzers.maps import Map
 from tests.support.alone import machine
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.likeness import interchangeable
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.state import State
 from analyzers.domain.values import TRUE, Unknown, Value
+from analyzers.maps import Map
 
 CLASS, OBJECT = 1, 2
 

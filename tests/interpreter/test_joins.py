@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.state import UNLIKELY, State
 from analyzers.machine.interpreter.flow import join_all
+from analyzers.maps import Map
 
 IF, OTHER = Loc("/a.py", "f", 0, 9), Loc("/a.py", "f", 20, 29)
 

@@ -6,7 +6,6 @@ import operator
 from typing import Any
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import NONE, Const, RangeValue, Ref, SliceValue, Tup, Unknown, Value
@@ -21,6 +20,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import binary, unary
 from analyzers.machine.objects.subscripts import get_item
 from analyzers.machine.objects.truth import truth_of
+from analyzers.maps import Map
 from tests.support.alone import machine
 
 TABLES_OF = (attributes, containers, instances, strings, unknown_values)

@@ -9,7 +9,6 @@ from dataclasses import is_dataclass, replace
 from pathlib import Path
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import Const, Ref, Unknown
@@ -19,6 +18,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import HEARERS, tell
 from analyzers.machine.observers.gradient_accumulation import held_by
 from analyzers.machine.observers.graph_liveness import report_dead
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from tests.autograd.by_machine import Rooms
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from immutables import Map
-
 from analyzers.domain import truth
 from analyzers.domain.objects import Counter, DictObj, Edge, Env, Instance, ListObj, Tensor
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
@@ -26,6 +24,7 @@ from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.probe import Probe
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from tests.prelude.programs import Facts, Program, lines
 

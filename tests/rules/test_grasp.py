@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Places
 from analyzers.drafting.grasp import backwards
 from analyzers.machine.core.events import BackwardCall, Event, Site
+from analyzers.maps import Map
 from analyzers.report import Place
 from analyzers.syntax import nodes as n
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from immutables import Map
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Facts, Places
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import BackwardCall, Event, LeftOut, OptimizerMade, StepCall
+from analyzers.maps import Map
 from analyzers.rules.silent import parameters_unreached
 from analyzers.rules.training_step.optimizer_not_stepped import check
 from analyzers.syntax import nodes as n

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.values import Func
 from analyzers.host import Host
 from analyzers.host.runs import presuming, run_of, runs_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.replay import replays, summaries
+from analyzers.maps import Map
 
 LEFT_OUT = {"log", "reads", "frozen", "kinds"}
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from immutables import Map
-
 from analyzers.domain.objects import Env
 from analyzers.domain.values import Const
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
 from analyzers.machine.core.program import Captured, ModuleRun, Program
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower, lower_head
 from analyzers.syntax.parse import parse

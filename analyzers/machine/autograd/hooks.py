@@ -6,8 +6,6 @@ leaf. The tables are dicts on the program's heap, from which a handle's `remove`
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.objects import DictObj, Node, Tensor
 from analyzers.domain.values import NONE, Func, Ref, Value
@@ -18,6 +16,7 @@ from analyzers.machine.core.calling import call
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
+from analyzers.maps import Map
 
 UNKNOWN_TABLE = -1
 """Where two paths of a program join, only one of which registered hooks."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage, Loc, Round
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
 from analyzers.domain.state import Taken
+from analyzers.maps import Map
 
 UNMATERIALIZED = "unmaterialized-gradient"
 """In the trail of a None: `backward` got it for an output that received no gradient."""

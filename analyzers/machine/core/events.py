@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Node, Saved, Shape, Tensor, Write
 from analyzers.domain.truth import Truth
 from analyzers.machine.core.causes import Raised, Site
+from analyzers.maps import Map
 
 
 @dataclass(slots=True)

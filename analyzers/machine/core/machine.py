@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
-from immutables import Map
-
 from analyzers.domain import truth
 from analyzers.domain.join import Join
 from analyzers.domain.likeness import interchangeable
@@ -35,6 +33,7 @@ from analyzers.machine.core.parts import Budget, Config, Extent, Ids, Indexes, R
 from analyzers.machine.core.places import Frame, whole
 from analyzers.machine.core.program import Program
 from analyzers.machine.core.replay.recorded import Recorded, is_assumed
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from analyzers.syntax.paths import paths_at_fault, paths_handed_over
 

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, Tensor, by_name
@@ -27,6 +25,7 @@ from analyzers.machine.autograd.accumulation import with_gradient_perhaps
 from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import ModuleRun
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import ClassObj, Instance
@@ -29,6 +27,7 @@ from analyzers.machine.interpreter.calls import run_function
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.observers.bindings import bindings_of
 from analyzers.machine.observers.graph_liveness import escape, report_dead
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 

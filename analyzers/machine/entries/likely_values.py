@@ -13,8 +13,6 @@ import re
 import sys
 from collections.abc import Sequence
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import BESIDE, Loc
@@ -64,6 +62,7 @@ from analyzers.machine.interpreter.linking import library_call
 from analyzers.machine.objects.attributes import set_attribute
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.operators.possible_shapes import has_a_dimension, has_several
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from analyzers.syntax.roles import Role, dotted, same_part
 

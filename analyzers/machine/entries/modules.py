@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import Env
 from analyzers.domain.values import Const
@@ -18,6 +16,7 @@ from analyzers.machine.interpreter.dispatch import run_block
 from analyzers.machine.interpreter.flow import join_all
 from analyzers.machine.observers.bindings import bindings_of
 from analyzers.machine.observers.graph_liveness import report_dead
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 IMPORTED = Limits(steps=20_000, states=1)

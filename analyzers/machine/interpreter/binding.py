@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.objects import DictObj, Env, ListObj
 from analyzers.domain.values import Const, Func, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
+from analyzers.maps import Map
 
 
 def bind_arguments(m: Machine, func: Func, args: Args) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from immutables import Map
-
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import Env, Generator, Instance, by_name
 from analyzers.domain.state import State
@@ -27,6 +25,7 @@ from analyzers.machine.interpreter.closures import havoc_unfinished
 from analyzers.machine.interpreter.declared import declare_parameters
 from analyzers.machine.interpreter.dispatch import evaluate, run_block
 from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 

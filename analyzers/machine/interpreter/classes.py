@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.objects import ClassObj, Env, by_name
 from analyzers.domain.values import Const, Func, Ref, Tup, Value
@@ -18,6 +16,7 @@ from analyzers.machine.interpreter.dispatch import evaluate, runs
 from analyzers.machine.interpreter.targets import store_name
 from analyzers.machine.objects.classes import find_in_class, linearize
 from analyzers.machine.objects.enums import ENUMS, make_members
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 

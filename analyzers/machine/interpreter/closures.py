@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, SetObj, by_name
@@ -18,6 +16,7 @@ from analyzers.machine.core.registries import SWITCHES
 from analyzers.machine.core.signals import GivenAway, tell
 from analyzers.machine.interpreter.captured import captured_by
 from analyzers.machine.objects.havoc import havoc_instance, some
+from analyzers.maps import Map
 from analyzers.syntax.nodes import FunctionDef, Lambda
 
 MOST_ALIKE = 16

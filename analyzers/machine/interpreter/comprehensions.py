@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from immutables import Map
-
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Env, Generator, ListObj, SetObj
 from analyzers.domain.values import Func, RangeValue, Unknown, Value
@@ -19,6 +17,7 @@ from analyzers.machine.objects.counting import counted, is_part, note_supposed, 
 from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.subscripts import is_exact_key, is_key
 from analyzers.machine.objects.truth import truth_of
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from analyzers.syntax.paths import names_in
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain import truth
 from analyzers.domain.join import reach_of, united
 from analyzers.domain.objects import DictObj, ListObj, SetObj
@@ -23,6 +21,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import binary, unary
 from analyzers.machine.objects.subscripts import get_item, is_key
 from analyzers.machine.objects.truth import truth_of
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 

@@ -15,8 +15,6 @@ module it imports has those it uses, so that the files of a package do not all w
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, ModuleObj, SetObj, by_name
@@ -29,6 +27,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.program import ModuleRun
 from analyzers.machine.core.registries import MODELS, ObjectModel
 from analyzers.machine.core.tables import enter
+from analyzers.maps import Map
 
 
 def attach(m: Machine, run: ModuleRun) -> None:

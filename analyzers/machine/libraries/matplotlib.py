@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.objects import Instance
 from analyzers.domain.values import Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -11,6 +9,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, ClassModel
 from analyzers.machine.core.tables import enter
 from analyzers.machine.libraries.numpy.arrays import check_convertible
+from analyzers.maps import Map
 
 FIGURE, AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.values import Func, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -13,6 +11,7 @@ from analyzers.machine.core.registries import CLASSES
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.enums import ENUMS, by_value
+from analyzers.maps import Map
 
 
 def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of, united
 from analyzers.domain.objects import DictObj, HeapObject, Iterator, ListObj, SetObj
@@ -25,6 +23,7 @@ from analyzers.machine.objects.operators import concatenated
 from analyzers.machine.objects.ordering import in_order
 from analyzers.machine.objects.strings import tuple_method
 from analyzers.machine.objects.subscripts import dict_item, get_item, is_exact_key, is_key, part_under, set_item
+from analyzers.maps import Map
 
 
 def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args) -> Value:

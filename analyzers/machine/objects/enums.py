@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.objects import ClassObj, HeapObject, Instance
 from analyzers.domain.values import Const, Func, Ref, Tup, Unknown, Value
@@ -15,6 +13,7 @@ from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.maps import Map
 
 MIXED: Final = frozenset(
     {"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.int", "builtins.str", "builtins.float"}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import builtins
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.values import Builtin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.machine import Machine
+from analyzers.maps import Map
 
 
 def exception_name(m: Machine, value: Value) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, Instance, by_name
@@ -14,6 +12,7 @@ from analyzers.machine.core.havoc import put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import attributes_set
 from analyzers.machine.core.registries import class_model
+from analyzers.maps import Map
 
 K = TypeVar("K")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator as PyIterator
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by_name
@@ -22,6 +20,7 @@ from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in
 from analyzers.machine.objects.construction import instantiate
 from analyzers.machine.objects.enums import by_key, is_complete, members
 from analyzers.machine.objects.havoc import havoc_instance, some
+from analyzers.maps import Map
 
 
 def super_attribute(m: Machine, cls: int, receiver: Value, name: str) -> Value:

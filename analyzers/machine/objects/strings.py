@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.objects import DictObj, ListObj
 from analyzers.domain.values import BoundBuiltin, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -17,6 +15,7 @@ from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.comparisons import equal
 from analyzers.machine.objects.folding import TooExpensiveError, fold
+from analyzers.maps import Map
 
 
 def constant_attribute(m: Machine, owner: Const, value: object, name: str) -> Value:

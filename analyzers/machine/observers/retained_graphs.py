@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from immutables import Map
-
 from analyzers.domain.lineage import Lineage, Round, graph_trail
 from analyzers.domain.objects import DictObj, ListObj, Node
 from analyzers.domain.state import may_meet
@@ -15,6 +13,7 @@ from analyzers.machine.core.events import BackwardCall, GraphGrew, ListEmptied
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import Assigned, Bound, Emptied, ItemStored, Kept, NodeSpent, hears
 from analyzers.machine.observers.graph_liveness import GraphUses
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 NEAR = 60

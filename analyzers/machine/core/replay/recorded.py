@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from immutables import Map
-
 from analyzers.domain.lineage import Loc, Round, is_blurred
 from analyzers.domain.objects import Env, Tensor
 from analyzers.domain.state import State, Taken, in_both
 from analyzers.domain.values import Func, Value
 from analyzers.machine.core.budget import OBJECTS
 from analyzers.machine.core.parts import Budget, Extent, Ids, Indexes, Record
+from analyzers.maps import Map
 
 T = TypeVar("T")
 

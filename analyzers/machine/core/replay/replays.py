@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter as Counted
 from typing import Any
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.looking import RENAMERS, Looking, Renamer
 from analyzers.domain.objects import (
@@ -30,6 +28,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.replay.recorded import standing_in
 from analyzers.machine.core.replay.records import Read, Summary, Writing
 from analyzers.machine.core.tables import enter
+from analyzers.maps import Map
 
 SHARE = 3
 """A replay takes about a third of the time that the statements took."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import builtins as python
 from collections.abc import Callable
 
-from immutables import Map
-
 from analyzers.domain import truth
 from analyzers.domain.copies import replace
 from analyzers.domain.join import NUMBERS, common_type, join_shapes, one_of, reach_of, type_of
@@ -36,6 +34,7 @@ from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import DTYPE_NAMES
 from analyzers.machine.operators.casts import number_from
 from analyzers.machine.operators.dispatch import call_torch
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 Handler = Callable[[Machine, Args], Value]

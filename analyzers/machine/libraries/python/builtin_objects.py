@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import (
@@ -51,6 +49,7 @@ from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.havoc import store_perhaps
 from analyzers.machine.objects.instances import delete_attribute
 from analyzers.machine.objects.type_tests import is_instance
+from analyzers.maps import Map
 from analyzers.ops.resolve import python_names
 from analyzers.ops.table import RELEASE
 

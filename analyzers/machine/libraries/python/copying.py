@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import (
@@ -27,6 +25,7 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import answers
+from analyzers.maps import Map
 
 
 class _Copier:

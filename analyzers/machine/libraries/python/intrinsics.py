@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from immutables import Map
-
 from analyzers.domain.join import NUMBERS, one_of, reach_of
 from analyzers.domain.objects import DictObj, Instance, ListObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Unknown, Value
@@ -14,6 +12,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, ClassModel, answers
 from analyzers.machine.core.tables import enter
 from analyzers.machine.objects.truth import truth_of
+from analyzers.maps import Map
 
 
 @answers("autograd_machine.presumably")

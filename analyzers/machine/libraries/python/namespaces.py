@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance, ModuleObj, by_name
 from analyzers.domain.values import Const, Ref, Unknown, Value
@@ -14,6 +12,7 @@ from analyzers.machine.core.registries import BUILTIN_ITEMS, answers
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import deferred, import_path, namespace
 from analyzers.machine.interpreter.names import module_env
+from analyzers.maps import Map
 
 
 @answers("builtins.globals")

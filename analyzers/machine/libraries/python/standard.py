@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-from immutables import Map
-
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Cut, Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Instance, Iterator, ListObj
@@ -28,6 +26,7 @@ from analyzers.machine.objects.iteration import stream_of
 from analyzers.machine.objects.operators import augmented, binary, unary
 from analyzers.machine.objects.strings import lift
 from analyzers.machine.objects.subscripts import get_item, set_item
+from analyzers.maps import Map
 
 
 def _call_math(m: Machine, rest: str, args: Args) -> Value:

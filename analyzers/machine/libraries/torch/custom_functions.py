@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from immutables import Map
-
 from analyzers.domain import truth
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
@@ -33,6 +31,7 @@ from analyzers.machine.interpreter.calls import call_function
 from analyzers.machine.libraries.torch.function_context import NAME, slot
 from analyzers.machine.libraries.torch.modules import watched
 from analyzers.machine.objects.classes import find_in_class, is_a
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from immutables import Map
-
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance
 from analyzers.domain.values import FALSE, NONE, Builtin, Const, Ref, Tup, Unknown, Value
@@ -32,6 +30,7 @@ from analyzers.machine.objects.type_tests import is_instance
 from analyzers.machine.operators.arguments import DTYPE_NAMES, dtype_of
 from analyzers.machine.operators.dispatch import call_torch, sizes_of
 from analyzers.machine.operators.opaque import opaque_result
+from analyzers.maps import Map
 from analyzers.ops.resolve import python_names
 
 

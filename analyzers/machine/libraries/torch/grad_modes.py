@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.objects import Instance
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, GradMode, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -14,6 +12,7 @@ from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.decorators import decorate
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.arguments import dtype_of
+from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 
 MODES.update(

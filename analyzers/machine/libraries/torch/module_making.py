@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from immutables import Map
-
 from analyzers.domain.objects import DictObj, Instance, ListObj, SetObj
 from analyzers.domain.values import FALSE, NONE, TRUE, Const, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.versions import bump
@@ -12,6 +10,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import library_caller
 from analyzers.machine.core.registries import answers
 from analyzers.machine.objects.attributes import set_attribute
+from analyzers.maps import Map
 
 
 @answers("autograd_machine.begin")

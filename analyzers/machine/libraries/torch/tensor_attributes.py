@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from immutables import Map
-
 from analyzers.domain.copies import replace
 from analyzers.domain.lineage import PART
 from analyzers.domain.objects import Counter, DictObj, Instance, Shape, Storage, Tensor
@@ -29,6 +27,7 @@ from analyzers.machine.objects.classes import bind, find_in_class
 from analyzers.machine.objects.truth import truth_of
 from analyzers.machine.operators.dispatch import call_torch, sizes_of
 from analyzers.machine.operators.opaque import unresolved
+from analyzers.maps import Map
 from analyzers.ops.resolve import python_names
 
 VIEW_PROPERTIES = frozenset({"T", "mT", "H", "mH", "real", "imag"})
