@@ -190,6 +190,8 @@ def _why(parser: argparse.ArgumentParser) -> None:
 
 def _rule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rule", nargs="?", metavar="NAME|CODE", help="the rule; default: list all rules")
+    parser.add_argument("--all", action="store_true", help="the pages of all rules")
+    _add_format(parser, ("text", "json"))
 
 
 def _server(parser: argparse.ArgumentParser) -> None:

@@ -135,6 +135,21 @@ def test_rules_are_listed_and_explained(project: Path) -> None:
     assert run("rule", "no-such-rule", cwd=project).returncode == 2
 
 
+def test_rules_are_told_to_programs(project: Path) -> None:
+    every = json.loads(run("rule", "--output-format", "json", cwd=project).stdout)
+    one = json.loads(run("rule", "AG104", "--output-format", "json", cwd=project).stdout)
+    assert one in every
+    assert (one["name"], one["url"].rstrip("/").rpartition("/")[2]) == (
+        "saved-tensor-modified",
+        "saved-tensor-modified",
+    )
+    assert "AG001" in {rule["code"] for rule in every}
+    assert all(rule["page"] and rule["summary"] for rule in every)
+    pages = run("rule", "--all", cwd=project).stdout
+    assert all(f"# {rule['name']} ({rule['code']})\n" in pages for rule in every)
+    assert run("rule", "--all", "AG104", cwd=project).returncode == 2
+
+
 @pytest.mark.parametrize("arguments", [("--tcp", "nowhere"), ("--stdio", "--tcp", "localhost:0")])
 def test_server_refuses_what_it_cannot_do(project: Path, arguments: tuple[str, ...]) -> None:
     assert run("server", *arguments, cwd=project).returncode == 2

@@ -161,11 +161,10 @@ def test_a_terminal_gets_colours_and_links(project: Path) -> None:
     assert bare(link["shown"]) == "error[AG104]"
 
 
-def test_what_no_rule_found_has_no_page_to_link_to(project: Path) -> None:
+def test_a_file_that_cannot_be_read_has_its_page(project: Path) -> None:
     (project / "data.py").write_bytes(b"\xff")
     sent = on_terminal(project, code=2)
-    assert "AG001" in sent
-    assert [bare(link["shown"]) for link in LINK.finditer(sent)] == ["error[AG104]"]
+    assert [bare(link["shown"]) for link in LINK.finditer(sent)] == ["error[AG001]", "error[AG104]"]
 
 
 def test_no_color_takes_the_colours_and_leaves_the_links(project: Path) -> None:
