@@ -409,3 +409,42 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path: Path) -> None:
 
         if "why" in command:
             assert "AG104" in done.stdout, command
+
+
+OTHERS = {
+    "torch.ones(2, 3) @ torch.ones(2, 3)": "the sizes of tensors do not fit",
+    "torch.ones(2) + torch.ones(3)": "the sizes of tensors do not fit",
+    "torch.ones(4).view(3)": "the sizes of tensors do not fit",
+    "torch.cat([torch.ones(2, 3), torch.ones(3, 2)])": "the sizes of tensors do not fit",
+    "torch.stack([torch.ones(2), torch.ones(3)])": "the sizes of tensors do not fit",
+    "nn.Conv2d(3, 4, 1)(torch.ones(1, 2, 5, 5))": "the sizes of tensors do not fit",
+    "nn.Linear(2, 2)(torch.ones(2, 2).double())": "the dtypes of tensors do not fit",
+    "nn.Conv2d(2, 2, 1)(torch.ones(1, 2, 4, 4).double())": "the dtypes of tensors do not fit",
+    "nn.Embedding(3, 2)(torch.tensor([5]))": "an index is outside of what it goes into",
+    "torch.ones(3)[7]": "an index is outside of what it goes into",
+    "nn.Linear(2, 2).load_state_dict({})": "the names or sizes in a checkpoint are not those of the model",
+    "nn.functional.linear(torch.ones(2), torch.ones(2, 2, device='meta'))": "the operands of one operator are on different devices",
+    "{}['x']": "it does not come from autograd",
+}
+
+
+@pytest.mark.parametrize("statement", OTHERS)
+def test_an_exception_that_is_not_autograds_is_told_as_what_it_is(tmp_path: Path, statement: str) -> None:
+    """As torch words it here."""
+    try:
+        exec(f"import torch\nfrom torch import nn\n{statement}", {})
+    except Exception as error:
+        kind, message = type(error).__name__, str(error)
+    log = f'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n{kind}: {message}\n'
+    done = run("why", cwd=tmp_path, stdin=log.encode())
+    assert done.returncode == 1
+    assert f"no autograd exception in standard input; {kind} at train.py:3: {OTHERS[statement]}" in done.stderr
+
+
+def test_a_line_without_a_traceback_is_an_exception_too(tmp_path: Path) -> None:
+    line = (
+        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+    )
+    done = run("why", cwd=tmp_path, stdin=f"step 3\n{line}\n".encode())
+    assert "RuntimeError: the operands of one operator are on different devices" in done.stderr
+    assert "no traceback in standard input" in run("why", cwd=tmp_path, stdin=b"all is well\n").stderr

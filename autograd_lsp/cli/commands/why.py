@@ -13,6 +13,7 @@ from autograd_lsp.files.sources import STDIN
 from autograd_lsp.process.exits import CLEAN, FOUND, UsageError
 from autograd_lsp.process.loading import load
 from autograd_lsp.why.answer import MOST_EXCEPTIONS, answers, told_in
+from autograd_lsp.why.others import last_of, what_it_is
 from autograd_lsp.why.program import Finder, Mapping
 
 
@@ -20,7 +21,8 @@ def run(options: argparse.Namespace) -> int:
     log = STDIN if options.traceback is None else options.traceback
     if options.program is not None and not os.path.isfile(options.program):
         raise UsageError(f"{options.program}: no such file")
-    told = told_in(_log(log))
+    text = _log(log)
+    told = told_in(text)
     if len(told) > MOST_EXCEPTIONS:
         tell(f"only the last {MOST_EXCEPTIONS} of {len(told):,} exceptions are looked at")
     finder = Finder([Mapping(*names) for names in options.path_map], options.program, options.read_anywhere)
@@ -28,8 +30,12 @@ def run(options: argparse.Namespace) -> int:
     found = list(answers(told, finder, configuration, every=options.all, cached=not options.no_cache))
     load(f"autograd_lsp.cli.explanations.{options.format}").write(sys.stdout, found)
     if not found:
-        what = "no autograd exception" if told else "no traceback"
-        tell(f"{what} in {_name(log)}")
+        last = last_of((item.raised for item in told), text)
+        if last is None:
+            tell(f"no traceback in {_name(log)}")
+        else:
+            at = f" at {last.frames[-1].path}:{last.frames[-1].line}" if last.frames else ""
+            tell(f"no autograd exception in {_name(log)}; {last.exception}{at}: {what_it_is(last)}")
     return CLEAN if found else FOUND
 
 
