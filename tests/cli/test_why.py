@@ -423,7 +423,7 @@ OTHERS = {
     "nn.Embedding(3, 2)(torch.tensor([5]))": "an index is outside of what it goes into",
     "torch.ones(3)[7]": "an index is outside of what it goes into",
     "nn.Linear(2, 2).load_state_dict({})": "the names or sizes in a checkpoint are not those of the model",
-    "nn.functional.linear(torch.ones(2), torch.ones(2, 2, device='meta'))": "the operands of one operator are on different devices",
+    "torch.ones(2) @ torch.ones(2, device='meta')": "the operands of one operator are on different devices",
     "{}['x']": "it does not come from autograd",
 }
 
