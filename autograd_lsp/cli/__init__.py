@@ -18,6 +18,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 from autograd_lsp.cli.arguments import COMMANDS, build_parser, parse
 from autograd_lsp.cli.telling import tell
@@ -25,6 +26,9 @@ from autograd_lsp.process.exits import BROKEN_PIPE, INTERRUPTED, USAGE, UsageErr
 from autograd_lsp.process.loading import load
 
 __all__ = ["COMMANDS", "build_parser", "main"]
+
+_EXTRAS: dict[str | None, str] = {"shtab": "completions"}
+"""By the module that it brings."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = parse(arguments)
     try:
-        code: int = load(f"{__name__}.commands.{options.command}").run(options)
+        code: int = _command(options.command).run(options)
         sys.stdout.flush()
         return code
     except UsageError as error:
@@ -50,3 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python's own exit code for this is 1, which here means findings.
         tell("internal error", traceback.format_exc())
         return USAGE
+
+
+def _command(name: str) -> Any:
+    try:
+        return load(f"{__name__}.commands.{name}")
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        raise UsageError(f"`{name}` needs the extra `{_EXTRAS[error.name]}`: install autograd-lsp with it") from error

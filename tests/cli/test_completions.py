@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,16 @@ def test_a_shell_that_is_not_known_is_bad_usage(tmp_path: Path) -> None:
 def test_the_page_names_every_shell() -> None:
     page = (REPOSITORY / "docs" / "integrations.md").read_text(encoding="utf-8")
     assert re.findall(r"^autograd-lsp completions (\w+) > ", page, re.MULTILINE) == [*SHELLS]
+
+
+def test_without_the_extra_it_says_what_is_missing(tmp_path: Path) -> None:
+    program = (
+        "import sys\nsys.modules['shtab'] = None\nfrom autograd_lsp.cli import main\n"
+        "sys.exit(main(['completions', 'bash']))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "autograd-lsp: `completions` needs the extra `completions`: install autograd-lsp with it\n"
