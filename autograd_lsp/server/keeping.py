@@ -33,11 +33,17 @@ _PAUSE = 1.0
 class Keeper:
     """Asked on the thread of the analyses alone."""
 
-    def __init__(self, configuration: Configuration, environment: Environment, folder: Callable[[], str]) -> None:
-        """`folder` is the workspace. What is installed there is looked at once."""
+    def __init__(
+        self,
+        configuration: Configuration,
+        environment: Environment,
+        folder: Callable[[], str],
+        folders: Callable[[], list[str]],
+    ) -> None:
+        """`folder` is where the environment is looked for, once; `folders` are all that are open."""
         self._configuration = configuration
         self._environment = environment
-        self._folder = folder
+        self._folders = lambda: [folder(), *folders()]
         self._fingerprint = cache(lambda: fingerprint(configuration.python(folder()), folder()))
         self._kept: dict[str, bytes] = {}
         """Digests of the texts for which all was kept that is found."""
@@ -77,7 +83,7 @@ class Keeper:
 
     def _is_own_cache(self) -> bool:
         """Whether the workspace could have brought the entries."""
-        return cache_lies_below([self._folder()])
+        return cache_lies_below(self._folders())
 
     def _cache(
         self,

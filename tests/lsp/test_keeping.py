@@ -132,13 +132,16 @@ async def test_a_setting_counts(project: Path, kept: Path) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("is_second", [False, True])
 async def test_a_workspace_that_brings_its_own_entries_is_run(
-    project: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, kept: Path, monkeypatch: pytest.MonkeyPatch, is_second: bool
 ) -> None:
     checked(project, kept)
     kept.parents[1].rename(project / ".cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
-    async with editing(PULL_CLIENT, folders=[project.as_uri()]) as editor:
+    (project.parent / "other").mkdir()
+    folders = [project.parent / "other", project] if is_second else [project]
+    async with editing(PULL_CLIENT, folders=[folder.as_uri() for folder in folders]) as editor:
         found = await pulled(editor, opened(editor, project / "train.py"))
         assert len(found) == 1
         assert MARK not in found
