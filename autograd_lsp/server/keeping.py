@@ -34,17 +34,13 @@ class Keeper:
     """Asked on the thread of the analyses alone."""
 
     def __init__(
-        self,
-        configuration: Configuration,
-        environment: Environment,
-        folder: Callable[[], str],
-        folders: Callable[[], list[str]],
+        self, configuration: Configuration, environment: Environment, folders: Callable[[], list[str]]
     ) -> None:
-        """`folder` is where the environment is looked for, once; `folders` are all that are open."""
+        """`folders` are those of the workspace. In the first, the environment is looked for, once."""
         self._configuration = configuration
         self._environment = environment
-        self._folders = lambda: [folder(), *folders()]
-        self._fingerprint = cache(lambda: fingerprint(configuration.python(folder()), folder()))
+        self._folders = folders
+        self._fingerprint = cache(lambda: fingerprint(configuration.python(folders()[0]), folders()[0]))
         self._kept: dict[str, bytes] = {}
         """Digests of the texts for which all was kept that is found."""
 

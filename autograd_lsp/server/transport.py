@@ -63,7 +63,7 @@ def _new_server() -> AutogradServer:
     configuration = Configuration()
     environment = Environment(lambda: _near(server))
 
-    keeper = Keeper(configuration, environment, lambda: _near(server).folder, lambda: server.folders())
+    keeper = Keeper(configuration, environment, lambda: [_near(server).folder, *server.folders()])
 
     def make_host() -> Host:
         return host_class()(
