@@ -369,28 +369,30 @@ def run_while(m: Machine, s: n.While, state: State) -> Flow:
         if 1 <= index < rounds - 1 and _tells_nothing_new(m, previous, heads):
             break
     if heads:
-
-        def go(at: list[State]) -> tuple[Flow, list[State]]:
-            inside: list[State] = []
-            out = Flow()
-            for head in at:
-                good, bad, step = condition(m, s.test, head)
-                out.take_exits(step)
-                inside += good
-                exits.extend(bad)
-            if not inside:
-                return out, []
-            extra: list[State] = []
-            after = _while_round(m, s, inside, BLURRED + done, out, extra)
-            out.breaks += extra
-            return out, after
-
+        go = partial(_while_on, m, s, BLURRED + done, exits)
         blurred = _blur(m, s, previous, heads, [], go, flow, breaks)
         _, bad, _ = condition(m, s.test, blurred)
         exits = [join_all(m, [*exits, *bad])] if exits or bad else []
     m.frame.statement = s
     _leave(m, s, exits, breaks, flow)
     return flow
+
+
+def _while_on(m: Machine, s: n.While, index: int, exits: list[State], heads: list[State]) -> tuple[Flow, list[State]]:
+    """A round that stands for others, from any of `heads`."""
+    inside: list[State] = []
+    out = Flow()
+    for head in heads:
+        good, bad, step = condition(m, s.test, head)
+        out.take_exits(step)
+        inside += good
+        exits.extend(bad)
+    if not inside:
+        return out, []
+    extra: list[State] = []
+    after = _while_round(m, s, inside, index, out, extra)
+    out.breaks += extra
+    return out, after
 
 
 def _while_round(

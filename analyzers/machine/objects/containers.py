@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of, united
@@ -26,15 +27,17 @@ from analyzers.machine.objects.subscripts import dict_item, get_item, is_exact_k
 from analyzers.maps import Map
 
 
+def _put_items(m: Machine, receiver: Ref, found: ListObj, items: tuple[Value, ...], rest: Value | None) -> Value:
+    """No function within `list_method`: compiled, that and what it holds would lead to each other, and stay."""
+    kept = items if found.limit is None else items[-found.limit :]
+    distinct = found.distinct and rest == found.rest
+    m.st.put(receiver.id, replace(found, items=kept, rest=rest, distinct=distinct))
+    return NONE
+
+
 def list_method(m: Machine, receiver: Ref, found: ListObj, name: str, args: Args) -> Value:
     items, rest = found.items, found.rest
-
-    def put(new_items: tuple[Value, ...], new_rest: Value | None) -> Value:
-        kept = new_items if found.limit is None else new_items[-found.limit :]
-        distinct = found.distinct and new_rest == rest
-        m.st.put(receiver.id, replace(found, items=kept, rest=new_rest, distinct=distinct))
-        return NONE
-
+    put = partial(_put_items, m, receiver, found)
     match name:
         case "append":
             value = args.get(0, "object")

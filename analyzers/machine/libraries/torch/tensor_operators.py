@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from analyzers.domain.lineage import BESIDE, FIRST
 from analyzers.domain.objects import Instance, Tensor
 from analyzers.domain.values import Ref, Tup, Unknown, Value
@@ -64,9 +66,9 @@ def stream_of_rows(m: Machine, value: Ref, tensor: Tensor, unpack: int | None) -
         rows = call_torch(m, "Tensor.unbind", [value], {}, count=size)
         if isinstance(rows, Tup):
             return Stream(rows.items)
+    return Stream((), Unknown(), partial(_row, m, value))
 
-    def row() -> Value:
-        pieces = call_torch(m, "Tensor.unbind", [value], {}, count=1)
-        return pieces.items[0] if isinstance(pieces, Tup) and pieces.items else m.unknown_tensor()
 
-    return Stream((), Unknown(), row)
+def _row(m: Machine, value: Ref) -> Value:
+    pieces = call_torch(m, "Tensor.unbind", [value], {}, count=1)
+    return pieces.items[0] if isinstance(pieces, Tup) and pieces.items else m.unknown_tensor()
