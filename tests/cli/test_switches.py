@@ -152,6 +152,12 @@ def test_show_settings_reads_as_a_configuration(project: Path) -> None:
     ]
 
 
+def test_show_settings_of_standard_input_are_those_of_the_folder(project: Path) -> None:
+    configure(project, 'ignore = ["AG2"]\n')
+    done = run("check", "--show-settings", "-", cwd=project)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, 'ignore = ["AG2"]')
+
+
 @pytest.mark.parametrize(
     ("arguments", "question"),
     [

@@ -85,8 +85,8 @@ def _run(options: argparse.Namespace) -> tuple[int, frozenset[str]]:
     except ConfigError as error:
         raise UsageError(str(error)) from error
     if options.show_files or options.show_settings:
-        here = [os.path.abspath(path) for path in options.paths if path != STDIN]
-        told = showing.files(sources) if options.show_files else showing.settings(configuration, *here[:1])
+        here = next((os.path.abspath(path) for path in options.paths if path != STDIN), os.getcwd())
+        told = showing.files(sources) if options.show_files else showing.settings(configuration, here)
         print(*told, sep="\n")
         return CLEAN, frozenset()
     for line in showing.grounds(configuration, sources, os.getcwd()) if options.verbose else ():
