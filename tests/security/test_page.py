@@ -12,7 +12,7 @@ def test_each_promise_has_its_tests() -> None:
     page = (REPOSITORY / "docs" / "security.md").read_text()
     promised = page.partition("What is trusted:")[0]
     promises = promised.split("\n- **")[1:]
-    assert len(promises) == 11
+    assert promises
     for promise in promises:
         named = re.search(r"\(Tests:\s+((?:`[^`]+`,?\s*)+)\.\)", promise)
         assert named is not None, promise
