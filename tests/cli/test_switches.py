@@ -226,3 +226,14 @@ def test_the_users_own_file_counts_where_there_is_no_other(project: Path, tmp_pa
     assert codes(project, "--no-config") == ["AG104"]
     configure(project, "")
     assert codes(project) == ["AG104"]
+
+
+@pytest.mark.parametrize("key", ["extend", "baseline"])
+@pytest.mark.parametrize("text", ["hunter2 = is my word", "-----BEGIN hunter2-----", '{"hunter2'])
+def test_a_file_that_settings_name_is_not_quoted(project: Path, tmp_path: Path, key: str, text: str) -> None:
+    (tmp_path / "secret").write_text(text)
+    configure(project, f'{key} = "../secret"\n')
+    done = run("check", ".", cwd=project)
+    assert done.returncode == 2
+    assert "secret" in done.stderr
+    assert "hunter2" not in done.stdout + done.stderr
