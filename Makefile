@@ -61,7 +61,7 @@ docs: $(VENV)/.installed-docs
 
 # What is released, into dist/. Needs git, npm and a C compiler.
 dist: $(VENV)/.installed-release
-	$(BIN)/python tools/release.py
+	$(BIN)/python -m tools.release
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """Build what is released into `dist/`: the sdist, the wheels, the extension for VS Code, and a bill of materials.
 
-python tools/release.py                         # needs the extra `release`, git, npm and a C compiler
-python tools/release.py --no-vsix --no-compiled --no-sbom
+python -m tools.release                         # needs the extra `release`, git, npm and a C compiler
+python -m tools.release --no-vsix --no-compiled --no-sbom
 
 Everything is built twice, each time from a fresh copy of the commit, and has to come out the same to the last byte.
 Times inside of archives are that of the commit. The wheel whose hot modules are compiled, for this platform and this
@@ -24,6 +24,8 @@ import venv
 from collections.abc import Mapping
 from pathlib import Path
 
+from tools.bundle import BundleError, bundle, this_target
+
 ROOT = Path(__file__).resolve().parents[1]
 SUMS = "SHA256SUMS"
 
@@ -43,7 +45,7 @@ def main() -> int:
     try:
         for path in release(options):
             print(path)
-    except ReleaseError as error:
+    except (BundleError, ReleaseError) as error:
         print(f"release: {error}", file=sys.stderr)
         return 1
     return 0
@@ -83,11 +85,18 @@ def build(folder: Path, epoch: int, options: argparse.Namespace) -> dict[str, by
     for sdist in out.glob("*.tar.gz"):
         sdist.write_bytes(steady(sdist.read_bytes(), epoch))
     if not options.no_vsix:
-        client = source / "vscode-client"
-        run("npm", "ci", "--no-audit", "--no-fund", cwd=client, variables=variables)
-        run("npm", "run", "package", cwd=client, variables=variables)
-        shutil.copy(client / "autograd-lsp.vsix", out)
+        extension(source, out, variables)
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
+
+
+def extension(source: Path, out: Path, variables: Mapping[str, str]) -> None:
+    """With the server in it, for this platform."""
+    client, target = source / "vscode-client", this_target()
+    bundle(list(out.glob("*.whl")), target, client / "bundled" / "libs")
+    run("npm", "ci", "--no-audit", "--no-fund", cwd=client, variables=variables)
+    package = ["npm", "run", "package", "--", "--target", target, "--out", f"autograd-lsp-{target}.vsix"]
+    run(*package, cwd=client, variables=variables)
+    shutil.copy(client / f"autograd-lsp-{target}.vsix", out)
 
 
 def unpack(source: Path) -> None:

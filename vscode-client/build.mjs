@@ -1,6 +1,9 @@
-// Bundles the extension and its view into dist/, with the licences of what is in the bundles; with --test, the tests.
+// Bundles the extension and its view into dist/, with the licences of what is in the bundles, and draws the icon; with --test,
+// the tests.
 
+import { initWasm, Resvg } from "@resvg/resvg-wasm";
 import { build } from "esbuild";
+import { createRequire } from "node:module";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -28,6 +31,9 @@ if (process.argv.includes("--test")) {
     build({ ...extension, entryPoints: ["src/extension.ts"], outdir: "dist", minify: true, metafile: true }),
     build({ ...view, outdir: "dist", minify: true, metafile: true }),
   ]);
+  await initWasm(readFileSync(createRequire(import.meta.url).resolve("@resvg/resvg-wasm/index_bg.wasm")));
+  const icon = new Resvg(readFileSync("media/icon.svg", "utf8"), { fitTo: { mode: "width", value: 256 } });
+  writeFileSync("dist/icon.png", icon.render().asPng());
   const inside = built.flatMap((result) => Object.keys(result.metafile.inputs)).map(packageOf);
   writeFileSync(
     "dist/licenses.txt",

@@ -27,8 +27,8 @@ from autograd_lsp.process.loading import load
 
 __all__ = ["COMMANDS", "build_parser", "main"]
 
-_EXTRAS: dict[str | None, str] = {"shtab": "completions"}
-"""By the module that it brings."""
+_EXTRAS = {"shtab"}
+"""Packages that a command needs, and that are not installed with ours."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,4 +62,4 @@ def _command(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name not in _EXTRAS:
             raise
-        raise UsageError(f"`{name}` needs the extra `{_EXTRAS[error.name]}`: install autograd-lsp with it") from error
+        raise UsageError(f"`{name}` needs `{error.name}`: `pip install {error.name}`") from error

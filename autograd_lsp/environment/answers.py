@@ -25,6 +25,7 @@ from analyzers.program.disk import read_regular_file
 from autograd_lsp.environment.find import folders_of, pythons
 from autograd_lsp.environment.torch_version import installed_torch
 from autograd_lsp.process.drafts import write_whole
+from autograd_lsp.process.loading import folder_of
 from autograd_lsp.text.releases import Release, release_of
 
 FORMAT = 2
@@ -192,7 +193,7 @@ class Environment:
             try:
                 place = self._where()
                 environments = [[python, folders_of(python)] for python in pythons(place.python, place.folder)]
-                child = self._start([sys.executable, str(_CHILD), json.dumps(environments)])
+                child = self._start([sys.executable, str(_CHILD), json.dumps(environments), folder_of("jedi")])
                 self._serve(child, kinds, place.folder)
                 break
             except (OSError, SlowError, ValueError):

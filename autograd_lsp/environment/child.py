@@ -1,9 +1,10 @@
-"""Looks names up in an environment: `python child.py ENVIRONMENTS`, a name a line in, its kind a line out.
+"""Looks names up in an environment: `python child.py ENVIRONMENTS JEDI`, a name a line in, its kind a line out.
 
 Environments are given in JSON, as pairs of an interpreter and the folders of its packages. The first that has torch is
 taken; the first line out says which, and what is installed there. jedi reads the sources in these folders: neither is
 the interpreter run, nor is anything imported from there, be it Python or compiled. This file runs by itself, as a
-script: nothing of ours is imported here.
+script: nothing of ours is imported here. `JEDI` is the folder of that package, which need not be among those that this
+Python would look in.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import os
 import sys
 import sysconfig
 from typing import Any
+
+sys.path += sys.argv[2:]
 
 import jedi
 import parso.cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
+from os.path import dirname
 from typing import TYPE_CHECKING, Any
 
 from autograd_lsp.process.memory import without_collecting
@@ -59,6 +61,18 @@ def reaches(snapshot: Snapshot, path: str) -> tuple[Reach, ...]:
     from analyzers import views  # noqa: PLC0415  (the same)
 
     return views.reaches(snapshot, path)
+
+
+def folder_of(package: str) -> str:
+    """Where it is installed, or wherever an editor's extension has put it. It is not loaded.
+
+    Raises:
+        ModuleNotFoundError: there is no such package.
+    """
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError(f"there is no package {package}", name=package)
+    return dirname(dirname(found.origin))
 
 
 def installed_version(package: str) -> str:

@@ -232,7 +232,7 @@ def test_without_the_package_the_message_says_what_to_install(tmp_path: Path) ->
     (tmp_path / "train.py").write_text(BROKEN)
     code, error = said(start(tmp_path, "--executor", "dask", before="sys.modules['distributed'] = None"))
     assert code == 2
-    assert "pip install 'autograd-lsp[dask]'" in error
+    assert "pip install distributed" in error
     assert error.count("\n") == 1
 
 

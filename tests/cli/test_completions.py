@@ -100,4 +100,4 @@ def test_without_the_extra_it_says_what_is_missing(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "autograd-lsp: `completions` needs the extra `completions`: install autograd-lsp with it\n"
+    assert done.stderr == "autograd-lsp: `completions` needs `shtab`: `pip install shtab`\n"

@@ -14,12 +14,12 @@ from tests.docs.pages import Command, commands
 
 NOT_RUN = {
     "make demo": "installs the package, over the network",
+    "make dist": "builds for minutes, with npm and a C compiler",
     "make test": "runs all tests, and these among them",
     "pip install": "installs, over the network; tests/project/test_wheel.py installs the package without",
     "python3 -m venv": "makes an environment for what is not installed",
     "~/.venvs/autograd/bin/pip install": "installs, over the network",
     "python -m tests.corpus.peers": "takes minutes, and needs tools that are not the tests'",
-    "npm ": "installs and builds the extension, over the network; `make test-editors` does so",
     "flake8 ": "needs the plugin installed, as tests/cli/test_flake8.py has it",
     "code ": "needs VS Code; `make test-editors` tries the extension in its workbench",
 }

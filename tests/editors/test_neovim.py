@@ -497,7 +497,7 @@ def test_the_health_check_says_what_is_wrong(newest: Neovim) -> None:
     """
     report = "\n".join(newest.run(HEALTH, init))
     assert "no-such-program is not an executable program" in report
-    assert "pip install autograd-lsp" in report
+    assert "docs/start.md" in report
     assert "vim.g.autograd_lsp.graph.folow is no option" in report
     assert "vim.g.autograd_lsp.code_lens is a string, not a boolean" in report
 

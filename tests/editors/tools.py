@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,9 @@ def package_extension(npm: str) -> None:
     if is_stale(CLIENT / "node_modules", lock):
         run_npm(npm, "ci", cwd=CLIENT)
         mark(CLIENT / "node_modules", lock)
+    with tempfile.TemporaryDirectory() as folder:
+        run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(REPOSITORY))
+        run(sys.executable, "-m", "tools.bundle", *map(str, Path(folder).glob("*.whl")), cwd=REPOSITORY)
     # Nothing is downloaded any more: what fails now is the extension's own fault.
     subprocess.run([npm, "run", "package"], cwd=CLIENT, env=with_node(), check=True)
 

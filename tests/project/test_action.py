@@ -165,13 +165,6 @@ def test_a_report_for_code_scanning_is_there_though_the_check_fails(runner: Runn
     assert [result["ruleId"] for result in document["runs"][0]["results"]] == ["AG104"]
 
 
-def test_a_release_comes_from_the_index(runner: Runner) -> None:
-    """Here from a folder in the index' place, which has none."""
-    done = runner.run({**STEPS[0], "id": "again"}, DEFAULTS | {"version": "0.0.1"})
-    assert done is not None and done.returncode != 0
-    assert "autograd-lsp==0.0.1" in done.stderr
-
-
 def test_the_page_has_every_input() -> None:
     page = (REPOSITORY / "docs" / "integrations.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| `(\w+)` \| (?:`(.+)`)? ?\| [^|]+ \|$", page.partition("| input |")[2], re.MULTILINE)

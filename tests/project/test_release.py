@@ -23,8 +23,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with one commit, of the files as they are now."""
     folder = tmp_path_factory.mktemp("checkout")
     copy_to(folder)
-    (folder / "tools").mkdir()
-    shutil.copy(REPOSITORY / "tools" / "release.py", folder / "tools")
+    shutil.copytree(REPOSITORY / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false")
     run("git", "init", "--quiet", cwd=folder)
     run("git", "add", ".", cwd=folder)
@@ -34,7 +33,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def released(checkout: Path) -> Path:
-    run(sys.executable, "tools/release.py", "--no-vsix", "--no-compiled", "--no-sbom", "--no-isolation", cwd=checkout)
+    switches = ("--no-vsix", "--no-compiled", "--no-sbom", "--no-isolation")
+    run(sys.executable, "-m", "tools.release", *switches, cwd=checkout)
     return checkout / "dist"
 
 

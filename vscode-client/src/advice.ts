@@ -1,22 +1,24 @@
-// What the user is offered when the server cannot start: install it, choose another interpreter, look closer.
+// What the user is offered when no server can start: how to install it, another interpreter, a closer look.
 
 import * as vscode from "vscode";
-import { PythonApi, defaultPython } from "./command";
-import { Action, installCommand } from "./diagnosis";
-import { NAME, Problem, PYTHON_EXTENSION } from "./server";
+import { NAME } from "./client";
+import { PythonApi, defaultPythons } from "./command";
+import { Action } from "./diagnosis";
+import { Problem, PYTHON_EXTENSION } from "./server";
 
 const TITLES: Record<Action, string> = {
-  install: "Copy Install Command",
+  install: "How to Install",
   interpreter: "Select Interpreter",
   settings: "Open Settings",
   output: "Show Output",
 };
 
-export async function advise(problem: Problem): Promise<void> {
+/** `extension` is its name, with that of its publisher. */
+export async function advise(problem: Problem, extension: string): Promise<void> {
   const answer = await vscode.window.showErrorMessage(problem.text, ...problem.actions.map((action) => TITLES[action]));
   switch (answer) {
     case TITLES.install:
-      await offerInstallation(problem.python ?? defaultPython());
+      await vscode.commands.executeCommand("workbench.action.openWalkthrough", `${extension}#start`);
       break;
     case TITLES.interpreter:
       await vscode.commands.executeCommand(`${NAME}.selectInterpreter`);
@@ -27,16 +29,6 @@ export async function advise(problem: Problem): Promise<void> {
     case TITLES.output:
       await vscode.commands.executeCommand(`${NAME}.showOutput`);
       break;
-  }
-}
-
-async function offerInstallation(python: string): Promise<void> {
-  const command = installCommand(python);
-  await vscode.env.clipboard.writeText(command);
-  const restart = "Restart Server";
-  const text = `Copied: ${command}. Run it in a terminal, then restart the server.`;
-  if ((await vscode.window.showInformationMessage(text, restart)) === restart) {
-    await vscode.commands.executeCommand(`${NAME}.restart`);
   }
 }
 
@@ -57,10 +49,14 @@ export async function selectInterpreter(): Promise<void> {
       label: "$(folder) Browse...",
       choose: async () => (await vscode.window.showOpenDialog({ title: "Python interpreter" }))?.[0]?.fsPath,
     },
-    { label: "Use the Python extension's choice, else the default", description: defaultPython(), choose: () => "" },
+    {
+      label: "Use the Python extension's choice, else the default",
+      description: defaultPythons()[0],
+      choose: () => "",
+    },
     ...(await knownInterpreters()).map((path) => ({ label: path, choose: () => path })),
   ];
-  const choice = await vscode.window.showQuickPick(choices, { title: "The Python that has autograd-lsp installed" });
+  const choice = await vscode.window.showQuickPick(choices, { title: "The Python that runs autograd-lsp" });
   const path = await choice?.choose();
   if (path !== undefined) {
     await vscode.workspace

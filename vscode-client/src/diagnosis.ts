@@ -1,13 +1,9 @@
-// Whether an interpreter can run the server; if not, what is wrong and what the user can do about it.
+// What an interpreter is: which version, with the server or without; if it is no use, why, and what the user can do.
 
 import { execFile } from "node:child_process";
 
 export type Diagnosis =
-  | { kind: "ready" }
-  | { kind: "not-installed" }
-  | { kind: "too-old"; version: string }
-  | { kind: "not-found" }
-  | { kind: "broken"; details: string };
+  { kind: "python"; version: string; installed: boolean } | { kind: "not-found" } | { kind: "broken"; details: string };
 
 export type Action = "install" | "interpreter" | "settings" | "output";
 
@@ -24,7 +20,7 @@ except ImportError:
 print("autograd-lsp: %d.%d.%d %s" % (sys.version_info[0], sys.version_info[1], sys.version_info[2], found))
 `;
 
-export function diagnose(python: string, env: NodeJS.ProcessEnv, cwd: string | undefined): Promise<Diagnosis> {
+export function diagnose(python: string, env: NodeJS.ProcessEnv, cwd: string): Promise<Diagnosis> {
   return new Promise((resolve) => {
     execFile(python, ["-c", QUESTION], { env, cwd, timeout: 30_000 }, (error, stdout, stderr) => {
       resolve(conclude(error, stdout, stderr));
@@ -42,31 +38,38 @@ export function conclude(
       ? { kind: "not-found" }
       : { kind: "broken", details: stderr.trim() || error.message };
   }
-  const answer = /^autograd-lsp: (\d+)\.(\d+)\.(\d+) (True|False)$/m.exec(stdout.replaceAll("\r", ""));
-  if (answer === null) {
-    return { kind: "broken", details: "it did not answer as Python does" };
-  }
-  const [major, minor, patch] = answer.slice(1, 4).map(Number);
-  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
-    return { kind: "too-old", version: `${major}.${minor}.${patch}` };
-  }
-  return answer[4] === "True" ? { kind: "ready" } : { kind: "not-installed" };
+  const answer = /^autograd-lsp: (\d+\.\d+\.\d+) (True|False)$/m.exec(stdout.replaceAll("\r", ""));
+  return answer === null
+    ? { kind: "broken", details: "it did not answer as Python does" }
+    : { kind: "python", version: answer[1], installed: answer[2] === "True" };
 }
 
+export function isTooOld(version: string): boolean {
+  const [major, minor] = version.split(".").map(Number);
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+}
+
+/** Why no server can be started with an interpreter. `bundled` are the Pythons of the server in the extension. */
 export function explain(
   python: string,
-  diagnosis: Exclude<Diagnosis, { kind: "ready" }>,
+  diagnosis: Diagnosis,
+  bundled: readonly string[],
 ): { text: string; actions: Action[] } {
   switch (diagnosis.kind) {
-    case "not-installed":
+    case "python":
+      if (isTooOld(diagnosis.version)) {
+        return {
+          text: `autograd-lsp needs Python ${OLDEST.join(".")} or newer, and ${python} is ${diagnosis.version}.`,
+          actions: ["interpreter", "settings"],
+        };
+      }
       return {
-        text: `autograd-lsp is not installed for ${python}.`,
+        text:
+          `autograd-lsp is not installed for ${python}` +
+          (bundled.length > 0
+            ? `, and the server in this extension is for Python ${bundled.join(", ")}, not ${diagnosis.version}.`
+            : "."),
         actions: ["install", "interpreter", "settings"],
-      };
-    case "too-old":
-      return {
-        text: `autograd-lsp needs Python ${OLDEST.join(".")} or newer, and ${python} is ${diagnosis.version}.`,
-        actions: ["interpreter", "settings"],
       };
     case "not-found":
       return {
@@ -79,8 +82,4 @@ export function explain(
         actions: ["output", "interpreter", "settings"],
       };
   }
-}
-
-export function installCommand(python: string): string {
-  return `${/\s/.test(python) ? `"${python}"` : python} -m pip install autograd-lsp`;
 }

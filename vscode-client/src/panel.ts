@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { FromView, Graph, GraphNode, Kept, Shown, ToView } from "./graph";
 import { page } from "./page";
-import { NAME, Server } from "./server";
+import { NAME } from "./client";
+import { Servers } from "./servers";
 
 const VIEW = `${NAME}.graph`;
 /** How long the cursor rests before the view asks about it. */
@@ -24,7 +25,7 @@ export class GraphPanel implements vscode.Disposable {
   private readonly listeners: vscode.Disposable;
 
   constructor(
-    private readonly server: Server,
+    private readonly servers: Servers,
     private readonly root: vscode.Uri,
   ) {
     this.notice(vscode.window.activeTextEditor);
@@ -44,7 +45,7 @@ export class GraphPanel implements vscode.Disposable {
           this.followSoon();
         }
       }),
-      server.onDidChange(() => {
+      servers.onDidChange(() => {
         this.followSoon();
       }),
       vscode.window.registerWebviewPanelSerializer(VIEW, {
@@ -182,10 +183,11 @@ export class GraphPanel implements vscode.Disposable {
     this.asking?.cancel();
     const asking = (this.asking = new vscode.CancellationTokenSource());
     const editor = this.editor;
-    const { client } = this.server;
+    const server = this.servers.of(editor?.document.uri);
+    const client = server?.client;
     if (editor === undefined) {
       this.show(null, "Put the cursor on a tensor.");
-    } else if (this.server.status.kind === "starting") {
+    } else if (server?.status.kind === "starting") {
       return; // it says when it is there
     } else if (client === undefined || !client.isRunning()) {
       this.show(null, "The server is not running. Run “autograd-lsp: Show Output” to see why.");

@@ -1,12 +1,12 @@
-// The server's process: started, stopped and started again, one at a time.
+// A server's process: started, stopped and started again, one at a time.
 
 import * as vscode from "vscode";
-import { CloseAction, Executable, LanguageClient, State } from "vscode-languageclient/node";
-import { chooseCommand, Command, PythonApi, selectedPython } from "./command";
-import { diagnose, explain, Action } from "./diagnosis";
-import { ReachFeature } from "./reach";
+import { State } from "vscode-languageclient/node";
+import { Bundle } from "./bundle";
+import { Client, createClient, NAME } from "./client";
+import { chooseCommand, Command, PythonApi, selectedPython, Strategy, Unfit } from "./command";
+import { Action, diagnose, explain } from "./diagnosis";
 
-export const NAME = "autograd-lsp";
 export const PYTHON_EXTENSION = "ms-python.python";
 
 export type Status =
@@ -17,22 +17,34 @@ export type Status =
 export interface Problem {
   text: string;
   actions: Action[];
-  python: string | undefined;
+}
+
+/** What all servers share. */
+export interface Surroundings {
+  /** The extension's folder. Programs are started there: a workspace may have files of their names. */
+  home: string;
+  bundle: Bundle | undefined;
+  output: vscode.LogOutputChannel;
+  /** Is told of a start that failed. */
+  tell: (problem: Problem) => void;
 }
 
 export class Server {
   status: Status = { kind: "stopped", program: "" };
   client: Client | undefined;
+  /** How the running server was started. */
+  command: Command | undefined;
 
   private readonly changed = new vscode.EventEmitter<Status>();
   readonly onDidChange = this.changed.event;
   // Starting and stopping take their turns: a setting that changes twice must not leave two servers behind.
   private turn: Promise<void> = Promise.resolve();
 
-  /** `tell` is told of a start that failed. */
+  /** `folder` is the only one that it looks at, `first` says that it also takes what lies in none. */
   constructor(
-    private readonly output: vscode.LogOutputChannel,
-    private readonly tell: (problem: Problem) => void,
+    private readonly around: Surroundings,
+    readonly folder: vscode.WorkspaceFolder | undefined,
+    private readonly first: boolean,
   ) {}
 
   restart(): Promise<void> {
@@ -44,33 +56,37 @@ export class Server {
   }
 
   private async start(): Promise<void> {
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-    const command = await findCommand(folder);
-    const { program, python } = command;
+    const { home, bundle, output } = this.around;
     // The workspace's own modules must not be imported in the place of the server's.
     const env = { ...process.env, PYTHONSAFEPATH: "1" };
-    this.become({ kind: "starting", program });
-    if (python !== undefined) {
-      const diagnosis = await diagnose(python, env, folder?.fsPath);
-      if (diagnosis.kind !== "ready") {
-        this.output.error(`${python}: ${"details" in diagnosis ? diagnosis.details : diagnosis.kind}`);
-        this.fail(program, { ...explain(python, diagnosis), python });
-        return;
-      }
+    const command = await this.choose(env);
+    if ("diagnosis" in command) {
+      const { python, diagnosis } = command;
+      output.error(`${python}: ${"details" in diagnosis ? diagnosis.details : JSON.stringify(diagnosis)}`);
+      this.fail(python, explain(python, diagnosis, bundle?.pythons ?? []));
+      return;
     }
-    this.output.info(`starting: ${[program, ...command.args].join(" ")}`);
-    const client = createClient({ command: program, args: command.args, options: { env } }, this.output);
+    const { program, args } = command;
+    this.become({ kind: "starting", program });
+    output.info(`starting: ${[program, ...args].join(" ")}`);
+    const client = createClient(
+      { command: program, args, options: { env, cwd: home } },
+      output,
+      this.folder,
+      this.first,
+    );
     try {
       await client.start();
     } catch (error) {
-      this.output.error(`${program}: ${error instanceof Error ? error.message : String(error)}`);
+      output.error(`${program}: ${error instanceof Error ? error.message : String(error)}`);
       await client.dispose().catch(() => undefined);
       const text = `autograd-lsp could not be started with ${program}.`;
-      this.fail(program, { text, actions: ["output", "interpreter", "settings"], python });
+      this.fail(program, { text, actions: ["output", "interpreter", "settings"] });
       return;
     }
     client.runs = true;
     this.client = client;
+    this.command = command;
     const running = (): Status => ({ kind: "running", program, version: client.version });
     this.become(running());
     client.onDidChangeState(({ newState }) => {
@@ -81,9 +97,33 @@ export class Server {
     });
   }
 
+  private choose(env: NodeJS.ProcessEnv): Promise<Command | Unfit> {
+    const { home, bundle } = this.around;
+    const folder = this.folder?.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+    const settings = vscode.workspace.getConfiguration(NAME, folder);
+    const extension = vscode.extensions.getExtension<PythonApi>(PYTHON_EXTENSION);
+    // In a folder that nobody trusts yet, the selected interpreter may be one that came with it.
+    const isTrusted = vscode.workspace.isTrusted;
+    return chooseCommand(
+      {
+        path: settings.get("path", ""),
+        interpreter: settings.get("interpreter", ""),
+        strategy: settings.get<Strategy>("importStrategy", "useBundled"),
+      },
+      folder?.fsPath,
+      bundle,
+      async () => (extension && isTrusted ? selectedPython(() => extension.activate(), folder) : undefined),
+      (python) => {
+        this.become({ kind: "starting", program: python });
+        return diagnose(python, env, home);
+      },
+    );
+  }
+
   private async halt(): Promise<void> {
     const client = this.client;
     this.client = undefined;
+    this.command = undefined;
     if (client !== undefined) {
       client.runs = false;
       await client.dispose().catch(() => undefined);
@@ -93,63 +133,11 @@ export class Server {
 
   private fail(program: string, problem: Problem): void {
     this.become({ kind: "failed", program, text: problem.text });
-    this.tell(problem);
+    this.around.tell(problem);
   }
 
   private become(status: Status): void {
     this.status = status;
     this.changed.fire(status);
   }
-}
-
-/** While it starts or is being stopped, a failure goes to the log only: the user is told once, with what to do. */
-class Client extends LanguageClient {
-  runs = false;
-
-  get version(): string {
-    return this.initializeResult?.serverInfo?.version ?? "";
-  }
-
-  override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
-    super.error(message, data, this.runs && showNotification);
-  }
-}
-
-function createClient(server: Executable, output: vscode.LogOutputChannel): Client {
-  const client: Client = new Client(NAME, NAME, server, {
-    documentSelector: [
-      { language: "python", scheme: "file" },
-      { language: "python", scheme: "untitled" },
-      { language: "python", notebook: "jupyter-notebook" },
-    ],
-    outputChannel: output,
-    initializationFailedHandler: () => false,
-    errorHandler: {
-      error: (error, message, count) => usual.error(error, message, count),
-      closed: () => (client.runs ? usual.closed() : { action: CloseAction.DoNotRestart, handled: true }),
-    },
-    // A cell goes to the server as part of its notebook, never as a program of its own.
-    middleware: {
-      didOpen: async (document, next) => (isCell(document) ? undefined : next(document)),
-      didChange: async (event, next) => (isCell(event.document) ? undefined : next(event)),
-      didClose: async (document, next) => (isCell(document) ? undefined : next(document)),
-    },
-  });
-  const usual = client.createDefaultErrorHandler();
-  client.registerFeature(new ReachFeature());
-  return client;
-}
-
-function isCell(document: vscode.TextDocument): boolean {
-  return document.uri.scheme === "vscode-notebook-cell";
-}
-
-async function findCommand(folder: vscode.Uri | undefined): Promise<Command> {
-  const settings = vscode.workspace.getConfiguration(NAME);
-  const extension = vscode.extensions.getExtension<PythonApi>(PYTHON_EXTENSION);
-  return chooseCommand(
-    { path: settings.get("path", ""), interpreter: settings.get("interpreter", "") },
-    folder?.fsPath,
-    async () => extension && selectedPython(() => extension.activate(), folder),
-  );
 }

@@ -1,22 +1,33 @@
-// The language status item: whether the server runs, which version, and by which interpreter.
+// The language status item: whether the server of the file in the editor runs, which version, and by what.
 
 import * as vscode from "vscode";
-import { NAME, Server, Status } from "./server";
+import { NAME } from "./client";
+import { Command } from "./command";
+import { Status } from "./server";
+import { Servers } from "./servers";
 
-export function showStatus(server: Server): vscode.Disposable {
+const ORIGINS: Record<Command["source"], string> = {
+  bundled: "the extension's own server",
+  environment: "installed in its environment",
+  path: "from the settings",
+};
+
+export function showStatus(servers: Servers): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem(`${NAME}.status`, { language: "python" });
   item.name = NAME;
   item.command = { command: `${NAME}.showOutput`, title: "Show Output" };
-  const show = (status: Status) => {
+  const show = () => {
+    const server = servers.of(vscode.window.activeTextEditor?.document.uri);
+    const status: Status = server?.status ?? { kind: "stopped", program: "" };
     item.text = words(status);
-    item.detail = status.program;
+    item.detail = server?.command ? `${status.program} (${ORIGINS[server.command.source]})` : status.program;
     item.busy = status.kind === "starting";
     item.severity =
       status.kind === "failed" ? vscode.LanguageStatusSeverity.Error : vscode.LanguageStatusSeverity.Information;
     void vscode.commands.executeCommand("setContext", `${NAME}.running`, status.kind === "running");
   };
-  show(server.status);
-  return vscode.Disposable.from(item, server.onDidChange(show));
+  show();
+  return vscode.Disposable.from(item, servers.onDidChange(show), vscode.window.onDidChangeActiveTextEditor(show));
 }
 
 function words(status: Status): string {

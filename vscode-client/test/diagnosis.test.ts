@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conclude, diagnose, explain, installCommand } from "../src/diagnosis";
+import { conclude, diagnose, explain, isTooOld } from "../src/diagnosis";
 
 const failed = (code: string | number) => Object.assign(new Error("failed"), { code });
 
 test("what an interpreter answers", () => {
-  assert.deepEqual(conclude(null, "autograd-lsp: 3.11.7 True\n", ""), { kind: "ready" });
-  assert.deepEqual(conclude(null, "autograd-lsp: 3.11.7 False\r\n", ""), { kind: "not-installed" });
-  assert.deepEqual(conclude(null, "autograd-lsp: 3.9.1 True\n", ""), { kind: "too-old", version: "3.9.1" });
-  assert.deepEqual(conclude(null, "autograd-lsp: 2.7.18 False\n", ""), { kind: "too-old", version: "2.7.18" });
-  assert.deepEqual(conclude(null, "autograd-lsp: 4.0.0 True\n", ""), { kind: "ready" });
+  const python = (version: string, installed: boolean) => ({ kind: "python", version, installed });
+  assert.deepEqual(conclude(null, "autograd-lsp: 3.11.7 True\n", ""), python("3.11.7", true));
+  assert.deepEqual(conclude(null, "autograd-lsp: 3.11.7 False\r\n", ""), python("3.11.7", false));
+  assert.deepEqual(conclude(null, "autograd-lsp: 2.7.18 False\n", ""), python("2.7.18", false));
 });
 
 test("what a site prints on the way does not hide the answer", () => {
-  assert.deepEqual(conclude(null, "welcome\nautograd-lsp: 3.12.0 True\nbye\n", ""), { kind: "ready" });
+  assert.equal(conclude(null, "welcome\nautograd-lsp: 3.12.0 True\nbye\n", "").kind, "python");
+});
+
+test("which versions are too old", () => {
+  assert.deepEqual(["2.7.18", "3.9.1", "3.10.0", "3.14.2", "4.0.0"].map(isTooOld), [true, true, false, false, false]);
 });
 
 test("a program that is not there, that fails, or that is no Python", () => {
@@ -24,24 +27,27 @@ test("a program that is not there, that fails, or that is no Python", () => {
 });
 
 test("a real program that is not there", async () => {
-  assert.deepEqual(await diagnose("no-such-python-anywhere", process.env, undefined), { kind: "not-found" });
+  assert.deepEqual(await diagnose("no-such-python-anywhere", process.env, "/"), { kind: "not-found" });
 });
 
 test("every diagnosis names the interpreter and offers a way on", () => {
   for (const diagnosis of [
-    { kind: "not-installed" },
-    { kind: "too-old", version: "3.9.1" },
+    { kind: "python", version: "3.12.1", installed: false },
+    { kind: "python", version: "3.9.1", installed: true },
     { kind: "not-found" },
     { kind: "broken", details: "" },
   ] as const) {
-    const { text, actions } = explain("/opt/python", diagnosis);
+    const { text, actions } = explain("/opt/python", diagnosis, []);
     assert.match(text, /\/opt\/python/);
     assert.ok(actions.includes("interpreter") && actions.includes("settings"), diagnosis.kind);
   }
-  assert.ok(explain("python3", { kind: "not-installed" }).actions.includes("install"));
 });
 
-test("the install command can be pasted", () => {
-  assert.equal(installCommand("/opt/python"), "/opt/python -m pip install autograd-lsp");
-  assert.equal(installCommand("/my env/python"), '"/my env/python" -m pip install autograd-lsp');
+test("a Python that is newer than the server in the extension is told for which it is", () => {
+  const { text, actions } = explain("python3", { kind: "python", version: "3.15.0", installed: false }, [
+    "3.13",
+    "3.14",
+  ]);
+  assert.match(text, /3\.13, 3\.14, not 3\.15\.0/);
+  assert.ok(actions.includes("install"));
 });

@@ -192,7 +192,7 @@ def _execute(options: argparse.Namespace) -> Execute | None:
             try:
                 cluster = load("autograd_lsp.reports.cluster")
             except ImportError as error:
-                raise UsageError(f"--executor dask needs `pip install 'autograd-lsp[dask]'`: {error}") from error
+                raise UsageError(f"--executor dask needs `pip install distributed`: {error}") from error
             yield from cluster.make_on_cluster(options.dask_scheduler, sources, task)
 
     return execute

@@ -48,7 +48,7 @@ local function check_program()
   local words = version_command()
   if vim.fn.executable(words[1]) == 0 then
     vim.health.error(('%s is not an executable program'):format(words[1]), {
-      'pip install autograd-lsp',
+      'docs/start.md of the repository says how to install it',
       "or give the full path: vim.lsp.config('autograd_lsp', { cmd = { 'PATH/autograd-lsp', 'server' } })",
     })
     return
