@@ -35,7 +35,16 @@ TARGETS = {
 }
 """What the extension's platforms are called by uv."""
 
-_UNWANTED = ("bin", "share", "Scripts", ".lock")
+_UNWANTED = (
+    "bin",
+    "share",
+    "Scripts",
+    ".lock",
+    "jedi/third_party/django-stubs",
+    "jedi/third_party/typeshed/stubs",
+)
+"""Commands, and four thousand stubs of libraries that have nothing to do with torch; jedi goes by what is there."""
+
 _OF_THE_BUILD = ("direct_url.json", "INSTALLER", "RECORD", "REQUESTED", "uv_cache.json")
 """Files of a `.dist-info` that tell where and how it was installed here."""
 

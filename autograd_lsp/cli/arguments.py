@@ -87,67 +87,100 @@ def like(word: str, others: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else ""
 
 
-def _add_format(parser: argparse.ArgumentParser, choices: Sequence[str], default: str | None = "text") -> None:
+def _add_format(parser: argparse._ActionsContainer, choices: Sequence[str], default: str | None = "text") -> None:
     parser.add_argument(
-        "--output-format", "--format", dest="format", choices=choices, default=default, help="the output format"
+        "--output-format",
+        "--format",
+        dest="format",
+        metavar="FORMAT",
+        choices=choices,
+        default=default,
+        help=f"the output format: {', '.join(choices)}",
     )
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
     parser.usage = "autograd-lsp check [OPTIONS] [PATH ...]"
     parser.add_argument("paths", nargs="*", metavar="PATH", help="file, folder, or - for standard input")
-    _add_format(parser, FORMATS, None)
-    parser.add_argument(
-        "--output-file", metavar="FILE", help="write the report to this file instead of standard output"
-    )
-    parser.add_argument(
+    _add_rules(parser.add_argument_group("rules"))
+    _add_files(parser.add_argument_group("files"))
+    _add_report(parser.add_argument_group("report"))
+    _add_fixes(parser.add_argument_group("fixes"))
+    _add_exit(parser.add_argument_group("what fails the check"))
+    _add_settings(parser.add_argument_group("configuration"))
+    _add_running(parser.add_argument_group("how it runs"))
+
+
+def _add_rules(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--select", metavar="RULE,...", type=_names, help="report only these rules: names, codes, code prefixes, or ALL"
     )
-    parser.add_argument("--extend-select", metavar="RULE,...", type=_names, default=(), help="report these rules, too")
-    parser.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="skip these rules")
-    parser.add_argument(
+    group.add_argument("--extend-select", metavar="RULE,...", type=_names, default=(), help="report these rules, too")
+    group.add_argument("--ignore", metavar="RULE,...", type=_names, default=(), help="skip these rules")
+
+
+def _add_files(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--exclude", "--extend-exclude", metavar="PATTERN,...", type=_names, default=(), help="skip these files, too"
     )
-    parser.add_argument(
+    group.add_argument(
         "--force-exclude", action="store_true", help="skip excluded files even if they are given as arguments"
     )
-    parser.add_argument("--config", metavar="FILE", help="use this configuration file and no other")
-    parser.add_argument("--no-config", action="store_true", help="ignore all configuration files")
-    parser.add_argument("--no-respect-gitignore", action="store_true", help="also check files that git ignores")
-    parser.add_argument("--fix", action="store_true", help="apply the safe fixes and report what remains")
-    parser.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: apply all fixes")
-    parser.add_argument("--add-ignore", action="store_true", help="silence all findings with comments")
-    parser.add_argument("--diff", action="store_true", help="show what --fix would change, without changing anything")
-    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
-    parser.add_argument("--baseline", metavar="FILE", help="do not report findings recorded in this file")
-    parser.add_argument("--write-baseline", metavar="FILE", help="record all current findings in this file")
-    parser.add_argument(
-        "--fail-on",
-        choices=FAIL_ON,
-        help="exit with 1 if a finding has at least this severity; default: warning",
-    )
-    parser.add_argument(
-        "--exit-zero", action="store_const", const="never", dest="fail_on", help="the same as --fail-on never"
-    )
-    parser.add_argument("--stdin-filename", metavar="NAME", help="the path to assume for standard input")
-    parser.add_argument("--statistics", action="store_true", help="show the number of findings for each rule")
-    parser.add_argument(
+    group.add_argument("--no-respect-gitignore", action="store_true", help="also check files that git ignores")
+    group.add_argument("--stdin-filename", metavar="NAME", help="the path to assume for standard input")
+    group.add_argument("--show-files", action="store_true", help="list the files that would be checked")
+
+
+def _add_report(group: argparse._ArgumentGroup) -> None:
+    _add_format(group, FORMATS, None)
+    group.add_argument("--output-file", metavar="FILE", help="write the report to this file instead of standard output")
+    group.add_argument("--statistics", action="store_true", help="show the number of findings for each rule")
+    group.add_argument(
         "--coverage", action="store_true", help="list each call of `backward()`, and how far it is understood"
     )
-    parser.add_argument("--show-files", action="store_true", help="list the files that would be checked")
-    parser.add_argument("--show-settings", action="store_true", help="show the settings that count for PATH")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="whether text is coloured")
-    parser.add_argument("-q", "--quiet", action="store_true", help="print findings, and nothing else")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say what the report rests on")
-    parser.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
-    parser.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
-    parser.add_argument(
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="whether text is coloured")
+    group.add_argument("-q", "--quiet", action="store_true", help="print findings, and nothing else")
+    group.add_argument("-v", "--verbose", action="store_true", help="say what the report rests on")
+
+
+def _add_fixes(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--fix", action="store_true", help="apply the safe fixes and report what remains")
+    group.add_argument("--diff", action="store_true", help="show what --fix would change, without changing anything")
+    group.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: apply all fixes")
+    group.add_argument("--add-ignore", action="store_true", help="silence all findings with comments")
+
+
+def _add_exit(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-on",
+        metavar="SEVERITY",
+        choices=FAIL_ON,
+        help=f"exit with 1 if a finding has at least this severity: {', '.join(FAIL_ON)}; default: warning",
+    )
+    group.add_argument(
+        "--exit-zero", action="store_const", const="never", dest="fail_on", help="the same as --fail-on never"
+    )
+    group.add_argument("--baseline", metavar="FILE", help="do not report findings recorded in this file")
+    group.add_argument("--write-baseline", metavar="FILE", help="record all current findings in this file")
+
+
+def _add_settings(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--config", metavar="FILE", help="use this configuration file and no other")
+    group.add_argument("--no-config", action="store_true", help="ignore all configuration files")
+    group.add_argument("--show-settings", action="store_true", help="show the settings that count for PATH")
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    group.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
+    group.add_argument("--jobs", metavar="N", type=_positive, help="number of processes")
+    group.add_argument(
         "--executor",
         choices=("process", "dask"),
         default="process",
         help="run in local processes or on the workers of a dask cluster",
     )
-    parser.add_argument(
+    group.add_argument(
         "--dask-scheduler", metavar="ADDRESS", help="the address of the cluster's scheduler, such as tcp://host:8786"
     )
 

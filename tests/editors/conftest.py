@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import venv
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,10 +29,18 @@ def tools() -> Tools:
 
 
 @pytest.fixture(scope="session")
-def workbench(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python in which nothing is installed: the tests run on what the extension brings."""
+    home = tmp_path_factory.mktemp("bare")
+    venv.create(home)
+    return home / "bin" / "python"
+
+
+@pytest.fixture(scope="session")
+def workbench(tools: Tools, bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     from tests.editors.workbench import serve
 
-    with serve(tools, tmp_path_factory.mktemp("home"), sys.executable) as workbench:
+    with serve(tools, tmp_path_factory.mktemp("home"), bare, "--disable-workspace-trust") as workbench:
         yield workbench
 
 

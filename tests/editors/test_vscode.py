@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import venv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +68,7 @@ def test_a_fault_is_underlined_listed_explained_and_fixed(window: Window) -> Non
     window.wait_until(lambda: (window.folder / file).read_text(encoding="utf-8") == FIXED, "the fixed file is saved")
 
 
-def test_the_status_item_names_version_and_interpreter(window: Window) -> None:
+def test_the_status_item_names_version_interpreter_and_server(window: Window, bare: Path) -> None:
     page, file = window.page, "status.py"
     window.open(file, BROKEN)
     window.wait_for_server(file)
@@ -80,7 +79,7 @@ def test_the_status_item_names_version_and_interpreter(window: Window) -> None:
         state.wait_for()
 
     window.insist(look)
-    assert sys.executable in state.inner_text()
+    assert f"the extension's, on {bare}" in state.inner_text()
     window.shoot("status")
     state.get_by_text("Show Output").click()
     channel = page.locator(".part.panel select.monaco-select-box").first
@@ -88,27 +87,50 @@ def test_the_status_item_names_version_and_interpreter(window: Window) -> None:
     window.shoot("output")
 
 
-def test_an_interpreter_without_the_server_is_told_with_a_way_on(window: Window, tmp_path: Path) -> None:
-    venv.create(tmp_path / "bare")
-    bare = tmp_path / "bare.sh"
-    # Isolated, so that not even PYTHONPATH leads to the package.
-    bare.write_text(f'#!/bin/sh\nexec "{tmp_path}/bare/bin/python" -I "$@"\n', encoding="utf-8")
-    bare.chmod(0o755)
-    window.open("bare.py", BROKEN)
-    window.wait_for_server("bare.py")
-    window.set(**{"autograd-lsp.interpreter": str(bare)})
+def test_a_server_that_is_installed_is_taken_where_a_setting_says_so(window: Window, bare: Path) -> None:
+    window.open("own.py", BROKEN)
+    window.wait_for_server("own.py")
+    assert window.debug_information()["command"]["source"] == "bundled"
+    # Where there is none, the extension's is better than nothing.
+    for python, source in ((sys.executable, "environment"), (str(bare), "bundled")):
+        settings = {"autograd-lsp.interpreter": python, "autograd-lsp.importStrategy": "fromEnvironment"}
+        window.editor("own.py").locator(".squiggly-error").first.wait_for()
+        window.set(**settings)
+        wanted = {"program": python, "source": source}
+        window.wait_until(lambda w=wanted: w.items() <= command_of(window).items(), f"{python} runs")  # type: ignore[misc]
+    window.wait_for_server("own.py")
+
+
+def command_of(window: Window) -> dict[str, object]:
+    """Nothing while a server is being started."""
+    command: dict[str, object] = window.debug_information().get("command") or {}
+    return command
+
+
+def test_an_interpreter_that_is_not_there_is_told_with_a_way_on(window: Window, tmp_path: Path) -> None:
+    window.open("gone.py", BROKEN)
+    window.wait_for_server("gone.py")
+    window.set(**{"autograd-lsp.interpreter": str(tmp_path / "gone")})
     toast = window.page.locator(".notifications-toasts .notification-list-item")
-    message = toast.filter(has_text=f"autograd-lsp is not installed for {bare}")
+    message = toast.filter(has_text=f"there is no Python at {tmp_path / 'gone'}")
     message.wait_for()
-    window.shoot("not-installed")
-    message.get_by_role("button", name="Copy Install Command").click()
-    copied = toast.filter(has_text=f"{bare} -m pip install autograd-lsp")
-    copied.wait_for()
-    window.shoot("install-command")
+    window.shoot("no-interpreter")
+    message.get_by_role("button", name="Select Interpreter").click()
+    window.page.locator(".quick-input-widget:visible", has_text="The Python that runs autograd-lsp").wait_for()
+    window.page.keyboard.press("Escape")
 
     # The interpreter of before, and the server is back.
-    window.editor("bare.py").locator(".squiggly-error").first.wait_for(state="detached")
+    window.editor("gone.py").locator(".squiggly-error").first.wait_for(state="detached")
     window.set()
-    copied.get_by_role("button", name="Restart Server").click()
-    window.wait_for_server("bare.py")
-    window.shoot("running")
+    window.wait_for_server("gone.py")
+
+
+def test_fix_all_mends_what_can_be_mended_safely(window: Window) -> None:
+    window.open("all.py", BROKEN)
+    window.wait_for_server("all.py")
+    window.put_cursor("all.py", "x", 3)
+    window.run_command("Fix All Safe Faults")
+    window.editor("all.py").locator(".squiggly-error").first.wait_for(state="detached")
+    window.page.keyboard.press("Control+S")
+    saved = window.folder / "all.py"
+    window.wait_until(lambda: saved.read_text(encoding="utf-8") == FIXED, "the fixed file is saved")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page
 from playwright.sync_api import Error as BrowserError
@@ -57,24 +57,25 @@ class Workbench:
 
 
 @contextmanager
-def serve(tools: Tools, home: Path, python: str) -> Iterator[Workbench]:
-    """code-server with a home of its own, whose extension starts the server with `python`."""
+def serve(tools: Tools, home: Path, python: Path, *further: str) -> Iterator[Workbench]:
+    """code-server with a home of its own, whose extension starts the server with `python`. The server cannot see what
+    the tests have installed."""
     user, extensions = home / "user", home / "extensions"
     # Settings of the machine's scope count only here: among the user's they are dropped, now and then.
-    write(user / "Machine" / "settings.json", {"autograd-lsp.interpreter": python})
+    write(user / "Machine" / "settings.json", {"autograd-lsp.interpreter": str(python)})
     write(user / "User" / "settings.json", USER_SETTINGS)
     folders = ("--user-data-dir", str(user), "--extensions-dir", str(extensions))
     command = (str(tools.node), str(tools.code_server), *folders)
     env = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
+    env.pop("PYTHONPATH", None)
     install = [*command, "--install-extension", str(tools.extension)]
     subprocess.run(install, env=env, check=True, capture_output=True, timeout=START)
     address = f"127.0.0.1:{free_port()}"
     switches = ("--auth", "none", "--bind-addr", address, "--reconnection-grace-time", "5")
-    quiet = ("--disable-telemetry", "--disable-update-check", "--disable-workspace-trust")
-    quiet = (*quiet, "--disable-getting-started-override")
+    quiet = ("--disable-telemetry", "--disable-update-check", "--disable-getting-started-override")
     log = home / "code-server.log"
     with log.open("wb") as out:
-        process = started([*command, *switches, *quiet], env, out, address)
+        process = started([*command, *switches, *quiet, *further], env, out, address)
         try:
             assert process.poll() is None, log.read_text(encoding="utf-8", errors="replace")
             yield Workbench(address, log)
@@ -190,7 +191,9 @@ class Window:
     def open(self, file: str, text: str) -> None:
         """Writes a file and opens it by its name."""
         (self.folder / file).write_text(text, encoding="utf-8")
+        self.show(file)
 
+    def show(self, file: str) -> None:
         def pick() -> None:
             self.page.keyboard.press("Control+P")
             box = self.page.locator(".quick-input-widget:visible input.input").first
@@ -240,6 +243,17 @@ class Window:
         while not condition():
             assert time.monotonic() < deadline, f"waited in vain: {what}"
             self.page.wait_for_timeout(100)
+
+    def debug_information(self) -> dict[str, Any]:
+        """Of the server that serves the file in the editor, through the clipboard."""
+        self.page.evaluate("navigator.clipboard.writeText('')")
+        self.run_command("Copy Debug Information")
+        read = "navigator.clipboard.readText()"
+        self.wait_until(lambda: self.page.evaluate(read).startswith("```json"), "there is something in the clipboard")
+        copied: dict[str, Any] = json.loads(
+            self.page.evaluate(read).strip().removeprefix("```json").removesuffix("```")
+        )
+        return copied
 
     def hover(self, file: str, word: str, line: int, text: str) -> str:
         """What is shown over a word, once `text` is in it."""
@@ -291,13 +305,20 @@ PLACE_OF_WORD = """
 """
 
 
+def show(browser: Browser, workbench: Workbench, **what: Path) -> Page:
+    """A page with a `folder` or a `workspace`."""
+    allowed = ["clipboard-read", "clipboard-write"]
+    page = browser.new_context(viewport={"width": 1400, "height": 850}, permissions=allowed).new_page()
+    page.set_default_timeout(START * 1000)
+    page.goto(f"http://{workbench.address}/?{urllib.parse.urlencode({key: str(path) for key, path in what.items()})}")
+    page.locator(".explorer-folders-view").wait_for()
+    return page
+
+
 def open_window(browser: Browser, workbench: Workbench, folder: Path) -> Window:
-    context = browser.new_context(viewport={"width": 1400, "height": 850})
-    page = context.new_page()
+    page = show(browser, workbench, folder=folder)
     window = Window(page, folder)
     window.wait_at_most(START)
-    page.goto(f"http://{workbench.address}/?{urllib.parse.urlencode({'folder': str(folder)})}")
-    page.locator(".explorer-folders-view").wait_for()
     window.open("warm_up.py", WARM_UP)
     window.wait_for_server("warm_up.py")
     window.wait_at_most(PATIENCE)

@@ -7,9 +7,9 @@ import { Status } from "./server";
 import { Servers } from "./servers";
 
 const ORIGINS: Record<Command["source"], string> = {
-  bundled: "the extension's own server",
-  environment: "installed in its environment",
-  path: "from the settings",
+  bundled: "the extension's, on",
+  environment: "installed for",
+  path: "as set:",
 };
 
 export function showStatus(servers: Servers): vscode.Disposable {
@@ -20,7 +20,7 @@ export function showStatus(servers: Servers): vscode.Disposable {
     const server = servers.of(vscode.window.activeTextEditor?.document.uri);
     const status: Status = server?.status ?? { kind: "stopped", program: "" };
     item.text = words(status);
-    item.detail = server?.command ? `${status.program} (${ORIGINS[server.command.source]})` : status.program;
+    item.detail = server?.command ? `${ORIGINS[server.command.source]} ${status.program}` : status.program;
     item.busy = status.kind === "starting";
     item.severity =
       status.kind === "failed" ? vscode.LanguageStatusSeverity.Error : vscode.LanguageStatusSeverity.Information;
