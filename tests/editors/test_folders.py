@@ -55,8 +55,6 @@ def test_a_folder_that_nobody_trusts_is_served_but_chooses_no_program(
     with serve(tools, tmp_path / "home", bare) as workbench:
         window = Window(show(browser, workbench, folder=folder), folder, shots=tmp_path / "shots")
         window.wait_at_most(START)
-        prompt = window.page.get_by_role("button", name="No, I don't trust the authors")
-        prompt.click()
         window.page.get_by_text("Restricted Mode").first.wait_for()
         window.show("fault.py")
         window.wait_for_server("fault.py")
