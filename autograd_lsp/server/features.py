@@ -9,23 +9,10 @@ from lsprotocol import types
 
 from autograd_lsp.config import Configuration
 from autograd_lsp.environment import Environment
-from autograd_lsp.server import (
-    code_actions,
-    code_lens,
-    graph,
-    highlights,
-    hover,
-    inlay_hints,
-    keeping,
-    outside,
-    publishing,
-    refreshing,
-    settings,
-    status,
-    watching,
-)
+from autograd_lsp.server import keeping, outside, publishing, refreshing, settings, watching
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.keeping import Keeper
+from autograd_lsp.server.requests import code_actions, code_lens, graph, highlights, hover, inlay_hints, status
 from autograd_lsp.server.wire import end_with
 
 if TYPE_CHECKING:

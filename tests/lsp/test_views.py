@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from analyzers.report import Leaf, Place, Reach
-from autograd_lsp.server.code_lens import reach_words
+from autograd_lsp.server.requests.code_lens import reach_words
 from tests.lsp.editor import BROKEN, PATIENCE, PULL_CLIENT, Editor, editing, with_encodings
 
 URI = "file:///project/train.py"

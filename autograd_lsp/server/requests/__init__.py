@@ -1,0 +1,1 @@
+"""What an editor asks for: one module for each request, or for those that belong together."""
