@@ -141,6 +141,20 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A word in the list of a comment that silences findings, in capitals as far as it is `typed`.
+
+    `others` stand in the list beside it. In a list that is `shared` with other linters, rules have their codes alone.
+    """
+
+    place: Place
+    typed: str
+    others: frozenset[str]
+    shared: bool
+    wants_space: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """What is known of the tensor that the statement at `place` binds to `name`, over all visits of that statement.
 

@@ -34,8 +34,9 @@ from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
 from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
-from analyzers.report import Backward, Card, Choice, Edit, Fact, Finding, Graph, Lost, Sighting
+from analyzers.report import Backward, Card, Choice, Edit, Fact, Finding, Graph, Listed, Lost, Place, Sighting
 from analyzers.rules.text import suppression
+from analyzers.syntax import comments
 
 T = TypeVar("T")
 
@@ -150,6 +151,16 @@ class Snapshot:
             path = finding.place.path
             cut = module(db, path)
             return suppression.ignoring(suppression.Comments(path, cut.text, cut.directives), finding)
+
+    def listed(self, path: str, offset: int) -> Listed | None:
+        """The word at `offset`, where that is in the list of a comment that silences findings."""
+        with self._held() as db:
+            cut = module(db, path)
+            found = comments.listed_at(cut.text, offset, cut.is_comment) if offset <= len(cut.text) else None
+            if found is None:
+                return None
+            place = Place(path, found.start, found.end)
+            return Listed(place, found.typed, found.others, found.shared, found.wants_space)
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         with self._held() as db:

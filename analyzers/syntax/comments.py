@@ -26,6 +26,17 @@ _DIRECTIVE = re.compile(
 _CODE = re.compile(rb"[^\s,]+")
 _SHARED_CODE = re.compile(rb"[A-Z]+[0-9]+", re.IGNORECASE)
 
+_IN_LIST = re.compile(
+    rb"#[ \t]*(?:autograd:[ \t]*ignore(?:-file)?[ \t]*\[(?P<codes>(?:[^\]#\n]*[\s,])?)(?P<word>[^\]#\s,]*)"
+    rb"|(?P<linter>(?:ruff|flake8)[ \t]*:[ \t]*)?noqa[ \t]*:"
+    rb"(?P<shared>(?:[, \t]*[A-Z]+[0-9]+(?=[,\s]))*[, \t]*)(?P<part>[A-Z]*[0-9]*))\Z",
+    re.IGNORECASE,
+)
+"""What stands before an offset in a list, up to there."""
+_REST_OF_WORD = re.compile(rb"[^\]#\s,]*")
+_REST_OF_SHARED_WORD = re.compile(rb"[A-Z0-9]*", re.IGNORECASE)
+_REST_OF_LIST = re.compile(rb"[^\]#\n]*")
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -66,6 +77,41 @@ class Suppression:
         return self.codes is None or any(one.name in (code, name.upper()) for one in self.codes)
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A word in a directive's list, at bytes `start` to `end` of the file, which may be empty.
+
+    `typed` is what of it stands before the offset that was asked about, `others` what else is in the list.
+    `wants_space` says that it follows a comma or a colon at once.
+    """
+
+    start: int
+    end: int
+    typed: str
+    others: frozenset[str]
+    shared: bool
+    wants_space: bool
+
+
+def listed_at(text: bytes, offset: int, is_comment: Callable[[int, int], bool]) -> Listed | None:
+    """The word around an offset in the list of a directive, which need not be closed: it is being typed."""
+    line = text.rfind(b"\n", 0, offset) + 1
+    match = _IN_LIST.search(text[line:offset])
+    if match is None:
+        return None
+    start = line + match.start()
+    if not is_comment(_first_on_line(text, start) if match["linter"] else start, offset):
+        return None
+    shared = match["codes"] is None
+    before, word = (match["shared"], match["part"]) if shared else (match["codes"], match["word"])
+    rest, code = (_REST_OF_SHARED_WORD, _SHARED_CODE) if shared else (_REST_OF_WORD, _CODE)
+    end = _end(rest, text, offset)
+    behind = text[end : _end(_REST_OF_LIST, text, end)]
+    others = frozenset(_upper(one) for one in code.findall(before + b" " + behind))
+    start = offset - len(word)
+    return Listed(start, end, _upper(word), others, shared, text[start - 1 : start] in (b",", b":"))
+
+
 def suppressions(text: bytes, is_comment: Callable[[int, int], bool]) -> tuple[Suppression, ...]:
     """Every directive of a text, in order; `is_comment` says whether bytes `start` to `end` are a part of one."""
     found: list[Suppression] = []
@@ -86,10 +132,17 @@ def _codes(match: re.Match[bytes], group: str, code: re.Pattern[bytes]) -> tuple
     if match[group] is None:
         return None
     offset = match.start(group)
-    return tuple(
-        Code(one[0].decode("utf-8", "replace").upper(), offset + one.start(), offset + one.end())
-        for one in code.finditer(match[group])
-    )
+    return tuple(Code(_upper(one[0]), offset + one.start(), offset + one.end()) for one in code.finditer(match[group]))
+
+
+def _upper(word: bytes) -> str:
+    return word.decode("utf-8", "replace").upper()
+
+
+def _end(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
+    """Where it ends to match; `start` where it does not."""
+    match = pattern.match(text, start)
+    return start if match is None else match.end()
 
 
 def _first_on_line(text: bytes, offset: int) -> int:

@@ -12,7 +12,16 @@ from autograd_lsp.environment import Environment
 from autograd_lsp.server import keeping, outside, publishing, refreshing, settings, watching
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.keeping import Keeper
-from autograd_lsp.server.requests import code_actions, code_lens, graph, highlights, hover, inlay_hints, status
+from autograd_lsp.server.requests import (
+    code_actions,
+    code_lens,
+    completion,
+    graph,
+    highlights,
+    hover,
+    inlay_hints,
+    status,
+)
 from autograd_lsp.server.wire import end_with
 
 if TYPE_CHECKING:
@@ -34,6 +43,7 @@ def create_server(
         end_with(params.process_id)
         hover.register(server)
         code_actions.register(server)
+        completion.register(server)
         graph.register(server)
         code_lens.register(server)
         inlay_hints.register(server)

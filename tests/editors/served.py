@@ -103,6 +103,7 @@ TESTED: dict[str, dict[str, str]] = {
         **where(RECORDED, "test_a_fix_has_the_shape_that_it_can_apply"),
         **scripted("test_requests", "test_the_quick_fix_mends_the_program"),
     },
+    types.TEXT_DOCUMENT_COMPLETION: scripted("test_completion", "test_a_rule_is_written_where_the_list_has_its_word"),
     types.TEXT_DOCUMENT_CODE_LENS: {
         **where(FURTHER, "test_a_code_lens_stands_above_the_line_and_opens_a_list"),
         **where(NEOVIM, "test_a_lens_of_the_server_is_shown"),
@@ -143,9 +144,11 @@ TESTED: dict[str, dict[str, str]] = {
 
 
 def served() -> set[str]:
-    """What a server has registered for a client that pulls, which is offered the most."""
-    pulls = types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
-    params = types.InitializeParams(types.ClientCapabilities(text_document=pulls), root_uri="file:///project")
+    """What a server has registered for a client that pulls and declares all else: it is offered the most."""
+    declared = types.TextDocumentClientCapabilities(
+        diagnostic=types.DiagnosticClientCapabilities(), completion=types.CompletionClientCapabilities()
+    )
+    params = types.InitializeParams(types.ClientCapabilities(text_document=declared), root_uri="file:///project")
 
     def no_host() -> None:
         raise AssertionError("nothing is analysed")
