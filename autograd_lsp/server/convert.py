@@ -53,6 +53,10 @@ class Converter:
         """The path that the analyzer knows a document by; of a cell, that of its notebook."""
         return self._paths.get(unquote(uri)) or path_of(uri)
 
+    def is_cell(self, uri: str) -> bool:
+        """Whether a document is a cell of an open notebook."""
+        return unquote(uri) in self._paths
+
     def offset(self, uri: str, position: types.Position) -> int:
         index = self.index(self.path(uri))
         notebook = self._notebooks.get(self.path(uri))

@@ -103,6 +103,10 @@ TESTED: dict[str, dict[str, str]] = {
         **where(RECORDED, "test_a_fix_has_the_shape_that_it_can_apply"),
         **scripted("test_requests", "test_the_quick_fix_mends_the_program"),
     },
+    types.CODE_ACTION_RESOLVE: {
+        **where(RECORDED, "test_a_fix_has_the_shape_that_it_can_apply"),
+        **scripted("test_code_actions", "test_a_client_that_resolves_edits_gets_the_same_edits_later"),
+    },
     types.TEXT_DOCUMENT_COMPLETION: scripted("test_completion", "test_a_rule_is_written_where_the_list_has_its_word"),
     types.TEXT_DOCUMENT_CODE_LENS: {
         **where(FURTHER, "test_a_code_lens_stands_above_the_line_and_opens_a_list"),
@@ -145,8 +149,13 @@ TESTED: dict[str, dict[str, str]] = {
 
 def served() -> set[str]:
     """What a server has registered for a client that pulls and declares all else: it is offered the most."""
+    actions = types.CodeActionClientCapabilities(
+        data_support=True, resolve_support=types.ClientCodeActionResolveOptions(["edit"])
+    )
     declared = types.TextDocumentClientCapabilities(
-        diagnostic=types.DiagnosticClientCapabilities(), completion=types.CompletionClientCapabilities()
+        diagnostic=types.DiagnosticClientCapabilities(),
+        completion=types.CompletionClientCapabilities(),
+        code_action=actions,
     )
     params = types.InitializeParams(types.ClientCapabilities(text_document=declared), root_uri="file:///project")
 

@@ -145,6 +145,13 @@ class Editor(LanguageClient):
         document = types.TextDocumentIdentifier(uri)
         return await self.text_document_code_action_async(types.CodeActionParams(document, diagnostic.range, context))
 
+    async def edit_of(self, action: types.CodeAction) -> types.WorkspaceEdit:
+        """What an action does; one that does not say so is asked."""
+        if action.edit is None:
+            action = await self.code_action_resolve_async(action)
+        assert action.edit is not None
+        return action.edit
+
 
 @asynccontextmanager
 async def editing(

@@ -122,15 +122,17 @@ async def test_hover_is_in_the_markup_that_it_prefers(client: Client) -> None:
 
 async def test_a_fix_has_the_shape_that_it_can_apply(client: Client) -> None:
     versioned = bool(client.says("workspace", "workspaceEdit", "documentChanges"))
+    is_lazy = "edit" in (client.says("textDocument", "codeAction", "resolveSupport", "properties") or [])
     async with client.editing() as editor:
+        assert bool(editor.offer.code_action_provider.resolve_provider) == is_lazy
         editor.open(URI, ASTRAL)
         [diagnostic] = await diagnostics(client, editor, 1)
         actions = await editor.code_actions(URI, diagnostic)
+        assert {action.edit is None for action in actions} == {is_lazy}
+        [preferred] = [action for action in actions if action.is_preferred]
+        edit = await editor.edit_of(preferred)
     kinds = client.says("textDocument", "codeAction", "codeActionLiteralSupport", "codeActionKind", "valueSet")
     assert {action.kind for action in actions} == {"quickfix"} <= set(kinds)
-    [preferred] = [action for action in actions if action.is_preferred]
-    edit = preferred.edit
-    assert edit is not None
     assert (edit.document_changes is not None) == versioned
     assert (edit.changes is not None) != versioned
     if versioned:

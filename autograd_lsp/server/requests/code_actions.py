@@ -1,14 +1,22 @@
-"""Quick fixes at the cursor, among them a comment that silences the finding, and `source.fixAll.autograd-lsp`."""
+"""Quick fixes at the cursor, among them a comment that silences the finding, and all safe fixes at once.
+
+`source.fixAll.autograd-lsp` fixes a document; of a notebook that is one cell. `notebook.source.fixAll.autograd-lsp`
+fixes all cells of a notebook: VS Code asks the first one for it when the notebook is saved.
+
+A client that can ask for the edit of the action that its user chose (`codeAction/resolve`) is given it then.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
-from analyzers.report import Edit, Finding, Sighting
+from analyzers.report import Finding, Fix, Sighting
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.text.edits import compatible, safe_fix
@@ -16,35 +24,108 @@ from autograd_lsp.text.edits import compatible, safe_fix
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
 
+QUICK_FIX = types.CodeActionKind.QuickFix.value
 FIX_ALL = "source.fixAll.autograd-lsp"
+NOTEBOOK_FIX_ALL = f"notebook.{FIX_ALL}"
 _ABOUT_COMMENTS = "AG0"
+
+_Key: TypeAlias = list[Any]
+"""What tells an action from all others in its document: its title, and its finding's code and places."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """An action: as many of its fixes as go together."""
+
+    title: str
+    kind: str
+    fixes: Sequence[Fix]
+    sighting: Sighting | None = None
+    is_preferred: bool = False
+
+    @property
+    def key(self) -> _Key:
+        if self.sighting is None:
+            return [self.title]
+        finding, shown = self.sighting.finding, self.sighting.place
+        return [self.title, finding.code, shown.start, shown.end, finding.place.path, finding.place.start]
 
 
 def register(server: AutogradServer) -> None:
-    options = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
+    capabilities = server.protocol.client_capabilities
+    is_lazy = _resolves_edits(capabilities)
+    kinds: list[types.CodeActionKind | str] = [QUICK_FIX, FIX_ALL]
+    if capabilities.notebook_document is not None:
+        kinds.append(NOTEBOOK_FIX_ALL)
+    options = types.CodeActionOptions(kinds, resolve_provider=is_lazy or None)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
+        version = server.version_of(uri)
 
         def answer(snapshot: Snapshot, converter: Converter) -> list[types.CodeAction]:
-            sightings = server.sightings(snapshot, converter.path(uri))
-            build = _Actions(server, snapshot, converter, params.context)
-            actions: list[types.CodeAction] = []
-            if _wanted(params.context, types.CodeActionKind.QuickFix, unasked=True):
-                start, end = (converter.offset(uri, p) for p in (params.range.start, params.range.end))
-                near = [s for s in sightings if s.place.start <= end and start <= s.place.end]
-                actions.extend(action for sighting in near for action in build.quick_fixes(sighting))
-                actions.extend(action for sighting in near for action in build.ignore(sighting))
-            if _wanted(params.context, FIX_ALL, unasked=False):
-                actions.extend(
-                    build.fix_all(
-                        [s.finding for s in sightings if s.place == s.finding.place and converter.is_in(uri, s.place)]
-                    )
-                )
+            actions = []
+            for offer in _offers(server, snapshot, converter, uri, params):
+                action = _action(offer, converter, params.context)
+                if is_lazy:
+                    action.data = [uri, version, *offer.key]
+                else:
+                    action.edit = _workspace_edit(server, converter, offer)
+                actions.append(action)
             return actions
 
         return await server.ask_about(uri, answer, [])
+
+    if is_lazy:
+        _register_resolve(server)
+
+
+def _register_resolve(server: AutogradServer) -> None:
+    @server.feature(types.CODE_ACTION_RESOLVE)
+    async def resolve(action: types.CodeAction) -> types.CodeAction:
+        """Where the document is another than it was, the client asks for its actions again."""
+        match action.data:
+            case [str(uri), version, *key] if key:
+                if server.version_of(uri) != version:
+                    raise JsonRpcContentModified
+            case _:
+                return action
+
+        def answer(snapshot: Snapshot, converter: Converter) -> types.WorkspaceEdit | None:
+            for offer in _offers(server, snapshot, converter, uri):
+                if offer.key == key and offer.kind == action.kind:
+                    return _workspace_edit(server, converter, offer)
+            raise JsonRpcContentModified
+
+        action.edit = await server.ask_about(uri, answer, None)
+        return action
+
+
+def _offers(
+    server: AutogradServer,
+    snapshot: Snapshot,
+    converter: Converter,
+    uri: str,
+    asked: types.CodeActionParams | None = None,
+) -> Iterator[_Offer]:
+    """All that there is in a document; or what is asked for."""
+    path = converter.path(uri)
+    sightings = server.sightings(snapshot, path)
+    if asked is None or _wanted(asked.context, QUICK_FIX, unasked=True):
+        near = sightings
+        if asked is not None:
+            start, end = (converter.offset(uri, p) for p in (asked.range.start, asked.range.end))
+            near = [one for one in sightings if one.place.start <= end and start <= one.place.end]
+        yield from (offer for sighting in near for offer in _quick_fixes(sighting))
+        yield from (offer for sighting in near for offer in _ignore(snapshot, sighting))
+    own = [one for one in sightings if one.place == one.finding.place]
+    if asked is None or _wanted(asked.context, FIX_ALL, unasked=False):
+        here = [one.finding for one in own if converter.is_in(uri, one.place)]
+        yield from _fix_all("Apply all safe autograd fixes", FIX_ALL, here)
+    if converter.is_cell(uri) and (asked is None or _wanted(asked.context, NOTEBOOK_FIX_ALL, unasked=False)):
+        everywhere = [one.finding for one in own]
+        yield from _fix_all("Apply all safe autograd fixes in the notebook", NOTEBOOK_FIX_ALL, everywhere)
 
 
 def _wanted(context: types.CodeActionContext, kind: str, *, unasked: bool) -> bool:
@@ -55,69 +136,29 @@ def _wanted(context: types.CodeActionContext, kind: str, *, unasked: bool) -> bo
     return any(name in ("", kind) or kind.startswith(f"{name}.") for name in names)
 
 
-class _Actions:
-    def __init__(
-        self, server: AutogradServer, snapshot: Snapshot, converter: Converter, context: types.CodeActionContext
-    ) -> None:
-        self.server = server
-        self.snapshot = snapshot
-        self.converter = converter
-        self.context = context
-        workspace = server.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
-        self.versioned = bool(edit is not None and edit.document_changes)
+def _resolves_edits(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client asks for the edit of an action once it is chosen, and hands back what it was told of it."""
+    text_document = capabilities.text_document
+    actions = text_document.code_action if text_document is not None else None
+    if actions is None or not actions.data_support or actions.resolve_support is None:
+        return False
+    return "edit" in actions.resolve_support.properties
 
-    def quick_fixes(self, sighting: Sighting) -> Iterable[types.CodeAction]:
-        """Alternatives, best first; the first safe one is the one that an editor applies without asking."""
-        finding = sighting.finding
-        preferred = safe_fix(finding)
-        for fix in finding.fixes:
-            yield types.CodeAction(
-                title=fix.title,
-                kind=types.CodeActionKind.QuickFix,
-                diagnostics=self.diagnostics(sighting),
-                is_preferred=fix is preferred or None,
-                edit=self.workspace_edit(fix.edits),
-            )
 
-    def ignore(self, sighting: Sighting) -> Iterable[types.CodeAction]:
-        """Never preferred, and no part of `fix_all`: it mends nothing."""
-        finding = sighting.finding
-        edit = None if finding.code.startswith(_ABOUT_COMMENTS) else self.snapshot.ignoring(finding)
-        if edit is not None:
-            yield types.CodeAction(
-                title=_ignoring(sighting),
-                kind=types.CodeActionKind.QuickFix,
-                diagnostics=self.diagnostics(sighting),
-                edit=self.workspace_edit([edit]),
-            )
+def _quick_fixes(sighting: Sighting) -> Iterator[_Offer]:
+    """Alternatives, best first; the first safe one is the one that an editor applies without asking."""
+    preferred = safe_fix(sighting.finding)
+    for fix in sighting.finding.fixes:
+        yield _Offer(fix.title, QUICK_FIX, [fix], sighting, is_preferred=fix is preferred)
 
-    def diagnostics(self, sighting: Sighting) -> list[types.Diagnostic]:
-        """As the client sent it, where it did."""
-        shown = self.converter.diagnostic(sighting)
-        return [d for d in self.context.diagnostics if (d.code, d.range) == (shown.code, shown.range)] or [shown]
 
-    def fix_all(self, findings: Sequence[Finding]) -> Iterable[types.CodeAction]:
-        _, edits = compatible(fix for finding in findings if (fix := safe_fix(finding)) is not None)
-        if edits:
-            yield types.CodeAction(title="Apply all safe autograd fixes", kind=FIX_ALL, edit=self.workspace_edit(edits))
-
-    def workspace_edit(self, edits: Sequence[Edit]) -> types.WorkspaceEdit:
-        """Tied to the version that it was made for, where the client can check that."""
-        by_uri: dict[str, list[types.TextEdit]] = {}
-        for edit in edits:
-            text_edit = types.TextEdit(self.converter.range(edit.place), edit.text)
-            by_uri.setdefault(self.converter.uri_at(edit.place), []).append(text_edit)
-        if not self.versioned:
-            return types.WorkspaceEdit(changes=by_uri)
-        return types.WorkspaceEdit(
-            document_changes=[
-                types.TextDocumentEdit(
-                    types.OptionalVersionedTextDocumentIdentifier(uri, self.server.version_of(uri)), list(text_edits)
-                )
-                for uri, text_edits in by_uri.items()
-            ]
-        )
+def _ignore(snapshot: Snapshot, sighting: Sighting) -> Iterator[_Offer]:
+    """Never preferred, and no part of `_fix_all`: it mends nothing."""
+    finding = sighting.finding
+    edit = None if finding.code.startswith(_ABOUT_COMMENTS) else snapshot.ignoring(finding)
+    if edit is not None:
+        title = _ignoring(sighting)
+        yield _Offer(title, QUICK_FIX, [Fix(title, False, (edit,))], sighting)
 
 
 def _ignoring(sighting: Sighting) -> str:
@@ -125,3 +166,39 @@ def _ignoring(sighting: Sighting) -> str:
     path = sighting.finding.place.path
     there = "on this line" if sighting.place.path == path else f"in {os.path.basename(path)}"
     return f"Ignore {sighting.finding.code} {there}"
+
+
+def _fix_all(title: str, kind: str, findings: Iterable[Finding]) -> Iterator[_Offer]:
+    fixes = [fix for finding in findings if (fix := safe_fix(finding)) is not None and fix.edits]
+    if fixes:
+        yield _Offer(title, kind, fixes)
+
+
+def _action(offer: _Offer, converter: Converter, context: types.CodeActionContext) -> types.CodeAction:
+    """Without its edit. A diagnostic is as the client sent it, where it did."""
+    diagnostics = None
+    if offer.sighting is not None:
+        shown = converter.diagnostic(offer.sighting)
+        same = [one for one in context.diagnostics if (one.code, one.range) == (shown.code, shown.range)]
+        diagnostics = same or [shown]
+    return types.CodeAction(offer.title, offer.kind, diagnostics, is_preferred=offer.is_preferred or None)
+
+
+def _workspace_edit(server: AutogradServer, converter: Converter, offer: _Offer) -> types.WorkspaceEdit:
+    """Tied to the version that it was made for, where the client can check that."""
+    workspace = server.client_capabilities.workspace
+    known = workspace.workspace_edit if workspace is not None else None
+    by_uri: dict[str, list[types.TextEdit]] = {}
+    for edit in compatible(offer.fixes)[1]:
+        text_edit = types.TextEdit(converter.range(edit.place), edit.text)
+        by_uri.setdefault(converter.uri_at(edit.place), []).append(text_edit)
+    if known is None or not known.document_changes:
+        return types.WorkspaceEdit(changes=by_uri)
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(
+                types.OptionalVersionedTextDocumentIdentifier(uri, server.version_of(uri)), list(text_edits)
+            )
+            for uri, text_edits in by_uri.items()
+        ]
+    )
