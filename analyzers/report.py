@@ -293,6 +293,18 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
+class Provenance:
+    """Of the tensor that `name` gives at `place`: the step that made it, and those that `changed` what it has, as they
+    cut, freed or saved it, in this order."""
+
+    name: str
+    scope: str
+    place: Place
+    made: Place | None
+    changed: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """A parameter of a module or an optimizer.
 

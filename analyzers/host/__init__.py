@@ -24,6 +24,7 @@ from threading import RLock
 from typing import TypeVar
 
 from analyzers.graph.cards import card_at
+from analyzers.graph.provenance import provenance_at
 from analyzers.host.answers import backwards, facts, findings, graph, lost, recalled, sightings
 from analyzers.host.files import module
 from analyzers.host.places import Positions
@@ -34,7 +35,20 @@ from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
 from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
-from analyzers.report import Backward, Card, Choice, Edit, Fact, Finding, Graph, Listed, Lost, Place, Sighting
+from analyzers.report import (
+    Backward,
+    Card,
+    Choice,
+    Edit,
+    Fact,
+    Finding,
+    Graph,
+    Listed,
+    Lost,
+    Place,
+    Provenance,
+    Sighting,
+)
 from analyzers.rules.text import suppression
 from analyzers.syntax import comments
 
@@ -182,6 +196,13 @@ class Snapshot:
                 lost = {backward.since for backward in backwards(db, path)}
                 return found if found.remarks[0].place in lost else None
             return found
+
+    def provenance(self, path: str, offset: int) -> Provenance | None:
+        """Where the tensor came from that is named at `offset`."""
+        with self._held() as db:
+            places = Positions(db)
+            found = (provenance_at(recording, key, at, places) for recording, key, at in recorded_at(db, path, offset))
+            return next((one for one in found if one is not None), None)
 
     def graph(self, path: str, offset: int, name: str | None = None) -> Graph | None:
         """The graph of the tensor named at `offset`, or of `name` as it is on that line."""

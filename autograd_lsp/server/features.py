@@ -16,6 +16,7 @@ from autograd_lsp.server.requests import (
     code_actions,
     code_lens,
     completion,
+    definition,
     graph,
     highlights,
     hover,
@@ -44,6 +45,7 @@ def create_server(
         hover.register(server)
         code_actions.register(server)
         completion.register(server)
+        definition.register(server)
         graph.register(server)
         code_lens.register(server)
         inlay_hints.register(server)

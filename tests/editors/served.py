@@ -44,6 +44,7 @@ _SHOWN = "test_a_finding_is_shown_and_hover_says_what_the_tensor_is"
 _MENU = "test_the_fix_is_in_the_menu_and_lands_where_it_should"
 _WAY = "test_diagnostics_come_the_way_and_in_the_units_that_it_chose"
 _EDIT = "test_an_edit_in_one_buffer_changes_the_findings_of_another"
+_ORIGIN = "test_from_a_finding_to_what_cut_freed_or_saved_the_tensor"
 _CELLS = "test_cells_are_edited_moved_inserted_and_deleted"
 _STATUS = "test_the_status_counts_what_is_open_and_what_was_asked"
 _OPEN = {**where(VSCODE, _FAULT), **where(NEOVIM, _FINDING), **where(EMACS, _SENT), **where(HELIX, _SHOWN)}
@@ -95,6 +96,8 @@ TESTED: dict[str, dict[str, str]] = {
         **where(RECORDED, "test_hover_is_in_the_markup_that_it_prefers"),
         **scripted("test_requests", "test_hover_says_what_the_tensor_is"),
     },
+    types.TEXT_DOCUMENT_DEFINITION: scripted("test_definition", _ORIGIN),
+    types.TEXT_DOCUMENT_TYPE_DEFINITION: scripted("test_definition", _ORIGIN),
     types.TEXT_DOCUMENT_CODE_ACTION: {
         **where(VSCODE, _FAULT),
         **where(NEOVIM, _FIX),
