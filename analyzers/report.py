@@ -173,6 +173,19 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A name at `place` that gives a tensor on every visit, with what is sure of it on each.
+
+    A leaf here is one that requires grad. One that is detached does not, though what it was made from did.
+    """
+
+    place: Place
+    requires_grad: bool
+    is_leaf: bool
+    is_detached: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """What the statement at `place` binds to `name` is not known, and neither is what came of `since`."""
 

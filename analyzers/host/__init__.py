@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from analyzers.graph.cards import card_at
 from analyzers.graph.provenance import provenance_at
-from analyzers.host.answers import backwards, facts, findings, graph, lost, recalled, sightings
+from analyzers.host.answers import backwards, facts, findings, graph, lost, occurrences, recalled, sightings
 from analyzers.host.files import module
 from analyzers.host.places import Positions
 from analyzers.host.runs import recorded_at
@@ -45,6 +45,7 @@ from analyzers.report import (
     Graph,
     Listed,
     Lost,
+    Occurrence,
     Place,
     Provenance,
     Sighting,
@@ -179,6 +180,11 @@ class Snapshot:
     def facts(self, path: str) -> tuple[Fact, ...]:
         with self._held() as db:
             return tuple(f for f in facts(db, path) if f.place.path == path)
+
+    def occurrences(self, path: str) -> tuple[Occurrence, ...]:
+        """The names that give tensors, in the order of the text."""
+        with self._held() as db:
+            return occurrences(db, path)
 
     def lost(self, path: str) -> tuple[Lost, ...]:
         """The names of which nothing is known."""

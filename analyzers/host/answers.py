@@ -10,13 +10,24 @@ from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import judge, placed, together
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
+from analyzers.graph.occurrences import joined
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
-from analyzers.host.runs import FORMER_FUNCTIONS, WHOLE, presuming, recorded_at, run_of, runs_of, uncalled
+from analyzers.host.runs import (
+    FORMER_FUNCTIONS,
+    WHOLE,
+    presuming,
+    recorded_at,
+    run_of,
+    runs_of,
+    seen_in_script,
+    seen_in_uncalled,
+    uncalled,
+)
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source, world_of
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
-from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Place, Sighting, told_better
+from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Occurrence, Place, Sighting, told_better
 from analyzers.rules import RULES
 from analyzers.rules.text import file_too_large, suppression, syntax_error
 from analyzers.rules.text.suppression import Comments, Use
@@ -172,6 +183,22 @@ def facts(db: Database, path: str) -> tuple[Fact, ...]:
         for b in bindings.values()
     ]
     return tuple(sorted(out, key=lambda f: (f.place, f.name)))
+
+
+@query
+def occurrences(db: Database, path: str) -> tuple[Occurrence, ...]:
+    """The names in a file that give tensors."""
+    if is_too_large(db, path):
+        return ()
+    seen = seen_in_script(db, path)
+    for index in uncalled(db, path, True):
+        seen = joined(seen, seen_in_uncalled(db, path, index))
+    places = Positions(db)
+    found = ((places.place(loc), traits) for loc, traits in seen.items() if traits is not None)
+    return tuple(
+        Occurrence(place, traits.requires_grad, traits.is_leaf, traits.is_detached)
+        for place, traits in sorted(found, key=lambda one: one[0])
+    )
 
 
 @query

@@ -7,6 +7,7 @@ from functools import partial
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
+from analyzers.graph.occurrences import Seen, seen_in_function, seen_in_module
 from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
 from analyzers.host.names import captured, habits, is_of_another_framework, worth_running
@@ -283,6 +284,20 @@ def recorded_function(db: Database, path: str, index: int, presume: bool) -> Rec
     made = made_for(db, path, func, presume=presume)
     attached = presumed_run(db, path, index).attached if presume else frozenset[Loc]()
     return record_function(Program(db), run, func, made, presume=presume, attached=attached)
+
+
+@query
+def seen_in_script(db: Database, path: str) -> Seen:
+    """The names that give tensors in the run of a file."""
+    return seen_in_module(Program(db), path)
+
+
+@query
+def seen_in_uncalled(db: Database, path: str, index: int) -> Seen:
+    """Those in the run of one of its functions."""
+    run = later_run(db, path)
+    func = run.functions[index]
+    return seen_in_function(Program(db), run, func, made_for(db, path, func))
 
 
 def recorded_at(db: Database, path: str, offset: int, *, presume: bool = False) -> Iterator[tuple[Recording, str, int]]:

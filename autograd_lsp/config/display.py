@@ -11,13 +11,15 @@ from autograd_lsp.config.layer import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """Hints behind the names that a line binds, a lens over each backward, and findings of what is not open."""
+    """Hints behind the names that a line binds, a lens over each backward, findings of what is not open, and how the
+    names of tensors are coloured."""
 
     requires_grad: bool = True
     grad_fn: bool = True
     shape: bool = False
     reach: bool = True
     workspace: bool = True
+    tokens: bool = False
 
     @property
     def has_hints(self) -> bool:
@@ -30,23 +32,26 @@ KEYS = {
     ("inlayHints", "shape"): ("shape", "After a bound name, show the tensor's shape."),
     ("codeLens", "reach"): ("reach", "Above a backward, show which parameters it reaches."),
     ("diagnostics", "workspace"): ("workspace", "Also report findings in files that are not open."),
+    ("semanticTokens",): ("tokens", "Tell names of tensors apart: requiresGrad, leaf, detached."),
 }
-"""By group and key, the field and what it is for."""
+"""By key, which may lie in a group, the field and what it is for."""
 
 
 def read_display(table: Mapping[str, Any], where: str) -> Display:
     """From an editor's settings, which hold other keys too; `where` stands before the key in a `ConfigError`."""
     values: dict[str, bool] = {}
-    for (group, key), (name, _) in KEYS.items():
-        inner = table.get(group)
-        if inner is None:
-            continue
-        if not isinstance(inner, Mapping):
-            raise ConfigError(f"{where}{group}: expected a table, not {inner!r}")
-        value = inner.get(key)
+    for (*groups, key), (name, _) in KEYS.items():
+        inner: Any = table
+        for group in groups:
+            inner = inner.get(group)
+            if inner is None:
+                break
+            if not isinstance(inner, Mapping):
+                raise ConfigError(f"{where}{group}: expected a table, not {inner!r}")
+        value = None if inner is None else inner.get(key)
         if value is None:
             continue
         if not isinstance(value, bool):
-            raise ConfigError(f"{where}{group}.{key}: expected true or false, not {value!r}")
+            raise ConfigError(f"{where}{'.'.join([*groups, key])}: expected true or false, not {value!r}")
         values[name] = value
     return Display(**values)

@@ -53,9 +53,11 @@ def settings_schema() -> Schema:
         for spelling in (name, *(camel for camel, meant in layer.CAMEL.items() if meant == name)):
             properties[spelling] = _described(_or_null(_VALUES[key.read]), key.about)
     defaults = {field.name: field.default for field in fields(display.Display)}
-    for (group, key_name), (field, about) in display.KEYS.items():
-        inner = properties.setdefault(group, {**_or_null({"type": "object"}), "properties": {}})
-        inner["properties"][key_name] = _described(_or_null({"type": "boolean", "default": defaults[field]}), about)
+    for (*groups, key_name), (field, about) in display.KEYS.items():
+        inside = properties
+        for group in groups:
+            inside = inside.setdefault(group, {**_or_null({"type": "object"}), "properties": {}})["properties"]
+        inside[key_name] = _described(_or_null({"type": "boolean", "default": defaults[field]}), about)
     return {**_head("settings", "The autograd-lsp section of an editor's settings"), "properties": properties}
 
 

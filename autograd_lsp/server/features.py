@@ -21,6 +21,7 @@ from autograd_lsp.server.requests import (
     highlights,
     hover,
     inlay_hints,
+    semantic_tokens,
     status,
 )
 from autograd_lsp.server.wire import end_with
@@ -50,6 +51,7 @@ def create_server(
         code_lens.register(server)
         inlay_hints.register(server)
         highlights.register(server)
+        semantic_tokens.register(server)
         status.register(server, environment)
         refreshing.register(server)
         if keeper is not None:

@@ -1,4 +1,4 @@
-"""Hints and lenses are asked for again when something changes that their document does not show.
+"""Hints, lenses and tokens are asked for again when something changes that their document does not show.
 
 A client asks anew about a document that its user edits; of what an edit does to other documents it knows nothing.
 """
@@ -17,18 +17,25 @@ def register(server: AutogradServer) -> None:
     workspace = server.protocol.client_capabilities.workspace
     hints = workspace.inlay_hint if workspace is not None else None
     lenses = workspace.code_lens if workspace is not None else None
+    tokens = workspace.semantic_tokens if workspace is not None else None
+    has_tokens = tokens is not None and bool(tokens.refresh_support)
     wanted = [
         *([server.workspace_inlay_hint_refresh] if hints is not None and hints.refresh_support else []),
         *([server.workspace_code_lens_refresh] if lenses is not None and lenses.refresh_support else []),
     ]
-    if not wanted:
+    if not wanted and not has_tokens:
         return
     loop = asyncio.get_running_loop()
     later: asyncio.TimerHandle | None = None
+    shows_tokens = False
 
     def refresh() -> None:
+        nonlocal shows_tokens
         for ask in wanted:
             ask(None)
+        if has_tokens and (server.display.tokens or shows_tokens):
+            server.workspace_semantic_tokens_refresh(None)
+        shows_tokens = server.display.tokens
 
     def changed(by_edit: bool) -> None:
         nonlocal later

@@ -45,6 +45,7 @@ _MENU = "test_the_fix_is_in_the_menu_and_lands_where_it_should"
 _WAY = "test_diagnostics_come_the_way_and_in_the_units_that_it_chose"
 _EDIT = "test_an_edit_in_one_buffer_changes_the_findings_of_another"
 _ORIGIN = "test_from_a_finding_to_what_cut_freed_or_saved_the_tensor"
+_TOKENS = "test_names_of_tensors_are_told_apart"
 _CELLS = "test_cells_are_edited_moved_inserted_and_deleted"
 _STATUS = "test_the_status_counts_what_is_open_and_what_was_asked"
 _OPEN = {**where(VSCODE, _FAULT), **where(NEOVIM, _FINDING), **where(EMACS, _SENT), **where(HELIX, _SHOWN)}
@@ -121,6 +122,8 @@ TESTED: dict[str, dict[str, str]] = {
         **where(NEOVIM, "test_hints_stand_behind_the_names"),
         **scripted("test_views", "test_hints_say_what_is_new_about_a_name"),
     },
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: scripted("test_semantic_tokens", _TOKENS),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: scripted("test_semantic_tokens", _TOKENS),
     types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: {
         **where(NEOVIM, "test_on_a_finding_the_steps_of_its_trace_are_highlighted"),
         **scripted("test_views", "test_the_steps_of_a_trace_are_highlighted_on_its_finding_alone"),
@@ -155,10 +158,17 @@ def served() -> set[str]:
     actions = types.CodeActionClientCapabilities(
         data_support=True, resolve_support=types.ClientCodeActionResolveOptions(["edit"])
     )
+    tokens = types.SemanticTokensClientCapabilities(
+        requests=types.ClientSemanticTokensRequestOptions(range=True, full=True),
+        token_types=[],
+        token_modifiers=[],
+        formats=[],
+    )
     declared = types.TextDocumentClientCapabilities(
         diagnostic=types.DiagnosticClientCapabilities(),
         completion=types.CompletionClientCapabilities(),
         code_action=actions,
+        semantic_tokens=tokens,
     )
     params = types.InitializeParams(types.ClientCapabilities(text_document=declared), root_uri="file:///project")
 

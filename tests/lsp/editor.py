@@ -76,6 +76,7 @@ class Editor(LanguageClient):
             types.PROGRESS: on_progress,
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: on_published,
             types.WORKSPACE_INLAY_HINT_REFRESH: lambda _: self.refreshed.append("hints"),
+            types.WORKSPACE_SEMANTIC_TOKENS_REFRESH: lambda _: self.refreshed.append("tokens"),
             types.WORKSPACE_CODE_LENS_REFRESH: lambda _: self.refreshed.append("lenses"),
             types.LOG_TRACE: lambda params: self.traced.append(params.message),
         }

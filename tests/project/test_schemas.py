@@ -123,14 +123,19 @@ def test_what_an_editor_shows_is_switched_on_or_off(value: object) -> None:
 def switches() -> dict[str, bool]:
     """The defaults, by dotted name."""
     groups = {name: part["properties"] for name, part in EDITOR.schema["properties"].items() if "properties" in part}
-    return {f"{name}.{key}": inner["default"] for name, part in groups.items() for key, inner in part.items()}
+    inside = {f"{name}.{key}": inner["default"] for name, part in groups.items() for key, inner in part.items()}
+    alone = EDITOR.schema["properties"].items()
+    return {**inside, **{name: part["default"] for name, part in alone if part["type"] == ["boolean", "null"]}}
 
 
 def test_the_defaults_are_those_of_the_server_and_the_client() -> None:
-    nested: dict[str, dict[str, bool]] = {}
+    nested: dict[str, Any] = {}
     for name, default in switches().items():
-        group, key = name.split(".")
-        nested.setdefault(group, {})[key] = default
+        *groups, key = name.split(".")
+        inside = nested
+        for group in groups:
+            inside = inside.setdefault(group, {})
+        inside[key] = default
         assert SETTINGS[f"autograd-lsp.{name}"]["default"] is default
     assert len(switches()) >= 5 and read_display(nested, "") == Display()
 
@@ -142,6 +147,6 @@ def test_the_client_offers_what_the_schema_knows() -> None:
     }
     offered = {name for name in SETTINGS if name in known}
     assert offered >= {f"autograd-lsp.{name}" for name in (*switches(), "select", "perFileIgnores", "python")}
-    for name in offered & {f"autograd-lsp.{key}" for key in EDITOR.schema["properties"]}:
+    for name in offered & {f"autograd-lsp.{key}" for key in EDITOR.schema["properties"].keys() - switches()}:
         types = EDITOR.schema["properties"][name.removeprefix("autograd-lsp.")]["type"]
         assert SETTINGS[name]["type"] == types
