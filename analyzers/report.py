@@ -186,6 +186,27 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
+class Routine:
+    """What calls and is called: a function with its name, or the statements of the file at `path`, which have neither
+    place nor name."""
+
+    path: str
+    qualname: str
+    place: Place | None
+    name: Place | None
+    is_method: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that ran, where it names what it calls."""
+
+    caller: Routine
+    place: Place
+    callee: Routine
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """What the statement at `place` binds to `name` is not known, and neither is what came of `since`."""
 

@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from analyzers.graph.cards import card_at
 from analyzers.graph.provenance import provenance_at
-from analyzers.host.answers import backwards, facts, findings, graph, lost, occurrences, recalled, sightings
+from analyzers.host.answers import backwards, calls, facts, findings, graph, lost, occurrences, recalled, sightings
 from analyzers.host.files import module
 from analyzers.host.places import Positions
 from analyzers.host.runs import recorded_at
@@ -37,6 +37,7 @@ from analyzers.queries.cancellation import Cancelled, CancelToken
 from analyzers.queries.origins import Origins
 from analyzers.report import (
     Backward,
+    Call,
     Card,
     Choice,
     Edit,
@@ -185,6 +186,11 @@ class Snapshot:
         """The names that give tensors, in the order of the text."""
         with self._held() as db:
             return occurrences(db, path)
+
+    def calls(self, path: str) -> tuple[Call, ...]:
+        """The calls from a file's functions and of them, as they ran, in the order of their places."""
+        with self._held() as db:
+            return calls(db, path)
 
     def lost(self, path: str) -> tuple[Lost, ...]:
         """The names of which nothing is known."""

@@ -10,7 +10,7 @@ from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import judge, placed, together
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
-from analyzers.graph.occurrences import joined
+from analyzers.graph.watch import Body
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
 from analyzers.host.runs import (
@@ -20,14 +20,26 @@ from analyzers.host.runs import (
     recorded_at,
     run_of,
     runs_of,
-    seen_in_script,
-    seen_in_uncalled,
     uncalled,
+    watched,
 )
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source, world_of
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
-from analyzers.report import Backward, Choice, Fact, Finding, Graph, Lost, Occurrence, Place, Sighting, told_better
+from analyzers.report import (
+    Backward,
+    Call,
+    Choice,
+    Fact,
+    Finding,
+    Graph,
+    Lost,
+    Occurrence,
+    Place,
+    Routine,
+    Sighting,
+    told_better,
+)
 from analyzers.rules import RULES
 from analyzers.rules.text import file_too_large, suppression, syntax_error
 from analyzers.rules.text.suppression import Comments, Use
@@ -188,17 +200,33 @@ def facts(db: Database, path: str) -> tuple[Fact, ...]:
 @query
 def occurrences(db: Database, path: str) -> tuple[Occurrence, ...]:
     """The names in a file that give tensors."""
-    if is_too_large(db, path):
-        return ()
-    seen = seen_in_script(db, path)
-    for index in uncalled(db, path, True):
-        seen = joined(seen, seen_in_uncalled(db, path, index))
     places = Positions(db)
-    found = ((places.place(loc), traits) for loc, traits in seen.items() if traits is not None)
+    found = ((places.place(loc), traits) for loc, traits in watched(db, path).seen.items() if traits is not None)
     return tuple(
         Occurrence(place, traits.requires_grad, traits.is_leaf, traits.is_detached)
         for place, traits in sorted(found, key=lambda one: one[0])
     )
+
+
+@query
+def calls(db: Database, path: str) -> tuple[Call, ...]:
+    """The calls from a file's functions and of them, in its own runs and in those of the files that are looked at with
+    it and import it."""
+    importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
+    places = Positions(db)
+    found = dict.fromkeys(
+        Call(_routine(places, one.caller), places.place(one.loc), _routine(places, one.callee))
+        for there in (path, *importers)
+        for one in watched(db, there).calls
+        if path in {one.caller.module, one.callee.module}
+    )
+    return tuple(sorted(found, key=lambda call: call.place))
+
+
+def _routine(places: Positions, body: Body) -> Routine:
+    place = None if body.loc is None else places.place(body.loc)
+    name = None if body.name is None else places.place(body.name)
+    return Routine(body.module, body.qualname, place, name, body.is_method)
 
 
 @query

@@ -7,8 +7,8 @@ from functools import partial
 
 from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
-from analyzers.graph.occurrences import Seen, seen_in_function, seen_in_module
 from analyzers.graph.record import Recording, record_function, record_module
+from analyzers.graph.watch import Watched, together, watched_function, watched_module
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
 from analyzers.host.names import captured, habits, is_of_another_framework, worth_running
 from analyzers.host.world import is_too_large, outside_kind, world_of
@@ -287,17 +287,21 @@ def recorded_function(db: Database, path: str, index: int, presume: bool) -> Rec
 
 
 @query
-def seen_in_script(db: Database, path: str) -> Seen:
-    """The names that give tensors in the run of a file."""
-    return seen_in_module(Program(db), path)
+def watched_run(db: Database, path: str, index: int) -> Watched:
+    """What the run of a file comes by, or that of one of its functions."""
+    if index == WHOLE:
+        return watched_module(Program(db), path)
+    run = later_run(db, path)
+    func = run.functions[index]
+    return watched_function(Program(db), run, func, made_for(db, path, func))
 
 
 @query
-def seen_in_uncalled(db: Database, path: str, index: int) -> Seen:
-    """Those in the run of one of its functions."""
-    run = later_run(db, path)
-    func = run.functions[index]
-    return seen_in_function(Program(db), run, func, made_for(db, path, func))
+def watched(db: Database, path: str) -> Watched:
+    """What all runs of a file come by."""
+    if is_too_large(db, path):
+        return Watched()
+    return together([watched_run(db, path, index) for index in (WHOLE, *uncalled(db, path, True))])
 
 
 def recorded_at(db: Database, path: str, offset: int, *, presume: bool = False) -> Iterator[tuple[Recording, str, int]]:

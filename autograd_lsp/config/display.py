@@ -11,8 +11,8 @@ from autograd_lsp.config.layer import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """Hints behind the names that a line binds, a lens over each backward, findings of what is not open, and how the
-    names of tensors are coloured."""
+    """Hints behind the names that a line binds, a lens over each backward, findings of what is not open, how the names
+    of tensors are coloured, and who called whom."""
 
     requires_grad: bool = True
     grad_fn: bool = True
@@ -20,6 +20,7 @@ class Display:
     reach: bool = True
     workspace: bool = True
     tokens: bool = False
+    calls: bool = False
 
     @property
     def has_hints(self) -> bool:
@@ -32,6 +33,7 @@ KEYS = {
     ("inlayHints", "shape"): ("shape", "After a bound name, show the tensor's shape."),
     ("codeLens", "reach"): ("reach", "Above a backward, show which parameters it reaches."),
     ("diagnostics", "workspace"): ("workspace", "Also report findings in files that are not open."),
+    ("callHierarchy",): ("calls", "Answer who called a function, and what it called, as the analyzer ran it."),
     ("semanticTokens",): ("tokens", "Tell names of tensors apart: requiresGrad, leaf, detached."),
 }
 """By key, which may lie in a group, the field and what it is for."""

@@ -13,6 +13,7 @@ from autograd_lsp.server import keeping, outside, publishing, refreshing, settin
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.keeping import Keeper
 from autograd_lsp.server.requests import (
+    call_hierarchy,
     code_actions,
     code_lens,
     completion,
@@ -52,6 +53,7 @@ def create_server(
         inlay_hints.register(server)
         highlights.register(server)
         semantic_tokens.register(server)
+        call_hierarchy.register(server)
         status.register(server, environment)
         refreshing.register(server)
         if keeper is not None:

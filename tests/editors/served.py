@@ -46,6 +46,7 @@ _WAY = "test_diagnostics_come_the_way_and_in_the_units_that_it_chose"
 _EDIT = "test_an_edit_in_one_buffer_changes_the_findings_of_another"
 _ORIGIN = "test_from_a_finding_to_what_cut_freed_or_saved_the_tensor"
 _TOKENS = "test_names_of_tensors_are_told_apart"
+_CALLS = "test_calls_that_ran_are_found_both_ways"
 _CELLS = "test_cells_are_edited_moved_inserted_and_deleted"
 _STATUS = "test_the_status_counts_what_is_open_and_what_was_asked"
 _OPEN = {**where(VSCODE, _FAULT), **where(NEOVIM, _FINDING), **where(EMACS, _SENT), **where(HELIX, _SHOWN)}
@@ -124,6 +125,9 @@ TESTED: dict[str, dict[str, str]] = {
     },
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: scripted("test_semantic_tokens", _TOKENS),
     types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: scripted("test_semantic_tokens", _TOKENS),
+    types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: scripted("test_call_hierarchy", _CALLS),
+    types.CALL_HIERARCHY_INCOMING_CALLS: scripted("test_call_hierarchy", _CALLS),
+    types.CALL_HIERARCHY_OUTGOING_CALLS: scripted("test_call_hierarchy", _CALLS),
     types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: {
         **where(NEOVIM, "test_on_a_finding_the_steps_of_its_trace_are_highlighted"),
         **scripted("test_views", "test_the_steps_of_a_trace_are_highlighted_on_its_finding_alone"),
@@ -169,6 +173,7 @@ def served() -> set[str]:
         completion=types.CompletionClientCapabilities(),
         code_action=actions,
         semantic_tokens=tokens,
+        call_hierarchy=types.CallHierarchyClientCapabilities(),
     )
     params = types.InitializeParams(types.ClientCapabilities(text_document=declared), root_uri="file:///project")
 

@@ -30,5 +30,8 @@ class Probe:
     def called(self, m: Machine, node: n.Call, result: Value) -> None:
         """A call has returned."""
 
+    def enters(self, m: Machine) -> None:
+        """The body of a function of the program begins, in the last frame."""
+
     def done(self, m: Machine, statement: n.Node, before: State) -> None:
         """A simple statement has led from the state `before` to the current one."""

@@ -160,6 +160,8 @@ def _run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value]
     saved = (m.extent.path, m.extent.loops)
     m.extent.loops = m.extent.loops if library else list(m.extent.loops)
     m.extent.frames.append(frame)
+    if m.config.probe is not None and not library:
+        m.config.probe.enters(m)
     try:
         if isinstance(node, n.FunctionDef):
             flow = run_block(m, node.body, [start])

@@ -4,8 +4,7 @@
     y = x.exp()                                 `y`: requiresGrad
     z = y.detach()                              `z`: detached
 
-They are off unless the user wants them, as VS Code shows those of one server alone. A client that can be told later
-what there is to ask for is told once they are on; any other gets no answer while they are off.
+They are off unless the user wants them, as VS Code shows those of one server alone.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from lsprotocol import types
 from analyzers.report import Occurrence
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
+from autograd_lsp.server.switches import follow
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
 
 LEGEND = types.SemanticTokensLegend(["variable"], ["requiresGrad", "detached", "leaf"])
-_ID = "semantic-tokens"
 _METHOD = "textDocument/semanticTokens"
 """Stands for all of these requests where they are registered."""
 
@@ -50,25 +49,7 @@ def register(server: AutogradServer) -> None:
             return await _answer(server, params.text_document.uri, params.range)
 
     if declared.dynamic_registration:
-        _follow_setting(server, offer)
-
-
-def _follow_setting(server: AutogradServer, offer: types.SemanticTokensRegistrationOptions) -> None:
-    is_registered = False
-
-    def changed(by_edit: bool) -> None:
-        nonlocal is_registered
-        if by_edit or server.display.tokens == is_registered:
-            return
-        is_registered = server.display.tokens
-        if is_registered:
-            there = types.Registration(_ID, _METHOD, offer)
-            server.client_register_capability(types.RegistrationParams([there]))
-        else:
-            gone = types.Unregistration(_ID, _METHOD)
-            server.client_unregister_capability(types.UnregistrationParams([gone]))
-
-    server.when_changed.append(changed)
+        follow(server, lambda display: display.tokens, _METHOD, offer)
 
 
 async def _answer(server: AutogradServer, uri: str, where: types.Range | None) -> types.SemanticTokens | None:
