@@ -367,6 +367,7 @@ def test_a_disk_that_refuses_leaves_the_old_file(
     fixed = Marks({"one": "two"}, a, b).fix()
     assert (a.read_text(), b.read_text()) == ("two = 1\n", "one = 1\n")
     assert fixed.complaints == ("b.py is left unchanged: told to fail",)
+    assert (fixed.said, fixed.outcome.written) == ("1 finding in 1 file", {str(a)})
     assert sorted(os.listdir(a.parent)) == ["a.py", "b.py"]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from autograd_lsp.cli import formats, showing
 from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
+from autograd_lsp.cli.fixing.outcome import Outcome
 from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.output import output
 from autograd_lsp.cli.progress import warn_of_internal_error, with_progress
@@ -130,17 +131,30 @@ def _fix(
         sys.stdout.buffer.write(fixed.stdin)
         stream = sys.stderr if stream is sys.stdout else stream
     verb = "Ignored" if options.add_ignore else "Fixed"
-    return _conclude(fixed.checked, options, stream, (f"{verb} {fixed.said}.",) if fixed.changes else ())
+    notes = (f"{verb} {fixed.said}.",) if fixed.changes else ()
+    return _conclude(fixed.checked, options, stream, notes, fixed.outcome)
 
 
-def _conclude(checked: Checked, options: argparse.Namespace, stream: TextIO, notes: Sequence[str] = ()) -> int:
+def _conclude(
+    checked: Checked,
+    options: argparse.Namespace,
+    stream: TextIO,
+    notes: Sequence[str] = (),
+    outcome: Outcome | None = None,
+) -> int:
     """Say what was found, and what there is to say beside it; the exit code."""
     reports = checked.reports
     if options.write_baseline:
         notes = (*notes, write_baseline(options.write_baseline, reports))
         reports = [report if report.failure else replace(report, findings=()) for report in reports]
     beside = Beside(
-        options.statistics, options.fail_on, (*notes, *checked.notes), options.coverage, options.color, options.quiet
+        options.statistics,
+        options.fail_on,
+        (*notes, *checked.notes),
+        options.coverage,
+        options.color,
+        options.quiet,
+        outcome,
     )
     formats.write(options.format, stream, reports, beside)
     if any(report.failure for report in checked.reports):

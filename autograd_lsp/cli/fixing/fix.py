@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.program.disk import encoding_of, read_regular_file
 from analyzers.report import Edit, Fix
 from autograd_lsp.cli.checked import Checked
+from autograd_lsp.cli.fixing.outcome import BREAKS, Outcome, Wanted
 from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.config import Configuration, is_below
 from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
@@ -43,11 +44,15 @@ class Fixed:
 
     checked: Checked
     changes: tuple[Change, ...]
-    count: int
     complaints: tuple[str, ...]
     """Files and fixes that were left out, and why."""
     stdin: bytes | None
     """Where the text came from standard input: what it is now."""
+    outcome: Outcome
+
+    @property
+    def count(self) -> int:
+        return len(self.outcome.applied)
 
     @property
     def said(self) -> str:
@@ -75,22 +80,46 @@ def make_fixes(
             found.setdefault(path, source)
     refused = {path: LEADS_OUT for path in elsewhere if path not in own}
     own = {**elsewhere, **own}
+    stdin = next((source for source in sources if source.text is not None), None)
+    write = write and stdin is None
+    before: dict[str, Change] = {}
+    applied: list[Wanted] = []
     while True:
         work = _Work(own, refused)
         checked = work.settle(check)
         if checked is None:
             continue
         changes = work.changes()
-        stdin = next((source for source in sources if source.text is not None), None)
-        late = replace_all({path: (c.old, c.new) for path, c in changes.items()}) if write and stdin is None else {}
+        late = replace_all({path: (c.old, c.new) for path, c in changes.items()}) if write else {}
         if not late:
             break
         refused.update(late)
-    complaints = [*(f"{own[path].shown} is left unchanged: {why}" for path, why in refused.items()), *work.dropped]
+        there = {path: change for path, change in changes.items() if _is_there(path, change)}
+        before = _after(before, there)
+        applied += [one for one in work.applied if not there.keys().isdisjoint(_paths(one.fix))]
+    changes = _after(before, changes)
+    applied += work.applied
+    left = dict.fromkeys(one.said(BREAKS) for one in work.skipped)
+    complaints = [*(f"{own[path].shown} is left unchanged: {why}" for path, why in refused.items()), *left]
     now = None
     if stdin is not None:
         now = next((change.new for change in changes.values()), stdin.data)
-    return Fixed(checked, tuple(changes.values()), work.count, tuple(complaints), now)
+    outcome = Outcome(applied, work.skipped, refused, frozenset(changes if write else ()))
+    return Fixed(checked, tuple(changes.values()), tuple(complaints), now, outcome)
+
+
+def _is_there(path: str, change: Change) -> bool:
+    """Whether a change was made on the disk, although another of the same time could not be."""
+    try:
+        return read_regular_file(path) == change.new
+    except OSError:
+        return False
+
+
+def _after(before: Mapping[str, Change], changes: Mapping[str, Change]) -> dict[str, Change]:
+    """What two rounds of writing come to."""
+    both = {path: replace(now, old=before[path].old) if path in before else now for path, now in changes.items()}
+    return {**before, **both}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,39 +155,39 @@ class _Work:
     files: dict[str, _File] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     """What files say by now."""
-    count: int = 0
-    dropped: list[str] = field(default_factory=list)
+    applied: list[Wanted] = field(default_factory=list)
+    skipped: list[Wanted] = field(default_factory=list)
     """Fixes that the last round has left out."""
 
     def settle(self, check: Callable[[Mapping[str, str]], Checked]) -> Checked | None:
         """What is found when all is done; None if it goes on and on, and the files where it does are refused."""
         changed: Collection[str] = ()
-        for _ in range(_ROUNDS):
+        for count in range(1, _ROUNDS + 1):
             checked = check(self.texts)
             before = len(self.refused)
-            changed = self.make(checked)
+            changed = self.make(checked, count)
             # What was found in a file that is another one by now holds no longer.
             if not changed and CHANGED not in [*self.refused.values()][before:]:
                 return checked
         self.refused.update(dict.fromkeys(changed, f"its fixes kept leading to new ones, {_ROUNDS} times in a row"))
         return None
 
-    def make(self, checked: Checked) -> Collection[str]:
-        """Make the fixes of one round; the files that are other ones now."""
-        wanted: list[tuple[Fix, str]] = []
+    def make(self, checked: Checked, count: int) -> Collection[str]:
+        """Make the fixes of one round, the `count`th; the files that are other ones now."""
+        wanted: list[Wanted] = []
         for report in checked.reports:
-            places = Texts(report)
+            places, source = Texts(report), report.source
             for finding in report.findings:
                 fix = safe_fix(finding)
                 if fix is not None and self.may_make(fix, report.texts, checked.unsteady):
-                    spot = places.spot(finding.place)
-                    wanted.append((_resolved(fix), f"{report.source.shown}:{spot.begins.line}: {fix.title}"))
-        good, bad, texts = self.together([fix for fix, _ in wanted])
-        left = dict.fromkeys(said for fix, said in wanted if fix in bad)
-        self.dropped = [f"{said}: skipped because the file would no longer parse" for said in left]
+                    line = places.spot(finding.place).begins.line
+                    wanted.append(Wanted(source.path, source.shown, line, count, finding, _resolved(fix)))
+        good, bad, texts = self.together([one.fix for one in wanted])
+        self.skipped = [one for one in wanted if one.fix in bad]
         new = {path: text for path, text in texts.items() if text != self.text(path)}
         if new:
-            self.count += len(good)
+            taken = {*good}
+            self.applied += [one for one in wanted if one.fix in taken]
             self.texts.update(new)
         return new
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from autograd_lsp.cli.fixing.outcome import Outcome
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
@@ -20,3 +22,5 @@ class Beside:
     """`auto`, `always` or `never`."""
     is_quiet: bool = False
     """Findings alone."""
+    outcome: Outcome | None = None
+    """What became of fixes, where they were asked for; for the format that programs read."""

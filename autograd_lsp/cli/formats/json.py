@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, TextIO
 
 from analyzers.report import Backward, Finding, Fix, Place
+from autograd_lsp.cli.fixing.outcome import BREAKS, Outcome, Wanted
 from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.wording import count_by_rule
 from autograd_lsp.files.sources import shown_path
@@ -14,7 +16,7 @@ from autograd_lsp.text.sinks import json_of
 
 
 def write(stream: TextIO, reports: Sequence[Report], beside: Beside) -> None:
-    document: dict[str, Any] = {"version": 1, "files": [_file(report) for report in reports]}
+    document: dict[str, Any] = {"version": 1, "files": [_file(report, beside.outcome) for report in reports]}
     if beside.statistics:
         document["statistics"] = count_by_rule(reports)
     stream.write(json_of(document) + "\n")
@@ -34,12 +36,39 @@ def cell_json(spot: Spot) -> dict[str, Any]:
     return {} if spot.cell is None else {"cell": spot.cell}
 
 
-def _file(report: Report) -> dict[str, Any]:
+def _file(report: Report, outcome: Outcome | None) -> dict[str, Any]:
     encoder = Encoder(report)
-    return {
+    document: dict[str, Any] = {
         "path": report.source.shown,
         "findings": [encoder.finding(finding) for finding in report.findings],
         "backwards": [encoder.backward(backward) for backward in report.backwards],
+    }
+    if outcome is not None:
+        document["fixed"] = _fixed(report, outcome)
+    return document
+
+
+def _fixed(report: Report, outcome: Outcome) -> dict[str, Any]:
+    """What was done to a file, and for the findings in it; `refused` is null where nothing stood in the way."""
+    path = report.source.path
+    real = os.path.realpath(path)
+    return {
+        "written": real in outcome.written,
+        "refused": outcome.refused.get(real),
+        "applied": [_wanted(one) for one in outcome.applied if one.path == path],
+        "skipped": [{**_wanted(one), "reason": BREAKS} for one in outcome.skipped if one.path == path],
+    }
+
+
+def _wanted(one: Wanted) -> dict[str, Any]:
+    return {
+        "code": one.finding.code,
+        "name": one.finding.name,
+        "line": one.line,
+        "round": one.round,
+        "title": one.fix.title,
+        "edits": len(one.fix.edits),
+        "paths": sorted({shown_path(edit.place.path) for edit in one.fix.edits}),
     }
 
 
