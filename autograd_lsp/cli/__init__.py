@@ -27,7 +27,7 @@ from autograd_lsp.process.loading import load
 
 __all__ = ["COMMANDS", "build_parser", "main"]
 
-_EXTRAS = {"shtab"}
+_EXTRAS = {"mcp", "shtab"}
 """Packages that a command needs, and that are not installed with ours."""
 
 
@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(name: str) -> Any:
     try:
         return load(f"{__name__}.commands.{name}")
-    except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
             raise
-        raise UsageError(f"`{name}` needs `{error.name}`: `pip install {error.name}`") from error
+        raise UsageError(f"`{name}` needs `{package}`: `pip install {package}`") from error

@@ -235,6 +235,13 @@ def _server(parser: argparse.ArgumentParser) -> None:
     transport.add_argument("--tcp", metavar="HOST:PORT", type=_address, help="listen there for one editor")
 
 
+def _mcp(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="FOLDER", default=".", help="the project; default: the working directory")
+    parser.add_argument(
+        "--read-anywhere", action="store_true", help="also read programs that lie outside of that folder"
+    )
+
+
 def _completions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="the shell to print the script for")
 
@@ -272,6 +279,7 @@ COMMANDS = {
     "why": Command("explain a torch traceback", "read a torch traceback and show the cause and the fix.", _why),
     "rule": Command("explain a rule", "show a rule's page, or list all rules.", _rule),
     "server": Command("run the language server", "run the language server.", _server),
+    "mcp": Command("serve coding agents", "serve coding agents over the Model Context Protocol on stdio.", _mcp),
     "completions": Command(
         "print a shell completion script",
         "print a script that makes a shell complete commands, options, rules and paths.",

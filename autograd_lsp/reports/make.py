@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from analyzers.program.disk import read_from_disk
 from analyzers.report import Backward, Finding, Place
-from autograd_lsp.config import Configuration
+from autograd_lsp.config import Configuration, is_below
 from autograd_lsp.environment import Environment, fingerprint
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_of, read_text
 from autograd_lsp.notebooks.program import SUFFIX, Notebook
@@ -44,15 +44,16 @@ def make_reports(
     texts: Mapping[str, str] | None = None,
     grounds: bool = False,
     execute: Execute | None = None,
+    within: str | None = None,
 ) -> Iterator[Report]:
     """In the order of `sources`, whoever makes them; none for a notebook in another language.
 
     `cached`: findings of earlier checks count as far as they hold, and new ones are kept. `texts`, by real path, count
     instead of what the disk has. With `grounds` reports say which files they rest on. `execute` makes the reports in
-    the place of processes on this machine.
+    the place of processes on this machine. With `within`, a real path, no program outside of that folder is read.
     """
     configuration, paths = configuration.lenient(), tuple(source.path for source in sources)
-    task = Task(want, paths, configuration, os.getcwd(), cached, Reader(texts or {}), grounds)
+    task = Task(want, paths, configuration, os.getcwd(), cached, Reader(texts or {}, within), grounds)
     known: dict[str, Report] = {}
     cache = _cache(task) if cached else None
     if cache is not None:
@@ -92,8 +93,12 @@ class Reader:
 
     texts: Mapping[str, str]
     """By real path: what counts instead of the disk."""
+    within: str | None = None
+    """The real path of the folder that a file has to lie in; None for any file."""
 
     def __call__(self, path: str) -> bytes | None:
+        if self.within is not None and not is_below(os.path.realpath(path), self.within):
+            return None
         if not path.endswith(SUFFIX):
             instead = self.instead(path)
             return read_from_disk(path) if instead is None else instead

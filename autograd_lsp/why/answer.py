@@ -72,11 +72,17 @@ def told_in(text: str) -> list[Told]:
 
 
 def answers(
-    told: Sequence[Told], finder: Finder, configuration: Configuration, *, every: bool, cached: bool
+    told: Sequence[Told],
+    finder: Finder,
+    configuration: Configuration,
+    *,
+    every: bool,
+    cached: bool,
+    within: str | None = None,
 ) -> Iterator[Answer]:
-    """The last autograd exception, or all of them in the order of the log."""
+    """The last autograd exception, or all of them in the order of the log; `within` is as in `make_reports`."""
     told = told[-MOST_EXCEPTIONS:]
-    analysis = _Analysis(configuration, cached)
+    analysis = _Analysis(configuration, cached, within)
     found = (_answer(item, finder, analysis) for item in (told if every else reversed(told)))
     explained = (answer for answer in found if answer is not None)
     yield from explained if every else islice(explained, 1)
@@ -95,12 +101,13 @@ class _Analysis:
 
     configuration: Configuration
     cached: bool
+    within: str | None
     reports: dict[str, Report | None] = field(default_factory=dict)
 
     def of(self, sources: Sequence[Source]) -> Iterator[Report]:
         """In their order, as long as somebody asks; none of a notebook in another language."""
         new = [source for source in sources if source.path not in self.reports]
-        made = make_reports(new, "findings", 1, self.configuration, cached=self.cached)
+        made = make_reports(new, "findings", 1, self.configuration, cached=self.cached, within=self.within)
         for source in sources:
             while source.path not in self.reports:
                 report = next(made, None)

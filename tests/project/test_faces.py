@@ -46,6 +46,8 @@ OPTIONAL = {
     "distributed": "reports/cluster.py",
     "flake8": "flake8/analysis.py",
     "jedi": "environment/child.py",
+    "mcp": "cli/commands/mcp.py",
+    "pydantic": "cli/commands/mcp.py",
     "shtab": "cli/commands/completions.py",
 }
 """What may not be installed or is slow to load, and the one file that imports it, at its top."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from analyzers.report import Fact, Lost
@@ -36,17 +37,9 @@ def run(options: argparse.Namespace) -> int:
         elif report.failure == "unreadable":
             tell(f"{report.source.shown}: {report.findings[0].message}")
         failed = failed or report.failure is not None
-        rows.append((report, _facts(report, lines.get(report.source.shown))))
+        rows.append((report, facts_of(report, lines.get(report.source.shown))))
     if options.format == "json":
-        files = [
-            {
-                "path": report.source.shown,
-                "facts": [_json(spot, fact) for spot, fact in told if isinstance(fact, Fact)],
-                "unknown": [_lost_json(report, spot, one) for spot, one in told if isinstance(one, Lost)],
-            }
-            for report, told in rows
-        ]
-        print(json_of({"version": 1, "files": files}))
+        print(json_of({"version": 1, "files": [file_json(report, told) for report, told in rows]}))
     else:
         for report, told in rows:
             for spot, fact in told:
@@ -64,13 +57,21 @@ def _since(report: Report, lost: Lost) -> str:
     return f"unknown since {line if here else f'{lost.since.path}:{spot.begins.line}'}"
 
 
-def _facts(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact | Lost]]:
+def facts_of(report: Report, wanted: set[int] | None) -> list[tuple[Spot, Fact | Lost]]:
     """With the place of each, in the order of the text; only the 1-based lines asked for, if any were."""
     texts = Texts(report)
     told: list[Fact | Lost] = [*report.facts, *report.lost]
     told.sort(key=lambda one: (one.place, one.name))
     rows = [(texts.spot(one.place), one) for one in told]
     return [row for row in rows if wanted is None or row[0].begins.line in wanted]
+
+
+def file_json(report: Report, told: Sequence[tuple[Spot, Fact | Lost]]) -> dict[str, Any]:
+    return {
+        "path": report.source.shown,
+        "facts": [_json(spot, fact) for spot, fact in told if isinstance(fact, Fact)],
+        "unknown": [_lost_json(report, spot, one) for spot, one in told if isinstance(one, Lost)],
+    }
 
 
 def _json(spot: Spot, fact: Fact) -> dict[str, Any]:

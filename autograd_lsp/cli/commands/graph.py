@@ -39,16 +39,20 @@ def run(options: argparse.Namespace) -> int:
     except UnreadableError as error:
         raise UsageError(f"{location.file}: {error}") from error
     snapshot = Host().snapshot()
-    graph = _find(snapshot, path, location)
+    graph = find(snapshot, path, location)
     if graph is None:
-        subject = f"`{location.name}`" if location.name else "a tensor"
-        tell(f"nothing is known about {subject} at {location.file}:{location.line}")
+        tell(nothing_known(location))
         return FOUND
-    print(_render(graph, options.format, snapshot, Source(location.file, path)))
+    print(render(graph, options.format, snapshot, Source(location.file, path)))
     return CLEAN
 
 
-def _render(graph: Graph, form: str, snapshot: Snapshot, source: Source) -> str:
+def nothing_known(location: Location) -> str:
+    subject = f"`{location.name}`" if location.name else "a tensor"
+    return f"nothing is known about {subject} at {location.file}:{location.line}"
+
+
+def render(graph: Graph, form: str, snapshot: Snapshot, source: Source) -> str:
     if form == "json":
         paths = {node.place.path for node in graph.nodes if node.place is not None}
         texts = Texts(Report(source, texts={path: snapshot.text(path) for path in paths}))
@@ -77,7 +81,7 @@ def _namer(snapshot: Snapshot, source: Source) -> Callable[[Place], str]:
     return where
 
 
-def _find(snapshot: Snapshot, path: str, location: Location) -> Graph | None:
+def find(snapshot: Snapshot, path: str, location: Location) -> Graph | None:
     index = LineIndex(snapshot.text(path))
     if location.line > index.line_count:
         raise UsageError(f"{location.file} has {index.line_count} lines")

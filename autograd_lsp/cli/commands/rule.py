@@ -15,15 +15,11 @@ from autograd_lsp.text.urls import rule_page
 
 
 def run(options: argparse.Namespace) -> int:
-    rules = sorted(RULES, key=lambda rule: rule.code)
-    if options.rule is not None:
-        if options.all:
-            raise UsageError("--all is for all rules: name none")
-        rules = [rule for rule in rules if options.rule in (rule.code, rule.name)]
-        if not rules:
-            raise UsageError(no_rule(options.rule))
+    if options.rule is not None and options.all:
+        raise UsageError("--all is for all rules: name none")
+    rules = named(options.rule)
     if options.format == "json":
-        told = [_as_json(rule) for rule in rules]
+        told = [as_json(rule) for rule in rules]
         print(json.dumps(told[0] if options.rule is not None else told, indent=2))
     elif options.rule is not None or options.all:
         _print_page("\n\n".join(f"# {rule.name} ({rule.code})\n\n{rule.doc.strip()}\n" for rule in rules))
@@ -33,7 +29,16 @@ def run(options: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _as_json(rule: Rule) -> dict[str, str]:
+def named(word: str | None) -> list[Rule]:
+    """The rule with that code or name; all of them for None."""
+    rules = sorted(RULES, key=lambda rule: rule.code)
+    found = [rule for rule in rules if word is None or word in (rule.code, rule.name)]
+    if not found:
+        raise UsageError(no_rule(str(word)))
+    return found
+
+
+def as_json(rule: Rule) -> dict[str, str]:
     return {
         "code": rule.code,
         "name": rule.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 
 from analyzers.program.disk import MOST_BYTES
 from autograd_lsp.cli.telling import tell
@@ -12,7 +13,7 @@ from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import STDIN
 from autograd_lsp.process.exits import CLEAN, FOUND, UsageError
 from autograd_lsp.process.loading import load
-from autograd_lsp.why.answer import MOST_EXCEPTIONS, answers, told_in
+from autograd_lsp.why.answer import MOST_EXCEPTIONS, Told, answers, told_in
 from autograd_lsp.why.others import last_of, what_it_is
 from autograd_lsp.why.program import Finder, Mapping
 
@@ -30,13 +31,17 @@ def run(options: argparse.Namespace) -> int:
     found = list(answers(told, finder, configuration, every=options.all, cached=not options.no_cache))
     load(f"autograd_lsp.cli.explanations.{options.format}").write(sys.stdout, found)
     if not found:
-        last = last_of((item.raised for item in told), text)
-        if last is None:
-            tell(f"no traceback in {_name(log)}")
-        else:
-            at = f" at {last.frames[-1].path}:{last.frames[-1].line}" if last.frames else ""
-            tell(f"no autograd exception in {_name(log)}; {last.exception}{at}: {what_it_is(last)}")
+        tell(nothing_found(told, text, _name(log)))
     return CLEAN if found else FOUND
+
+
+def nothing_found(told: Sequence[Told], text: str, name: str) -> str:
+    """What a log is about that tells of no exception of autograd's."""
+    last = last_of((item.raised for item in told), text)
+    if last is None:
+        return f"no traceback in {name}"
+    at = f" at {last.frames[-1].path}:{last.frames[-1].line}" if last.frames else ""
+    return f"no autograd exception in {name}; {last.exception}{at}: {what_it_is(last)}"
 
 
 def _log(path: str) -> str:
