@@ -37,7 +37,7 @@ editors: $(VENV)/.installed-editors
 
 # What was to be seen goes into build/screenshots. A test that takes longer than any can ends the run, with a traceback.
 test-editors: editors
-	AUTOGRAD_LSP_EDITORS=1 $(BIN)/python -m pytest tests/editors -rs -o faulthandler_timeout=1200 \
+	AUTOGRAD_LSP_EDITORS=1 $(BIN)/python -m pytest tests/editors tests/playground -rs -o faulthandler_timeout=1200 \
 		-o faulthandler_exit_on_timeout=true $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
@@ -55,9 +55,10 @@ update: $(VENV)/.installed-test
 	$(BIN)/python -m tests.docs
 	$(BIN)/ruff format .
 
-# The documentation as a site, in build/site.
+# The documentation as a site, in build/site; where npm can bring what it is made of, with the playground.
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python tools/build_playground.py build/site/playground
 
 # What is released, into dist/. Needs git, npm and a C compiler.
 dist: $(VENV)/.installed-release

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,13 @@ _FENCE = re.compile(r"^```python (?P<word>\w+).*$", re.MULTILINE)
 _MESSAGE = re.compile(r"^```text\n(?=\w+(?:Error|Exception): )", re.MULTILINE)
 _ITEM = re.compile(r"(?:-|\d+\.) ")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The list of pages leads to the playground, which `tools/build_playground.py` builds where there is npm."""
+    if config.nav is not None and config.site_url and shutil.which("npm"):
+        config.nav.append({"Playground": f"{config.site_url}playground/"})
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
