@@ -22,7 +22,6 @@ from autograd_lsp.cli.commands import graph as graph_command
 from autograd_lsp.cli.commands import why as why_command
 from autograd_lsp.cli.explanations.json import answer_json
 from autograd_lsp.cli.formats.json import Encoder
-from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.cli.places import Location
 from autograd_lsp.config import Configuration, Layer, is_below
 from autograd_lsp.config.selectors import matching, no_rule
@@ -31,6 +30,7 @@ from autograd_lsp.process.exits import UsageError
 from autograd_lsp.process.stack import start_with_room
 from autograd_lsp.reports.make import Reader, make_reports
 from autograd_lsp.reports.report import Report
+from autograd_lsp.text.words import plural
 from autograd_lsp.why.answer import answers, told_in
 from autograd_lsp.why.program import Finder
 

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NoReturn, TypeAlias
 
-from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.cli.telling import tell
 from autograd_lsp.files.sources import shown_path
 from autograd_lsp.process.exits import UsageError
+from autograd_lsp.text.words import plural
 
 _SECONDS = 0.5
 _GRAIN = 50_000_000

@@ -24,6 +24,7 @@ from autograd_lsp.config import ConfigError, Configuration, is_below
 from autograd_lsp.config.display import Display
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.server.documents import Document, Documents, encoding_of, path_of
+from autograd_lsp.server.known import KnownFindings
 from autograd_lsp.server.open_notebooks import SYNC, OpenNotebook, open_notebook
 from autograd_lsp.server.progress import Progress
 from autograd_lsp.server.protocol import Protocol
@@ -53,6 +54,7 @@ class AutogradServer(LanguageServer):
         self._host: Host | None = None
         self.configuration = configuration
         configuration.on_error = self.tell_bad_configuration
+        self.known = KnownFindings(configuration, self.tell_bad_configuration)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told: set[str] = set()
         self.revision = 0
@@ -175,7 +177,7 @@ class AutogradServer(LanguageServer):
         self.revision += 1
         self._say_changed(by_edit=False)
 
-    def tell_bad_configuration(self, error: ConfigError) -> None:
+    def tell_bad_configuration(self, error: ConfigError | str) -> None:
         """To the user, once, from whichever thread. What is wrong counts as if it were not there."""
         message = str(error)
         if message not in self._told and self._loop is not None:
@@ -184,11 +186,12 @@ class AutogradServer(LanguageServer):
             self._loop.call_soon_threadsafe(self.window_show_message, params)
 
     def sightings(self, snapshot: Snapshot, path: str) -> list[Sighting]:
-        """None where the file is excluded, nor of what lies in one that is."""
+        """None where the file is excluded, nor of what lies in one that is, nor what a baseline records."""
         excludes = self.configuration.excludes
         if excludes(path):
             return []
         found = [one for one in snapshot.sightings(path) if not excludes(one.finding.place.path)]
+        found = self.known.new(snapshot, found)
         self.counts[path] = len(found)
         return found
 

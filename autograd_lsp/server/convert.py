@@ -43,7 +43,7 @@ class Converter:
         notebooks: Mapping[str, OpenNotebook] | None = None,
     ) -> None:
         self._snapshot = snapshot
-        self._encoding = encoding
+        self.encoding = encoding
         self._uris = uris
         self._notebooks = notebooks or {}
         self._paths = {unquote(uri): path for path, notebook in self._notebooks.items() for uri in notebook.uris}
@@ -61,18 +61,18 @@ class Converter:
         index = self.index(self.path(uri))
         notebook = self._notebooks.get(self.path(uri))
         if notebook is None:
-            return index.lsp_offset(position.line, position.character, self._encoding)
+            return index.lsp_offset(position.line, position.character, self.encoding)
         cell = notebook.cell(uri)
         if cell is None:
             return 0  # a line of no cell
         last = _last_line(cell)
         character = position.character if position.line <= last else len(cell.source)
-        return index.lsp_offset(cell.first_line + min(position.line, last), character, self._encoding)
+        return index.lsp_offset(cell.first_line + min(position.line, last), character, self.encoding)
 
     def range(self, place: Place) -> types.Range:
         """In the document that `uri_at` names."""
         index = self.index(place.path)
-        (line, start), (last, end) = (index.lsp_position(offset, self._encoding) for offset in (place.start, place.end))
+        (line, start), (last, end) = (index.lsp_position(offset, self.encoding) for offset in (place.start, place.end))
         cell = self._cell_at(place)
         if cell is not None:
             line, start = max((line - cell.first_line, start), (0, 0))

@@ -1,16 +1,18 @@
-"""Python and configuration files that change on the disk behind the editor's back, and folders that it moves.
+"""Python files, configurations and baselines that change on the disk behind the editor's back, and folders it moves.
 
 Of a folder that is renamed or deleted, a watcher of files hears nothing: editors tell of it as a file operation.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from lsprotocol import types
 
 from autograd_lsp.config import FILES
 from autograd_lsp.server.app import AutogradServer
+from autograd_lsp.server.documents import path_of
 from autograd_lsp.server.settings import is_configuration
 
 
@@ -20,7 +22,7 @@ def register(server: AutogradServer, refresh: Callable[[], None]) -> Callable[[]
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def changed(params: types.DidChangeWatchedFilesParams) -> None:
         for event in params.changes:
-            if is_configuration(event.uri):
+            if is_configuration(event.uri) or path_of(event.uri) in server.known.files:
                 server.tell_configuration_changed()
             else:
                 server.tell_disk_changed(event.uri)
@@ -47,7 +49,9 @@ def register(server: AutogradServer, refresh: Callable[[], None]) -> Callable[[]
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is None or not watching.dynamic_registration:
             return
-        patterns = ["**/*.py", *(f"**/{name}" for name in FILES)]
+        baselines = {server.configuration.baseline(folder) for folder in server.folders()} - {None}
+        names = [*FILES, *sorted(os.path.basename(str(path)) for path in baselines)]
+        patterns = ["**/*.py", *(f"**/{name}" for name in names)]
         watchers = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in patterns])
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         server.client_register_capability(

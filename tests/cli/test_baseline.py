@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from analyzers.report import Choice, Finding, Place
-from autograd_lsp.cli.baseline import read_baseline, write_baseline
 from autograd_lsp.files.sources import Source
 from autograd_lsp.process.exits import UsageError
+from autograd_lsp.reports.baseline import read_baseline, write_baseline
 from autograd_lsp.reports.report import Report
 from tests.cli.command import BROKEN, FIXED, check_json, run
 

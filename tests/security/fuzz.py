@@ -24,12 +24,12 @@ from tempfile import gettempdir, mkdtemp
 from analyzers.host import Host
 from analyzers.report import Finding, Place, Raises, Related
 from analyzers.syntax.comments import suppressions
-from autograd_lsp.cli.baseline import read_baseline
 from autograd_lsp.config import ConfigError
 from autograd_lsp.config.files import read_file
 from autograd_lsp.config.patterns import read_pattern
 from autograd_lsp.notebooks.program import NotANotebookError, read_notebook
 from autograd_lsp.process.exits import UsageError
+from autograd_lsp.reports.baseline import read_baseline
 from autograd_lsp.reports.entries import Entry, entry_bytes, read_entry
 from autograd_lsp.server.wire import messages
 from autograd_lsp.text.sinks import fenced, json_of, notice, printable, prose, xml_of

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from autograd_lsp.cli import formats, showing
-from autograd_lsp.cli.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.cli.checked import Checked, by_file, unsteady, with_text
 from autograd_lsp.cli.fixing.outcome import Outcome
 from autograd_lsp.cli.formats.beside import Beside
@@ -24,6 +23,7 @@ from autograd_lsp.config.selectors import matching, no_rule
 from autograd_lsp.files.sources import STDIN, Source, UnreadableError, decode, discover
 from autograd_lsp.process.exits import CLEAN, FOUND, USAGE, UsageError
 from autograd_lsp.process.loading import load
+from autograd_lsp.reports.baseline import Baseline, read_baseline, write_baseline
 from autograd_lsp.reports.cache import lies_below
 from autograd_lsp.reports.levels import fails
 from autograd_lsp.reports.make import Execute, Task, make_reports

@@ -19,12 +19,12 @@ from analyzers.program.disk import encoding_of, read_regular_file
 from analyzers.report import Edit, Fix
 from autograd_lsp.cli.checked import Checked
 from autograd_lsp.cli.fixing.outcome import BREAKS, Outcome, Wanted
-from autograd_lsp.cli.formats.wording import plural
 from autograd_lsp.config import Configuration, is_below
 from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
 from autograd_lsp.process.drafts import CHANGED, is_protected, reason, replace_all
 from autograd_lsp.reports.report import Texts
 from autograd_lsp.text.edits import compatible, edited, safe_fix
+from autograd_lsp.text.words import plural
 
 LEADS_OUT = "it is a link to a file outside of the folder"
 _ROUNDS = 20

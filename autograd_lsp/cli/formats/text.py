@@ -14,12 +14,13 @@ from rich.text import Text
 from analyzers.report import CALLED, RANKS, Backward, Finding, Fix, Place, Related
 from autograd_lsp.cli.formats.beside import Beside
 from autograd_lsp.cli.formats.excerpt import Mark, excerpt
-from autograd_lsp.cli.formats.wording import Wording, plural, statistics_lines
+from autograd_lsp.cli.formats.wording import Wording, statistics_lines
 from autograd_lsp.config.selectors import matching
 from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.text.positions import LineIndex
 from autograd_lsp.text.sinks import first_printable, printable
 from autograd_lsp.text.urls import rule_page
+from autograd_lsp.text.words import plural
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 

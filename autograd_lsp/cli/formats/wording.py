@@ -23,10 +23,6 @@ def statistics_lines(reports: Sequence[Report]) -> Iterator[str]:
         yield f"{row['count']:>6}  {row['code']}  {row['name']}"
 
 
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def cell_words(spot: Spot) -> str:
     """For a message that is shown beside a line of a notebook's JSON."""
     return "" if spot.cell is None else f" (cell {spot.cell}, line {spot.begins.line})"

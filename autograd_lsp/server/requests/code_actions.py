@@ -20,6 +20,7 @@ from analyzers.report import Finding, Fix, Sighting
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.convert import Converter
 from autograd_lsp.text.edits import compatible, safe_fix
+from autograd_lsp.text.positions import LineIndex
 
 if TYPE_CHECKING:
     from analyzers.host import Snapshot
@@ -42,6 +43,8 @@ class _Offer:
     fixes: Sequence[Fix]
     sighting: Sighting | None = None
     is_preferred: bool = False
+    rewritten: tuple[str, str, str] | None = None
+    """A file that is none of the program's: its path, its text, and what that is to become."""
 
     @property
     def key(self) -> _Key:
@@ -119,6 +122,7 @@ def _offers(
             near = [one for one in sightings if one.place.start <= end and start <= one.place.end]
         yield from (offer for sighting in near for offer in _quick_fixes(sighting))
         yield from (offer for sighting in near for offer in _ignore(snapshot, sighting))
+        yield from (offer for sighting in near for offer in _record(server, snapshot, sighting))
     own = [one for one in sightings if one.place == one.finding.place]
     if asked is None or _wanted(asked.context, FIX_ALL, unasked=False):
         here = [one.finding for one in own if converter.is_in(uri, one.place)]
@@ -161,6 +165,14 @@ def _ignore(snapshot: Snapshot, sighting: Sighting) -> Iterator[_Offer]:
         yield _Offer(title, QUICK_FIX, [Fix(title, False, (edit,))], sighting)
 
 
+def _record(server: AutogradServer, snapshot: Snapshot, sighting: Sighting) -> Iterator[_Offer]:
+    """Where the project has a baseline."""
+    rewritten = server.known.recording(snapshot, sighting.finding)
+    if rewritten is not None:
+        title = f"Record {sighting.finding.code} in {os.path.basename(rewritten[0])}"
+        yield _Offer(title, QUICK_FIX, [], sighting, rewritten=rewritten)
+
+
 def _ignoring(sighting: Sighting) -> str:
     """A comment counts where the cause is."""
     path = sighting.finding.place.path
@@ -192,6 +204,10 @@ def _workspace_edit(server: AutogradServer, converter: Converter, offer: _Offer)
     for edit in compatible(offer.fixes)[1]:
         text_edit = types.TextEdit(converter.range(edit.place), edit.text)
         by_uri.setdefault(converter.uri_at(edit.place), []).append(text_edit)
+    if offer.rewritten is not None:
+        path, before, after = offer.rewritten
+        end = types.Position(*LineIndex(before).lsp_position(len(before), converter.encoding))
+        by_uri[converter.uri(path)] = [types.TextEdit(types.Range(types.Position(0, 0), end), after)]
     if known is None or not known.document_changes:
         return types.WorkspaceEdit(changes=by_uri)
     return types.WorkspaceEdit(

@@ -14,18 +14,21 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from analyzers.program.disk import read_regular_file
-from analyzers.report import Choice
-from autograd_lsp.cli.formats.wording import plural
+from analyzers.report import Choice, Finding
 from autograd_lsp.process.drafts import reason, write_whole
 from autograd_lsp.process.exits import UsageError
 from autograd_lsp.reports.fingerprints import fingerprints, relative_path
 from autograd_lsp.reports.report import Report
 from autograd_lsp.text.positions import LineIndex
+from autograd_lsp.text.words import plural
 
 _VERSION = 1
+Entry: TypeAlias = dict[str, Any]
+"""A finding as it is recorded: `code`, `name`, `line` and `fingerprint`."""
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -35,6 +38,7 @@ class Baseline:
 
     shown: str
     folder: str
+    """Of the baseline: paths count from there."""
     files: Mapping[str, Mapping[str, str]]
 
     def without_known(
@@ -85,14 +89,37 @@ def write_baseline(shown: str, reports: Sequence[Report]) -> str:
     """Record all that was found; what to say of that. A file that cannot be read is no finding to get used to."""
     folder = _folder_of(shown)
     recorded = [report for report in reports if report.findings and report.failure is None]
-    files = {relative_path(report.source.path, folder): _entries(report, folder) for report in recorded}
-    lists = [f"  {json.dumps(path, ensure_ascii=False)}: [\n{entries}\n  ]" for path, entries in sorted(files.items())]
-    whole = f'{{\n "version": {_VERSION},\n "files": {{' + ",".join(f"\n{entry}" for entry in lists) + "\n }\n}\n"
+    files = {
+        relative_path(report.source.path, folder): entries(report.findings, report.texts.__getitem__, folder)
+        for report in recorded
+    }
     try:
-        write_whole(shown, _LONE_SURROGATE.sub(_escaped, whole).encode())
+        write_whole(shown, _LONE_SURROGATE.sub(_escaped, _rendered(files)).encode())
     except OSError as error:
         raise UsageError(f"{shown}: cannot be written: {reason(error)}") from error
     return f"Recorded {plural(sum(len(report.findings) for report in recorded), 'finding')} in {shown}."
+
+
+def with_entry(text: str, path: str, entry: Entry) -> str | None:
+    """The text of a baseline with one finding more, of the file at `path`; None where that is no baseline."""
+    try:
+        document = json.loads(text)
+        _files(document)
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        return None
+    files: dict[str, list[Entry]] = document["files"]
+    files.setdefault(path, []).append(entry)
+    return _rendered(files)
+
+
+def entries(findings: Sequence[Finding], text_of: Callable[[str], str], folder: str) -> list[Entry]:
+    """What is recorded of the findings of one file, in their order."""
+    rows = []
+    for finding, made in zip(findings, fingerprints(findings, text_of, folder), strict=True):
+        index = LineIndex(text_of(finding.place.path))
+        line = index.line_text(index.position(finding.place.start).line - 1).strip()
+        rows.append({"code": finding.code, "name": finding.name, "line": line, "fingerprint": made})
+    return rows
 
 
 def _files(document: Any) -> dict[str, dict[str, str]]:
@@ -100,22 +127,19 @@ def _files(document: Any) -> dict[str, dict[str, str]]:
     if document["version"] != _VERSION:
         raise TypeError
     files: dict[str, dict[str, str]] = {}
-    for path, entries in document["files"].items():
-        files[path] = {str(entry["fingerprint"]): str(entry["code"]) for entry in entries}
+    for path, recorded in document["files"].items():
+        files[path] = {str(entry["fingerprint"]): str(entry["code"]) for entry in recorded}
     return files
 
 
-def _entries(report: Report, folder: str) -> str:
+def _rendered(files: Mapping[str, list[Entry]]) -> str:
     """One line for each finding, in an order that stays as it is when lines move."""
-    index = LineIndex(report.texts[report.source.path])
-    rows = []
-    for finding, made in zip(report.findings, _fingerprints(report, folder), strict=True):
-        line = index.line_text(index.position(finding.place.start).line - 1).strip()
-        rows.append((finding.code, line, made, finding.name))
-    return ",\n".join(
-        "   " + json.dumps({"code": code, "name": name, "line": line, "fingerprint": made}, ensure_ascii=False)
-        for code, line, made, name in sorted(rows)
-    )
+    lists = []
+    for path, recorded in sorted(files.items()):
+        ordered = sorted(recorded, key=lambda entry: (entry["code"], str(entry.get("line")), entry["fingerprint"]))
+        rows = ",\n".join("   " + json.dumps(entry, ensure_ascii=False) for entry in ordered)
+        lists.append(f"  {json.dumps(path, ensure_ascii=False)}: [\n{rows}\n  ]")
+    return f'{{\n "version": {_VERSION},\n "files": {{' + ",".join(f"\n{one}" for one in lists) + "\n }\n}\n"
 
 
 def _fingerprints(report: Report, folder: str) -> list[str]:
