@@ -21,6 +21,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _VALUE = re.compile(_STRING + r"|[^\s,\]}]+", re.DOTALL)
 _NESTING = re.compile(_STRING + r"|[\[\]{}]", re.DOTALL)
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 """One character in a string of JSON; one outside the first 65536 may be written as a pair."""
 
@@ -28,9 +29,36 @@ _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.
 class CellSource:
     """The source of one cell, character by character, in the text of its file."""
 
-    def __init__(self, data: str, spans: list[tuple[int, int]]) -> None:
+    def __init__(self, data: str, at: int, spans: list[tuple[int, int]], is_exact: bool) -> None:
+        """`at` is where the whole source begins in `data`, a string or a list of them.
+
+        What was read `is_exact` unless it has halves of characters, which no text can hold.
+        """
         self._data = data
+        self._at = at
         self._spans = spans
+        self._is_exact = is_exact
+
+    def replaced(self, source: str) -> str:
+        """The text of the file with another source for the cell, written as the old one is: in one string, or in one
+        for each line, each as far to the right as the first.
+
+        Raises:
+            ValueError: the old one could not be read as it is.
+        """
+        if not self._is_exact:
+            raise ValueError("the cell has halves of characters")
+        end = _end(self._data, self._at)
+        is_ascii = self._data[self._at : end].isascii()
+        if self._data[self._at] == '"':
+            new = json.dumps(source, ensure_ascii=is_ascii)
+        else:
+            first = _after_space(self._data, self._at + 1)
+            before = self._data[self._at + 1 : first]
+            after = self._data[self._data.rindex('"', first, end) + 1 : end - 1]
+            lines = [json.dumps(line, ensure_ascii=is_ascii) for line in _LINES.findall(source)]
+            new = f"[{before}{f',{before or chr(32)}'.join(lines)}{after}]"
+        return self._data[: self._at] + new + self._data[end:]
 
     def range(self, start: int, end: int) -> tuple[Position, Position]:
         """Of the characters `start` to `end` of the source. It ends with the last of them, before any quotes."""
@@ -66,8 +94,9 @@ def _find_cell(data: str, document: Any, number: int, source: str) -> CellSource
         end = _end(data, start)
         spans += (match.span() for match in _CHARACTER.finditer(data, start + 1, end - 1))
         written.append(json.loads(data[start:end]))
-    is_same = without_lone_surrogates("".join(written)) == source and len(spans) == len(source)
-    return CellSource(data, spans) if is_same and spans else None
+    whole = "".join(written)
+    is_same = without_lone_surrogates(whole) == source and len(spans) == len(source)
+    return CellSource(data, at, spans, whole == source) if is_same and spans else None
 
 
 def _cells(data: str, document: Any) -> Iterator[int]:

@@ -103,10 +103,15 @@ class Reader:
             instead = self.instead(path)
             return read_from_disk(path) if instead is None else instead
         try:
-            notebook = notebook_of(Source(path, path))
+            notebook = notebook_of(self.as_it_is(Source(path, path)))
         except UnreadableError:
             return None
         return notebook.text.encode() if notebook is not None else None
+
+    def as_it_is(self, source: Source) -> Source:
+        """With the text that counts instead of what the disk holds."""
+        text = self.texts.get(os.path.realpath(source.path)) if self.texts else None
+        return source if text is None else replace(source, text=text)
 
     def instead(self, path: str) -> bytes | None:
         text = self.texts.get(os.path.realpath(path)) if self.texts else None
@@ -244,7 +249,7 @@ def _report(
     try:
         notebooks: dict[str, Notebook] = {}
         if is_notebook(source):
-            notebook = notebook_of(source)
+            notebook = notebook_of(read.as_it_is(source))
             if notebook is None:
                 return None
             notebooks[source.path] = notebook

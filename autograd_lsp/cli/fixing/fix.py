@@ -9,21 +9,20 @@ may rest on its fixes, all begins anew from the disk when a file turns out late 
 
 from __future__ import annotations
 
-import ast
 import os
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.program.disk import encoding_of, read_regular_file
+from analyzers.program.disk import read_regular_file
 from analyzers.report import Edit, Fix
 from autograd_lsp.cli.checked import Checked
+from autograd_lsp.cli.fixing.files import File, RefusedError, open_file
 from autograd_lsp.cli.fixing.outcome import BREAKS, Outcome, Wanted
 from autograd_lsp.config import Configuration, is_below
-from autograd_lsp.files.sources import Source, UnreadableError, decode, is_notebook, shown_path
-from autograd_lsp.process.drafts import CHANGED, is_protected, reason, replace_all
+from autograd_lsp.files.sources import Source, shown_path
+from autograd_lsp.process.drafts import CHANGED, replace_all
 from autograd_lsp.reports.report import Texts
-from autograd_lsp.text.edits import compatible, edited, safe_fix
+from autograd_lsp.text.edits import compatible, safe_fix
 from autograd_lsp.text.words import plural
 
 LEADS_OUT = "it is a link to a file outside of the folder"
@@ -122,37 +121,13 @@ def _after(before: Mapping[str, Change], changes: Mapping[str, Change]) -> dict[
     return {**before, **both}
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """`data` is what it was at first, `text` what that says."""
-
-    data: bytes
-    encoding: str
-    text: str
-    standing: int
-
-    def encoded(self, text: str) -> bytes:
-        return text.encode(self.encoding)
-
-    def takes(self, text: str) -> bool:
-        """Whether a new text can be written, and is as much of a program as the old one."""
-        try:
-            return encoding_of(self.encoded(text)) == self.encoding and _standing(text) >= self.standing
-        except (UnicodeError, SyntaxError):
-            return False
-
-
-class _RefusedError(Exception):
-    """The message says why."""
-
-
 @dataclass(slots=True)
 class _Work:
     """One way from the disk to texts in which nothing is left to mend; `own` and `refused` are by real path."""
 
     own: Mapping[str, Source]
     refused: dict[str, str]
-    files: dict[str, _File] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     """What files say by now."""
     applied: list[Wanted] = field(default_factory=list)
@@ -201,10 +176,10 @@ class _Work:
             return False
         try:
             if real not in self.files:
-                self.files[real] = _open(real, self.own[real])
-            if path in unsteady or texts.get(path) != self.text(real):
-                raise _RefusedError(CHANGED)
-        except _RefusedError as error:
+                self.files[real] = open_file(real, self.own[real])
+            if path in unsteady or texts.get(path) != self.files[real].program(self.text(real)):
+                raise RefusedError(CHANGED)
+        except RefusedError as error:
             self.refused[real] = str(error)
             return False
         return True
@@ -239,11 +214,7 @@ class _Work:
         return {path: self.after(path, there) for path, there in by_path.items()}
 
     def after(self, path: str, edits: Sequence[Edit]) -> str | None:
-        try:
-            text = edited(self.text(path), edits)
-        except ValueError:
-            return None
-        return text if self.files[path].takes(text) else None
+        return self.files[path].after(self.text(path), edits)
 
     def changes(self) -> dict[str, Change]:
         changes: dict[str, Change] = {}
@@ -253,46 +224,6 @@ class _Work:
             if text != file.text:
                 changes[path] = Change(shown, file.data, file.encoded(text))
         return changes
-
-
-def _open(path: str, source: Source) -> _File:
-    if is_notebook(source):
-        raise _RefusedError("notebooks cannot be fixed")
-    try:
-        if source.text is None and is_protected(path):
-            raise _RefusedError("it is write-protected")
-        data = source.data if source.text is not None else read_regular_file(path)
-        text, encoding = decode(data), encoding_of(data)
-        if text.encode(encoding) != data:
-            raise _RefusedError(f"it cannot be written back unchanged in {encoding}")
-    except OSError as error:
-        raise _RefusedError(reason(error)) from error
-    except (UnicodeError, UnreadableError) as error:
-        raise _RefusedError(str(error)) from error
-    standing = _standing(text)
-    if standing == _BROKEN:
-        raise _RefusedError("it does not parse")
-    return _File(data, encoding, text, standing)
-
-
-_BROKEN, _PARSES, _COMPILES = range(3)
-
-
-def _standing(text: str) -> int:
-    """How much of a program a text is, to the Python that runs this."""
-    errors = (SyntaxError, ValueError, RecursionError, MemoryError)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            compile(text, "", "exec", dont_inherit=True)
-            return _COMPILES
-        except errors:
-            pass
-        try:
-            ast.parse(text)
-            return _PARSES
-        except errors:
-            return _BROKEN
 
 
 def _paths(fix: Fix) -> set[str]:
