@@ -125,6 +125,24 @@ async def test_what_did_not_run_has_no_calls() -> None:
         assert await incoming(editor, step) == await outgoing(editor, step) == []
 
 
+async def test_what_a_loop_asks_for_is_no_call_of_the_last_one_in_its_body() -> None:
+    text = """\
+import torch
+class Data(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        return torch.ones(3, requires_grad=True)
+    def __len__(self):
+        return 3
+for x in torch.utils.data.DataLoader(Data()):
+    x.sum().backward()
+"""
+    async with editing(client(), settings=ON) as editor:
+        await until(lambda: editor.refreshed)
+        editor.open(URI, text)
+        for item in await prepared(editor, URI, 2, 10):
+            assert (7, 4) not in [at for _, _, places in await incoming(editor, item) for at in places]
+
+
 async def test_a_client_that_is_told_nothing_later_has_it_by_its_setting() -> None:
     async with editing(client()) as editor:
         assert editor.offer.call_hierarchy_provider

@@ -59,6 +59,26 @@ async def test_a_client_that_resolves_edits_gets_the_same_edits_later() -> None:
     assert len({repr(action.edit) for action in at_once}) == len(at_once)
 
 
+async def test_two_causes_in_another_file_are_told_apart_where_both_are_shown() -> None:
+    library = "def write(a, b, flag):\n    if flag:\n        a.add_(1)\n    else:\n        b.add_(1)\n"
+    text = """\
+import torch
+from lib import write
+def run(flag):
+    x = torch.ones(3, requires_grad=True)
+    a, b = x.exp(), x.tanh()
+    write(a, b, flag)
+    (a + b).sum().backward()
+"""
+    async with editing(client()) as editor:
+        editor.open("file:///project/lib.py", library)
+        editor.open(URI, text)
+        actions = [one for one in await all_actions(editor, URI) if one.title == "Use the out-of-place `add`"]
+        edits = [await editor.edit_of(action) for action in actions]
+    lines = [change.edits[0].range.start.line for edit in edits for change in edit.document_changes or []]
+    assert sorted(lines) == [2, 4]
+
+
 @pytest.mark.parametrize("capabilities", [client(resolves="command"), client(keeps_data=False), PULL_CLIENT])
 async def test_any_other_client_gets_them_at_once(capabilities: types.ClientCapabilities) -> None:
     async with editing(capabilities) as editor:
