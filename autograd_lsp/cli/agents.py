@@ -208,7 +208,8 @@ def _sources(
 def _reports(
     bounds: Bounds, sources: Sequence[Source], want: Literal["findings", "facts"], configuration: Configuration
 ) -> list[Report]:
-    reports = [*make_reports(sources, want, None, configuration, within=bounds.within)]
+    # One process: to fork beside the threads that speak the protocol may stop a child for ever.
+    reports = [*make_reports(sources, want, 1, configuration, within=bounds.within)]
     for report in reports:
         if report.failure == "unreadable" and len(sources) == 1:
             raise UnreadableError(f"{report.source.shown}: {report.findings[0].message}")
