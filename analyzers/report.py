@@ -94,7 +94,8 @@ class Raises:
 class Finding:
     """One fault: `place` is what a person would edit.
 
-    `assumes` is what it rests on that nothing in the program says; nothing for an error.
+    `assumes` is what it rests on that nothing in the program says; nothing for an error. `advice` says what to do where
+    there are no fixes, if that is known.
     """
 
     code: str
@@ -107,6 +108,7 @@ class Finding:
     related: tuple[Related, ...] = ()
     fixes: tuple[Fix, ...] = ()
     assumes: tuple[Related, ...] = ()
+    advice: str = ""
 
 
 def told_better(findings: Iterable[Finding]) -> Callable[[Finding], bool]:

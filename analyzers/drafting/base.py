@@ -102,6 +102,8 @@ class Draft:
     severity: Severity = "warning"
     related: tuple[tuple[Loc, str], ...] = ()
     fixes: tuple[FixDraft, ...] = ()
+    advice: str = ""
+    """What to do, where no edit is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class Judgement:
     related: tuple[tuple[Loc, str], ...]
     fixes: tuple[FixDraft, ...]
     assumes: tuple[tuple[Loc, str], ...] = ()
+    advice: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -88,8 +88,9 @@ def _judgement(rule: Rule, draft: Draft, facts: Facts) -> Judgement:
             max((number_of(index) for _, index in event.site.iterations), default=1),
         )
     judged = Judgement(
-        rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes
-    )
+        rule.code, rule.name, severity, draft.message, draft.loc, raises, draft.effect, draft.related, draft.fixes,
+        advice=draft.advice,
+    )  # fmt: skip
     presumed = facts.run.presumptions
     if presumed:
         return replace(judged, assumes=tuple(_assumed(judged, presumed)))
@@ -133,4 +134,5 @@ def placed(judgement: Judgement, places: Places) -> Finding:
         tuple(Related(places.place(loc), text) for loc, text in judgement.related),
         fixes,
         tuple(Related(places.place(loc), text) for loc, text in judgement.assumes),
+        "" if fixes else judgement.advice,
     )

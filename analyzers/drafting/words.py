@@ -13,9 +13,12 @@ Note = tuple[Loc, str]
 
 
 def short(text: str, limit: int = 48) -> str:
-    """Source text on one line, cut where it is long."""
+    """Source text on one line. Of a long one the middle is left out: what is done last stands at the end."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    if len(line) <= limit:
+        return line
+    tail = limit * 2 // 5
+    return f"{line[: limit - tail - 1]}…{line[-tail:]}"
 
 
 def said(facts: Facts, loc: Loc) -> str:
@@ -48,7 +51,19 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
             return f"{source} makes a copy without the graph"
         case "rewrapped":
             return f"{source} creates a new leaf"
-    return f"{source} turns tensors into plain numbers"
+    return f"{source} turns a tensor into plain numbers"
+
+
+def advice_on(step: Lineage) -> str:
+    """What to do about a cut, where no edit is known."""
+    match step.cut or step.perhaps_cut:
+        case "integer":
+            return "Keep it a floating-point number. To round and let the gradient pass: `x + (x.round() - x).detach()`"
+        case "no-derivative":
+            return "Compute the loss from what has a derivative, such as probabilities in the place of an index"
+        case "left-torch":
+            return "Stay in torch between the parameters and the loss"
+    return ""
 
 
 def callers(via: Iterable[Loc]) -> list[Note]:

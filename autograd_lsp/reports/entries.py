@@ -87,11 +87,12 @@ def _finding(data: object) -> Finding:
     match data:
         case [
             str(code), str(name), severity, str(message), place, raises, effect,
-            list(related), list(fixes), list(assumes),
+            list(related), list(fixes), list(assumes), str(advice),
         ]:  # fmt: skip
             return Finding(
                 code, name, _SEVERITIES[severity], message, _place(place), _raises(raises), _EFFECTS[effect],
                 tuple(map(_related, related)), tuple(map(_fix, fixes)), tuple(map(_related, assumes)),
+                advice,
             )  # fmt: skip
     raise _NotAnEntryError
 

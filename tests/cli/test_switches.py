@@ -47,6 +47,12 @@ def codes(project: Path, *arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize("option", ["--format", "--output-format"])
+def test_a_diff_says_that_there_are_only_unsafe_fixes(project: Path) -> None:
+    (project / "train.py").write_text(UNSAFE)
+    assert run("check", "--diff", cwd=project).stderr == "Nothing to fix safely; 1 fixable with `--unsafe-fixes`.\n"
+    assert "Would fix 1 finding" in run("check", "--diff", "--unsafe-fixes", cwd=project).stderr
+
+
 def test_a_format_has_two_names(project: Path, option: str) -> None:
     done = run("check", option, "concise", cwd=project)
     assert done.stdout.splitlines()[0] == (

@@ -82,7 +82,7 @@ def _scope(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] 
                 changes = None if first is None else brought_out(facts, _spot(place, scope), first)
                 if first is None or changes is None or scope.items[0].target is not None or scope.is_async:
                     return None
-                title = f"Compute it with gradients, after `with {short(facts.text(mode))}`"
+                title = f"Move it out of `with {short(facts.text(mode))}`"
                 return (title if first else f"Remove `with {short(facts.text(mode))}`"), True, changes
     return None
 

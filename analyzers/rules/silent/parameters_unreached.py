@@ -145,12 +145,16 @@ def check(facts: Facts) -> Iterator[Draft]:
         count = len({event.parameter for event in events})
         some = "a parameter" if count == 1 else f"{count} parameters"
         if how == "late":
-            message = f"{said(facts, loc)} leaves out {some} created after the optimizer, though backward reaches them"
+            verb = "is" if count == 1 else "are"
+            message = f"{some} created after the optimizer {verb} never updated: {said(facts, loc)} does not know them"
+            message = message[0].upper() + message[1:]
+            advice = "Make the optimizer after them, or give them to it with `add_param_group({'params': ...})`"
         else:
             message = f"{said(facts, loc)} never changes {some} of the optimizer: no backward reaches them"
+            advice = "Let the loss depend on them, or leave them out of the optimizer"
         made = [note for event in events for note in origin(event.lineage, "created here")]
         notes = told(made[:4], callers(events[0].site.via), besides=loc)
-        yield Draft(loc, message, effect="param-not-updated", related=notes)
+        yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
 
 
 def _cuts(facts: Facts) -> Iterator[tuple[Lineage, set[int]]]:

@@ -124,7 +124,7 @@ def _fix(
     if options.diff:
         load("autograd_lsp.cli.fixing.diff").write(sys.stdout.buffer, fixed.changes)
         verb = "ignore" if options.add_ignore else "fix"
-        print(f"Would {verb} {fixed.said}." if fixed.changes else "Nothing to fix.", file=sys.stderr)
+        print(f"Would {verb} {fixed.said}." if fixed.changes else _nothing(fixed, options), file=sys.stderr)
         failed = any(report.failure for report in fixed.checked.reports)
         return USAGE if failed else FOUND if fixed.changes else CLEAN
     if fixed.stdin is not None:  # the text takes the place of the report
@@ -195,6 +195,14 @@ def _checked(
     remark = remark_here(os.getcwd(), configuration)
     notes = notes if remark is None else (*notes, f"{remark}.")
     return Checked(reports, unsteady(raw), notes, frozenset().union(*(report.rests_on for report in raw)))
+
+
+def _nothing(fixed: Fixed, options: argparse.Namespace) -> str:
+    """With a word on what `--unsafe-fixes` would do."""
+    more = sum(bool(finding.fixes) for report in fixed.checked.reports for finding in report.findings)
+    if options.unsafe_fixes or options.add_ignore or not more:
+        return "Nothing to fix."
+    return f"Nothing to fix safely; {more} fixable with `--unsafe-fixes`."
 
 
 def _execute(options: argparse.Namespace) -> Execute | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-from analyzers.report import Finding, Fix
+from analyzers.report import Finding
 from autograd_lsp.cli.explanations.words import explanation, first_sentence, in_numbers
 from autograd_lsp.cli.formats.text import Writer
 from autograd_lsp.cli.formats.wording import Wording
@@ -20,8 +19,6 @@ from autograd_lsp.why.answer import Answer, Cause
 from autograd_lsp.why.page import page_of
 
 _MOST_OTHERS = 3
-_MOST_LINES = 8
-"""Lines of a fix that are shown."""
 
 
 def write(stream: TextIO, found: Sequence[Answer]) -> None:
@@ -79,40 +76,7 @@ def _cause(cause: Cause) -> Text:
     result.append(f"{is_certain}[{cause.code}]", "bold red" if cause.certain else "bold yellow")
     result.append(f": {printable(cause.message)}\n", "bold")
     result.append_text(writer.shown(finding))
-    for fix in cause.fixes:
-        result.append_text(writer.help(fix))
-        for line, style in _changes(writer, fix):
-            result.append(f"{'':>{writer.gutter(finding)}}   {printable(line)}\n", style)
-    return result
-
-
-def _changes(writer: Writer, fix: Fix) -> Iterator[tuple[str, str]]:
-    """The lines that a fix takes away, and those that it puts there."""
-    shown = 0
-    for path in dict.fromkeys(edit.place.path for edit in fix.edits):
-        before = writer.texts[path].text
-        after = _applied(before, fix, path)
-        for line, style in _differences(before, after):
-            shown += 1
-            if shown > _MOST_LINES:
-                yield "...", "blue"
-                return
-            yield line, style
-
-
-def _differences(before: str, after: str) -> Iterator[tuple[str, str]]:
-    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""):
-        if line.startswith(("---", "+++", "@@")):
-            continue
-        yield f"{line[0]} {line[1:]}", "red" if line[0] == "-" else "green"
-
-
-def _applied(text: str, fix: Fix, path: str) -> str:
-    data = text.encode("utf-8", "surrogateescape")
-    edits = sorted((edit for edit in fix.edits if edit.place.path == path), key=lambda edit: edit.place, reverse=True)
-    for edit in edits:
-        data = data[: edit.place.start] + edit.text.encode() + data[edit.place.end :]
-    return data.decode("utf-8", "surrogateescape")
+    return result.append_text(Text().join(writer.help(finding, fix) for fix in cause.fixes))
 
 
 def _page(answer: Answer) -> Text:

@@ -99,6 +99,7 @@ class Encoder:
             "assumes": [{**self.where(step.place), "message": step.message} for step in finding.assumes],
             "related": [{**self.where(step.place), "message": step.message} for step in finding.related],
             "fixes": [self.fix(fix) for fix in finding.fixes],
+            "advice": finding.advice or None,
         }
 
     def raises(self, finding: Finding) -> dict[str, Any] | None:

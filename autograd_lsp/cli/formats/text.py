@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from analyzers.report import CALLED, RANKS, Backward, Finding, Fix, Place, Related
+from analyzers.report import CALLED, RANKS, Backward, Finding, Fix, Grasp, Place, Related
 from autograd_lsp.cli.formats.beside import Beside
+from autograd_lsp.cli.formats.changed import changed_lines
 from autograd_lsp.cli.formats.excerpt import Mark, excerpt
 from autograd_lsp.cli.formats.wording import Wording, statistics_lines
 from autograd_lsp.config.selectors import matching
@@ -21,6 +22,9 @@ from autograd_lsp.text.positions import LineIndex
 from autograd_lsp.text.sinks import first_printable, printable
 from autograd_lsp.text.urls import rule_page
 from autograd_lsp.text.words import plural
+
+_GRASPS: dict[Grasp, str] = {"in part": "was followed in part", "lost": "was not followed"}
+"""What is said of backwards that are not understood."""
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
@@ -75,9 +79,8 @@ def _below(reports: Sequence[Report], beside: Beside) -> Iterator[Text | str]:
 def grasped(report: Report, backward: Backward) -> Text:
     """A line on one backward: how far it is understood, and what is missing."""
     words = Wording(report, Texts(report))
-    since = "" if backward.since is None else f", since {words.where(backward.since)}"
-    about = f": {backward.about}{since}" if backward.about else ""
-    return Text(f"{words.where(backward.place)}: {backward.grasp}{about}")
+    about = words.about(backward)
+    return Text(f"{words.where(backward.place)}: {backward.grasp}{f': {about}' if about else ''}")
 
 
 def understanding(reports: Sequence[Report]) -> Text | None:
@@ -86,11 +89,14 @@ def understanding(reports: Sequence[Report]) -> Text | None:
     left = [(report, backward) for report, backward in all_told if backward.grasp != "followed"]
     if not left:
         return None
-    counts = Counter(backward.grasp for _, backward in all_told)
-    told = [f"{counts[grasp]} {grasp}" for grasp in ("followed", "in part", "lost") if counts[grasp]]
-    first = min(left, key=lambda pair: -RANKS[pair[1].grasp])
-    calls = plural(len(all_told), "backward call")
-    return Text(f"{calls}: {', '.join(told)} ({grasped(*first)}).")
+    counts = Counter(backward.grasp for _, backward in left)
+    told = [f"{counts[grasp]} {words}" for grasp, words in _GRASPS.items() if counts[grasp]]
+    report, first = min(left, key=lambda pair: -RANKS[pair[1].grasp])
+    words = Wording(report, Texts(report))
+    return Text(
+        f"Of {plural(len(all_told), 'backward call')}, {' and '.join(told)}: "
+        f"{words.where(first.place)}, {words.about(first)}. `--coverage` lists them."
+    )
 
 
 def _summary(reports: Sequence[Report]) -> Text:
@@ -124,6 +130,10 @@ def _pointer(reports: Sequence[Report]) -> Text | None:
     return Text(f"More about a rule: `autograd-lsp rule {codes[0]}`{more}.", "dim")
 
 
+def _help(words: str) -> Text:
+    return Text().append("help", "bold green").append(f": {printable(words)}\n")
+
+
 class Writer:
     def __init__(self, report: Report, has_links: bool) -> None:
         self.texts = Texts(report)
@@ -134,7 +144,10 @@ class Writer:
         """The message, the place, the lines that matter, what comes of it, and what helps."""
         result = Text().append(f"{finding.severity}[{finding.code}]", self.style(finding))
         result.append(f": {printable(finding.message)}\n", "bold")
-        return Text().join([result, self.shown(finding), *(self.help(fix) for fix in finding.fixes)])
+        helps = [self.help(finding, fix) for fix in finding.fixes]
+        if finding.advice:
+            helps = [_help(finding.advice)]
+        return Text().join([result, self.shown(finding), *helps])
 
     def shown(self, finding: Finding) -> Text:
         """All below the message, but for what helps."""
@@ -146,8 +159,14 @@ class Writer:
             result.append(f"{margin} = ", "blue").append(printable(words) + "\n")
         return result
 
-    def help(self, fix: Fix) -> Text:
-        return Text().append("help", "bold green").append(f": {printable(self.words.help(fix))}\n")
+    def help(self, finding: Finding, fix: Fix) -> Text:
+        """With the lines as they are to become."""
+        result, gutter = _help(self.words.help(fix)), self.gutter(finding)
+        for line in changed_lines(self.texts, fix):
+            number = line.number if line.path == finding.place.path else f"{self.words.path(line.path)}:{line.number}"
+            colour = {"+": "green", "-": "red", "|": "blue"}[line.sign]
+            result.append(f"{number:>{gutter}} {line.sign} ", colour).append(f"{printable(line.text)}\n")
+        return result
 
     def line(self, finding: Finding) -> Text:
         """All in one line."""
@@ -164,6 +183,8 @@ class Writer:
             yield self.words.raises(finding.raises)
         if finding.assumes:
             yield self.words.assumed(finding)
+        elif finding.raises is not None and not finding.raises.certain and not finding.raises.expected:
+            yield "not certain: whether the program gets there is not known"
 
     def excerpts(self, finding: Finding) -> Text:
         """The lines of the finding's place and of its trace, by file or cell."""

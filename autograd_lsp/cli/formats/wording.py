@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from analyzers.report import Finding, Fix, Place, Raises
+from analyzers.report import Backward, Finding, Fix, Place, Raises
 from autograd_lsp.files.sources import shown_path
 from autograd_lsp.reports.report import Report, Spot, Texts
 
@@ -21,6 +21,15 @@ def count_by_rule(reports: Sequence[Report]) -> list[dict[str, Any]]:
 def statistics_lines(reports: Sequence[Report]) -> Iterator[str]:
     for row in count_by_rule(reports):
         yield f"{row['count']:>6}  {row['code']}  {row['name']}"
+
+
+_MOST_OF_CALL = 32
+
+
+def shortened(source: str) -> str:
+    """A call in one line, without its arguments where they are long."""
+    line = " ".join(source.split())
+    return line if len(line) <= _MOST_OF_CALL else f"{line.partition('(')[0][:_MOST_OF_CALL]}(…)"
 
 
 def cell_words(spot: Spot) -> str:
@@ -59,18 +68,25 @@ class Wording:
 
     def called(self, calls: Sequence[Place]) -> str:
         """The calls through which a trace goes, the innermost first."""
-        spots = [self.texts.spot(place) for place in calls]
-        own = [spot.path == self.source.path and spot.cell is None for spot in spots]
-        lines = [
-            str(spot.begins.line) if is_own else f"{self.file_or_cell(spot)}:{spot.begins.line}"
-            for spot, is_own in zip(spots, own, strict=True)
-        ]
-        *first, last = dict.fromkeys(lines)
-        told = f"{', '.join(first)} and {last}" if first else last
-        return f"called from {'' if not all(own) else 'lines ' if first else 'line '}{told}"
+        told = dict.fromkeys(map(self.call, calls))
+        return f"by way of {', '.join(told)}"
+
+    def call(self, place: Place) -> str:
+        """`` `main()` in line 87 ``, with the file where that is another one."""
+        spot = self.texts.spot(place)
+        text = spot.index.text.encode("utf-8", "surrogateescape")[spot.start : spot.end]
+        source = shortened(text.decode(errors="replace"))
+        line = spot.begins.line
+        is_here = spot.path == self.source.path and spot.cell is None
+        return f"`{source}` in line {line}" if is_here else f"`{source}` in {self.file_or_cell(spot)}:{line}"
+
+    def about(self, backward: Backward) -> str:
+        """What is missing to understand a backward."""
+        since = "" if backward.since is None else f", since {self.where(backward.since)}"
+        return f"{backward.about}{since}" if backward.about else ""
 
     def help(self, fix: Fix) -> str:
-        return f"{fix.title}{' [*]' if fix.safe else ' (to review)'}"
+        return f"{fix.title}{' [*]' if fix.safe else ' (unsafe)'}"
 
     def fix(self, fix: Fix) -> str:
         return f"{'fix' if fix.safe else 'fix to review'}: {fix.title}"

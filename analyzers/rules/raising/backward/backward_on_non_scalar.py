@@ -70,7 +70,7 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
     related: list[Note] = []
     steps = list(cause.lineage.walk(12)) if cause.lineage is not None else []
     if steps and steps[0].loc is not None:
-        related.append((steps[0].loc, "its elements come from here"))
+        related.append((steps[0].loc, "it gets its shape here"))
         related += callers(steps[0].via)
     if "real scalar" in event.message:
         related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
@@ -78,7 +78,8 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
         message = f"`{cause.name}` is complex, but backward starts from a real number: take `.abs()` or `.real` first"
         fixes = tuple(_magnitude(facts, steps))
         return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)
-    shape = ", ".join("?" if size is None else str(size) for size in cause.shape or ())
+    sizes = ["?" if size is None else str(size) for size in cause.shape or ()]
+    shape = ", ".join(sizes) + ("," if len(sizes) == 1 else "")
     has = "more than one element" if cause.shape is None else f"shape ({shape})"
     message = f"`{cause.name}` has {has}: reduce it to one number, or pass `backward` a gradient"
     if cause.gathered:

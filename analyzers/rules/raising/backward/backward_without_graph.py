@@ -197,7 +197,7 @@ from analyzers.drafting.places.cuts import (
 )
 from analyzers.drafting.places.training import trained_names
 from analyzers.drafting.places.tree import at, node_at
-from analyzers.drafting.words import Note, callers, explain_cut, said, told
+from analyzers.drafting.words import Note, advice_on, callers, explain_cut, said, told
 from analyzers.machine.core.causes import NoGraph, Plain, Raised
 from analyzers.machine.core.events import OptimizerMade
 from analyzers.syntax import nodes as n
@@ -258,7 +258,8 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     message = f"{explain_cut(facts, step)}, so `{name}` has no graph for backward"
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
-    return Draft(loc, message, event, related=notes, fixes=_repair(facts, step, only=len(found) == 1))
+    fixes = _repair(facts, step, only=len(found) == 1)
+    return Draft(loc, message, event, related=notes, fixes=fixes, advice=advice_on(step))
 
 
 def _trained_first(facts: Facts, found: list[Lineage]) -> list[Lineage]:

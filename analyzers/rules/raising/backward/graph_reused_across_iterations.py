@@ -124,10 +124,12 @@ def _draft(facts: Facts, event: Raised, cause: Freed) -> Draft:
     collection = collected(facts, loc, node.via, event.site.loc) if is_collected else None
     if collection is not None:
         message = f"{what} from an earlier iteration is still in `{facts.text(collection)}`: empty it in each iteration"
+    elif carried and (store := _store(facts, kept)) is not None:
+        message = f"{what} of an earlier iteration is still in `{store}`: compute it anew in each, or keep it detached"
     elif carried:
         message = f"{what} of an earlier iteration is in this one's graph: `detach()` what is carried over"
     else:
-        message = f"{what} is computed once, and the first backward frees it: compute it inside the loop"
+        message = f"{what} is computed once, and the first backward frees its graph: compute it for each backward"
     notes = told(kept, related, callers(event.site.via), besides=loc)
     if collection is not None:
         fixes = tuple(empty_after(facts, collection, event.site.loc))
@@ -147,6 +149,15 @@ def _kept(facts: Facts, loc: Loc) -> Iterator[Note]:
     for binding in facts.run.bindings:
         if binding.lineage is not None and binding.lineage.loc == loc and not binding.name.isidentifier():
             yield binding.loc, f"`{binding.name}` keeps it for the next iteration"
+
+
+def _store(facts: Facts, kept: list[Note]) -> str | None:
+    """The item of a container that keeps the value, such as a cache."""
+    for loc, _ in kept:
+        match node_at(facts, loc):
+            case n.Assign(targets=(n.Subscript() as target,)):
+                return facts.text(at(loc, target))
+    return None
 
 
 def _detach_kept(facts: Facts, kept: list[Note]) -> Iterator[FixDraft]:

@@ -80,14 +80,13 @@ with torch.no_grad():
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.lines import under_no_grad
 from analyzers.drafting.edits.regrading import leaf_of_result
 from analyzers.drafting.places.blocks import Spot, block_around
-from analyzers.drafting.places.tree import between, node_at, path_to, statement_at, walk
+from analyzers.drafting.places.tree import between, node_at, statement_at, walk
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.causes import LeafWritten, Raised
 from analyzers.syntax import nodes as n
@@ -113,19 +112,7 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
             f"{said(facts, loc)} writes to `{cause.name}`, a leaf to torch: the view is older than its base's graph"
         )
         fixes = ()
-    related += _recording(facts, loc)
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
-
-
-def _recording(facts: Facts, loc: Loc) -> Iterator[Note]:
-    """The function whose operators autograd records, including the write."""
-    for node in reversed(path_to(facts, loc)):
-        if isinstance(node, n.FunctionDef):
-            yield (
-                replace(loc, start=node.name_start, end=node.name_start + len(node.name.encode())),
-                "gradients are enabled in here",
-            )
-            return
 
 
 def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
@@ -142,7 +129,10 @@ def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
         isinstance(statement, n.Assign) and isinstance(statement.targets[0], n.Subscript)
     )
     if not updates and isinstance(statement, n.AugAssign) and made is not None:
-        yield from _plain_total(facts, made)
+        plain = list(_plain_total(facts, made))
+        yield from plain
+        if plain:
+            return  # a sum that is collected without gradients would train nothing
     changes = under_no_grad(facts, _writes(facts, loc))
     if changes is not None and not (isinstance(statement, n.Assign) and not sets):
         yield FixDraft("Write under `torch.no_grad()`", updates or sets, changes)

@@ -131,6 +131,11 @@ WORDS = {
     "keep that as an attribute of `ctx`",
 }
 
+LEGACY = (
+    "Make `forward(ctx, ...)` and `backward(ctx, ...)` static. What `__init__` takes becomes an argument of `apply`, "
+    "for which `backward` returns None"
+)
+
 MISTAKES = {
     r"not enough values": "unpacks more values than `forward` saved",
     r"too many values": "unpacks fewer values than `forward` saved",
@@ -174,7 +179,8 @@ def _broken(facts: Facts, event: Raised, plain: Plain) -> Iterator[Draft]:
     related: list[Note] = origin(plain.lineage, words)
     fixes = (*_apply(facts, event), *_completed(facts, event), *_kept(facts, event))
     notes = told(related, callers(event.site.via), besides=loc)
-    yield Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=fixes)
+    advice = LEGACY if event.message.startswith("Legacy") else ""
+    yield Draft(loc, f"{said(facts, loc)} {what}", event, related=notes, fixes=fixes, advice=advice)
 
 
 def _apply(facts: Facts, event: Raised) -> Iterator[FixDraft]:

@@ -1,0 +1,63 @@
+"""The lines that a fix changes, as a reader is shown them beside its title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from analyzers.report import Fix
+from autograd_lsp.reports.report import Texts
+from autograd_lsp.text.edits import edited
+
+_MOST = 4
+"""Lines that are shown of a fix; of a longer one, none."""
+_MOST_BETWEEN = 200
+"""Lines from the first edit to the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`number`, from 1, counts in the text before the fix for a line that goes, and after it for all others."""
+
+    path: str
+    number: int
+    sign: Literal["+", "-", "|"]
+    text: str
+
+
+def changed_lines(texts: Texts, fix: Fix) -> list[Line]:
+    """Those that come, or those that go where none comes.
+
+    Where nothing but white space tells them apart there are both, and where lines only come in between, the one before
+    them is there, too. None of a notebook, or of a fix that is no matter of few lines in one file.
+    """
+    paths = {edit.place.path for edit in fix.edits}
+    if len(paths) != 1 or any(texts.spot(edit.place).cell is not None for edit in fix.edits):
+        return []
+    [path] = paths
+    index = texts[path]
+    try:
+        after = edited(index.text, fix.edits).splitlines()
+    except ValueError:
+        return []
+    before = index.text.splitlines()
+    first = min(index.position(edit.place.start).line for edit in fix.edits) - 1
+    rest = len(before) - max(index.position(edit.place.end).line for edit in fix.edits)
+    old, new = before[first : len(before) - rest], after[first : len(after) - rest]
+    if max(len(old), len(new)) > _MOST_BETWEEN:
+        return []
+    come, go = ([*_lines(path, first, *pair)] for pair in ((old, new, "+"), (new, old, "-")))
+    shown = come or go
+    if [line.text.split() for line in come] == [line.text.split() for line in go]:
+        shown = [*go, *come]
+    elif come and not go and (at := come[0].number - 2) >= 0:
+        shown = [Line(path, at + 1, "|", after[at]), *come]
+    return shown if len(shown) <= _MOST else []
+
+
+def _lines(path: str, first: int, old: list[str], new: list[str], sign: Literal["+", "-"]) -> Iterator[Line]:
+    for kind, _, _, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield from (Line(path, first + at + 1, sign, new[at]) for at in range(begin, end))
