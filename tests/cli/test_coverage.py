@@ -61,13 +61,14 @@ def test_a_line_says_what_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(GIVEN + "give().add(1).backward()\n")
     lost = "a.py:3:1: lost: `give()` is not known, since a.py:3:1"
     told = run("check", "--no-cache", "a.py", cwd=tmp_path).stdout
-    assert told == f"1 backward call: 1 lost ({lost}).\nNo findings in 1 file.\n"
+    about = "a.py:3:1, `give()` is not known, since a.py:3:1"
+    assert told == f"Of 1 backward call, 1 was not followed: {about}.\nNo findings in 1 file.\n"
     told = run("check", "--no-cache", "--coverage", "a.py", cwd=tmp_path).stdout
-    assert told.startswith(f"{lost}\n1 backward call")
+    assert told.startswith(f"{lost}\nOf 1 backward call, 1 was not followed")
 
 
 def test_the_cache_keeps_it(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(GIVEN + "give().add(1).backward()\n")
     first, again = (run("check", "--coverage", "a.py", cwd=tmp_path).stdout for _ in range(2))
     assert first == again
-    assert "1 lost" in again
+    assert "1 was not followed" in again

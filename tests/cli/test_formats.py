@@ -155,7 +155,8 @@ def test_text(answers: Answers, told: list[tuple[Seen, Any]]) -> None:
             rf"^{re.escape(f'{seen.severity}[{seen.code}]: {message}')}\n +{re.escape(place)}", text, re.MULTILINE
         )
     assert text.count("\n   = torch ") + text.count("\n  = torch ") == sum(f["raises"] is not None for _, f in told)
-    assert text.count("\nhelp: ") == sum(len(finding["fixes"]) for _, finding in told)
+    assert text.count("\nhelp: ") == sum(len(f["fixes"]) or bool(f["advice"]) for _, f in told)
+    assert all(f"help: {f['advice']}\n" in text for _, f in told if f["advice"])
     assert "\x1b" not in text
 
 

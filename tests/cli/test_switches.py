@@ -47,12 +47,6 @@ def codes(project: Path, *arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize("option", ["--format", "--output-format"])
-def test_a_diff_says_that_there_are_only_unsafe_fixes(project: Path) -> None:
-    (project / "train.py").write_text(UNSAFE)
-    assert run("check", "--diff", cwd=project).stderr == "Nothing to fix safely; 1 fixable with `--unsafe-fixes`.\n"
-    assert "Would fix 1 finding" in run("check", "--diff", "--unsafe-fixes", cwd=project).stderr
-
-
 def test_a_format_has_two_names(project: Path, option: str) -> None:
     done = run("check", option, "concise", cwd=project)
     assert done.stdout.splitlines()[0] == (
@@ -115,7 +109,7 @@ def test_unsafe_fixes_are_made_when_asked_for(project: Path) -> None:
     (project / "train.py").write_text(UNSAFE)
     done = run("check", "--fix", cwd=project)
     assert "1 fixable with `--fix --unsafe-fixes`" in done.stdout
-    assert "(to review)" in done.stdout
+    assert "(unsafe)" in done.stdout
     assert (project / "train.py").read_text() == UNSAFE
     run("check", "--fix", "--unsafe-fixes", cwd=project)
     assert (project / "train.py").read_text() != UNSAFE
@@ -243,3 +237,9 @@ def test_a_file_that_settings_name_is_not_quoted(project: Path, tmp_path: Path, 
     assert done.returncode == 2
     assert "secret" in done.stderr
     assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_a_diff_says_that_there_are_only_unsafe_fixes(project: Path) -> None:
+    (project / "train.py").write_text(UNSAFE)
+    assert run("check", "--diff", cwd=project).stderr == "Nothing to fix safely; 1 fixable with `--unsafe-fixes`.\n"
+    assert "Would fix 1 finding" in run("check", "--diff", "--unsafe-fixes", cwd=project).stderr

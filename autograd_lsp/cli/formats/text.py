@@ -95,7 +95,7 @@ def understanding(reports: Sequence[Report]) -> Text | None:
     words = Wording(report, Texts(report))
     return Text(
         f"Of {plural(len(all_told), 'backward call')}, {' and '.join(told)}: "
-        f"{words.where(first.place)}, {words.about(first)}. `--coverage` lists them."
+        f"{words.where(first.place)}, {words.about(first)}.{' `--coverage` lists them.' if len(left) > 1 else ''}"
     )
 
 
