@@ -10,7 +10,7 @@ from analyzers.report import Fix, Place, Related
 from autograd_lsp.config import Configuration
 from autograd_lsp.files.sources import Source
 from autograd_lsp.reports.make import make_reports
-from autograd_lsp.reports.report import Report
+from autograd_lsp.reports.report import Report, Texts
 from autograd_lsp.why import around
 from autograd_lsp.why.log import Raised, read_log
 from autograd_lsp.why.match import HERE, LEADS_THERE, Match, matches
@@ -51,6 +51,8 @@ class Answer:
     outside: tuple[str, ...] = ()
     """Those of them that may not be read."""
     causes: tuple[Cause, ...] = ()
+    is_past: bool = False
+    """Whether the program, as it is now, was followed through the line that raised, and nothing raises there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,18 @@ class _Analysis:
             if (known := self.reports[source.path]) is not None:
                 yield known
 
+    def has_followed(self, located: Located) -> bool:
+        """Whether the backwards on a line are understood in every run that came by them; there has to be one."""
+        known = [report for report in self.reports.values() if report is not None]
+        grasps = {
+            backward.grasp
+            for report in known
+            for backward in report.backwards
+            if backward.place.path == located.source.path
+            and Texts(report)[backward.place.path].position(backward.place.start).line == located.line
+        }
+        return grasps == {"followed"}
+
 
 def _answer(item: Told, finder: Finder, analysis: _Analysis) -> Answer | None:
     """None for an exception that has nothing to do with autograd."""
@@ -134,7 +148,8 @@ def _answer(item: Told, finder: Finder, analysis: _Analysis) -> Answer | None:
     code = causes[0].code if causes else reading.code if reading is not None else ""
     missing = _missing(raised, way)
     outside = tuple(path for path in missing if path in finder.outside)
-    return Answer(raised, code, reading, way[-1] if way else None, missing, outside, tuple(causes))
+    is_past = reading is not None and bool(way) and not ranked and analysis.has_followed(way[-1])
+    return Answer(raised, code, reading, way[-1] if way else None, missing, outside, tuple(causes), is_past)
 
 
 def _may_be_ours(raised: Raised) -> bool:

@@ -33,7 +33,7 @@ SAME_MESSAGE = {"AG102", "AG103"}
 
 KEYS = {
     "version", "exception", "message", "code", "name", "raised", "certainty", "cause", "trace", "fixes", "explanation",
-    "missing", "others", "earlier",
+    "missing", "past", "others", "earlier",
 }  # fmt: skip
 
 
@@ -260,6 +260,14 @@ def test_the_document_and_the_exit_codes(project: Path) -> None:
     assert run("why", "absent.txt", cwd=project).returncode == 2
     assert run("why", "--path-map", "nothing", "log.txt", cwd=project).returncode == 2
     assert run("why", "--program", "absent.py", "log.txt", cwd=project).returncode == 2
+
+
+def test_a_program_that_was_mended_is_told(project: Path) -> None:
+    (project / "log.txt").write_text(INPLACE["log"])
+    assert not json.loads(run("why", "--json", "log.txt", cwd=project).stdout)["past"]
+    (project / "train.py").write_text((project / "train.py").read_text().replace("y.add_(1)", "y = y.add(1)"))
+    assert json.loads(run("why", "--json", "log.txt", cwd=project).stdout)["past"]
+    assert "As the program is now, nothing was found to raise there" in run("why", "log.txt", cwd=project).stdout
 
 
 def test_each_of_several(project: Path) -> None:

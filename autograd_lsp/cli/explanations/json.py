@@ -21,7 +21,7 @@ def write(stream: TextIO, found: Sequence[Answer]) -> None:
 def nothing_json() -> dict[str, Any]:
     return {
         "exception": None, "message": None, "code": None, "name": None, "raised": None, "certainty": None,
-        "cause": None, "trace": [], "fixes": [], "explanation": "", "missing": [], "others": [],
+        "cause": None, "trace": [], "fixes": [], "explanation": "", "missing": [], "past": False, "others": [],
     }  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         **(cause_json(first) if first is not None else {"certainty": None, "cause": None, "trace": [], "fixes": []}),
         "explanation": "\n".join(explanation(answer)),
         "missing": list(answer.missing),
+        "past": answer.is_past,
         "others": [{"code": other.code, "message": other.message, **cause_json(other)} for other in answer.causes[1:]],
     }
 

@@ -19,6 +19,7 @@ from autograd_lsp.why.answer import Answer, Cause
 from autograd_lsp.why.page import page_of
 
 _MOST_OTHERS = 3
+PAST = "As the program is now, nothing was found to raise there: it may have been mended since. What else leads there:"
 
 
 def write(stream: TextIO, found: Sequence[Answer]) -> None:
@@ -63,6 +64,8 @@ def _raised(answer: Answer) -> Text:
             else "was not found here: use --path-map or --program"
         )
         result.append(f"raised in {printable(last)}, which {why}\n", "dim")
+    if answer.is_past:
+        result.append(f"{PAST}\n", "bold")
     return result.append("\n")
 
 
