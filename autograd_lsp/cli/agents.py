@@ -36,7 +36,7 @@ from autograd_lsp.why.program import Finder
 
 PROGRAM = "program.py"
 """What a program is called that lies in no file."""
-MOST_FINDINGS = 50
+MOST_FINDINGS = 25
 MOST_FACTS = 200
 
 _AT_A_TIME = Lock()
