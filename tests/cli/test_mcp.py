@@ -187,7 +187,7 @@ async def test_a_long_answer_ends_and_says_so(tmp_path: Path) -> None:
     tensors = "import torch\n" + "".join(f"x{n} = torch.ones(3)\n" for n in range(210))
     async with agent(tmp_path) as one:
         told = await one.ask("check", program=many)
-        assert (len(told["files"][0]["findings"]), told["left_out"]) == (50, 10)
+        assert (len(told["files"][0]["findings"]), told["left_out"]) == (25, 35)
         told = await one.ask("facts", program=tensors)
         assert (len(told["files"][0]["facts"]), told["left_out"]) == (200, 10)
 
