@@ -28,7 +28,6 @@ def language_servers(manager: object) -> dict[str, dict[str, Any]]:
         "mime_types": ["text/python", "text/x-ipython"],
         "display_name": "autograd-lsp",
         "urls": {"home": DOCUMENTATION},
-        "install": {"pip": "pip install autograd-lsp"},
         "requires_documents_on_disk": False,
     }
     return {NAME: server}

@@ -21,6 +21,8 @@ NOT_RUN = {
     "~/.venvs/autograd/bin/pip install": "installs, over the network",
     "python -m tests.corpus.peers": "takes minutes, and needs tools that are not the tests'",
     "flake8 ": "needs the plugin installed, as tests/cli/test_flake8.py has it",
+    "docker ": "needs a container engine, and an image from the network",
+    "rattler-build ": "needs conda's channels",
     "code ": "needs VS Code; `make test-editors` tries the extension in its workbench",
 }
 """Commands by how they begin, and why they cannot run in a test."""

@@ -27,7 +27,6 @@ SERVER = {
         "mime_types": WORDS,
         "display_name": {"type": "string"},
         "urls": TEXTS,
-        "install": TEXTS,
         "requires_documents_on_disk": {"type": "boolean"},
     },
     # jupyter-lsp lets other keys pass; a slip is found here.
