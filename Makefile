@@ -57,7 +57,7 @@ update: $(VENV)/.installed-test
 
 # The documentation as a site, in build/site; where npm can bring what it is made of, with the playground.
 docs: $(VENV)/.installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python tools/build_site.py build/site
 	$(BIN)/python tools/build_playground.py build/site/playground
 
 # What is released, into dist/. Needs git, npm and a C compiler.

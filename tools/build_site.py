@@ -1,21 +1,25 @@
-"""What MkDocs is told of our pages: some lie elsewhere in the repository, and some fences say more than a language.
+"""Write the site into a folder: the pages are made ready for Zensical, which then builds them from `mkdocs.yml`.
+
+python tools/build_site.py build/site
 
 The pages are written to be read as files of the repository. `PAGES` are those that lie outside of `docs/`: links to
 them lead to their copies, and links to other files are text alone. A fence such as ```` ```python fixed ```` is for the
-tests; readers see a title over the program. What belongs to an item of a list is indented by four spaces for MkDocs.
+tests; readers see a title over the program. What belongs to an item of a list is indented by four spaces for Markdown's
+first dialect. What Zensical warns of ends the build: links and headings that are not there.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import posixpath
 import re
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,23 +39,26 @@ _ITEM = re.compile(r"(?:-|\d+\.) ")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The list of pages leads to the playground, which `tools/build_playground.py` builds where there is npm."""
-    if config.nav is not None and config.site_url and shutil.which("npm"):
-        config.nav.append({"Playground": f"{config.site_url}playground/"})
-    return config
+_SITE = re.compile(r"^site_url: (.+)$", re.MULTILINE)
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The site has a copy of each of `PAGES`."""
-    for source, page in PAGES.items():
-        files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
-    return files
+def prepare(folder: Path) -> None:
+    """`mkdocs.yml` and the folder `docs`, as Zensical can show them: it reads nothing outside of the folder."""
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    for source, copy in PAGES.items():
+        shutil.copy(ROOT / source, folder / "docs" / copy)
+    for path in (folder / "docs").rglob("*.md"):
+        here = path.relative_to(folder / "docs").as_posix()
+        path.write_text(as_shown(path.read_text(encoding="utf-8"), here), encoding="utf-8")
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    if shutil.which("npm"):
+        # The list of pages, with which the file ends, leads to what `tools/build_playground.py` builds.
+        settings += f"  - Playground: {_SITE.findall(settings)[0]}playground/\n"
+    (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fences and links as the site can show them."""
-    here = page.file.src_uri
+def as_shown(markdown: str, here: str) -> str:
+    """Fences and links as the site can show them; `here` is the page's path in the site."""
     source = next((source for source, copy in PAGES.items() if copy == here), f"docs/{here}")
     indented = "\n".join(_indented(markdown.split("\n")))
     fenced = _MESSAGE.sub("``` { .text .message }\n", _FENCE.sub(_titled, indented))
@@ -91,7 +98,28 @@ def _link(found: re.Match[str], source: str, here: str) -> str:
     if inside is None and path.startswith("docs/"):
         inside = path.removeprefix("docs/")
     if inside is None:
-        # What is not there at all stays as it is, for MkDocs to warn of.
+        # What is not there at all stays as it is, for Zensical to warn of.
         return found["text"] if (ROOT / path).exists() else found[0]
     target = posixpath.relpath(inside, posixpath.dirname(here) or ".")
     return f"[{found['text']}]({target}{found['anchor'] or ''})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    out = parser.parse_args().out
+    if out.exists() and not (out / "sitemap.xml").exists():
+        parser.error(f"{out} is there, and is not a site that could be replaced")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", str(folder / "mkdocs.yml")]
+        if code := subprocess.run(command, env={**os.environ, "NO_COLOR": "1"}, check=False).returncode:
+            return code
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(folder / "site", out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
