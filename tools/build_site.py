@@ -37,8 +37,6 @@ _FENCE = re.compile(r"^```python (?P<word>\w+).*$", re.MULTILINE)
 _MESSAGE = re.compile(r"^```text\n(?=\w+(?:Error|Exception): )", re.MULTILINE)
 _ITEM = re.compile(r"(?:-|\d+\.) ")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
-
-
 _SITE = re.compile(r"^site_url: (.+)$", re.MULTILINE)
 
 

@@ -77,7 +77,7 @@ def install_workbench() -> None:
 
 
 def install_jupyterlab() -> None:
-    """As a user has it: the server in the environment of JupyterLab, and another server for Python beside it."""
+    """As a user has it: the server in the environment of JupyterLab and marimo, and another for Python beside it."""
     if find_chromium() is None:
         install_by_apt("chromium")
     stamp = JUPYTER / ".installed"
@@ -155,7 +155,7 @@ def with_node() -> dict[str, str]:
 
 INSTALLS: dict[str, Callable[[], None]] = {
     "VS Code": install_workbench,
-    "JupyterLab": install_jupyterlab,
+    "JupyterLab and marimo": install_jupyterlab,
     "Neovim": lambda: download("forky", "neovim"),
     "Neovim 0.10": lambda: download("trixie", "neovim"),
     "Emacs": lambda: download("trixie", "emacs-nox"),
