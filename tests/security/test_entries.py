@@ -23,7 +23,7 @@ from tests.cli.command import BROKEN, run
 PLACE = ["train.py", 0, 3]
 RAISES = [PLACE, "RuntimeError", "one of the variables", True, False, False, 2]
 STEPS, FIXES = [[PLACE, "here"]], [["add", True, [[PLACE, "y"]]]]
-FINDING = ["AG104", "x", "error", "y changes", PLACE, RAISES, "grad-none", STEPS, FIXES, STEPS]
+FINDING = ["AG104", "x", "error", "y changes", PLACE, RAISES, "grad-none", STEPS, FIXES, STEPS, "add"]
 BACKWARD = [PLACE, "lost", "y is not known", PLACE]
 ENTRY = ["train.py", ["train.py"], ["train.py"], False, False, "00", [FINDING], [BACKWARD]]
 

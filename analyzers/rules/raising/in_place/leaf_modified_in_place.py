@@ -80,16 +80,20 @@ with torch.no_grad():
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.lines import under_no_grad
 from analyzers.drafting.edits.regrading import leaf_of_result
 from analyzers.drafting.places.blocks import Spot, block_around
-from analyzers.drafting.places.tree import between, node_at, statement_at, walk
+from analyzers.drafting.places.tree import between, node_at, path_to, statement_at, walk
 from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.causes import LeafWritten, Raised
 from analyzers.syntax import nodes as n
+
+PLAIN = "Create it without `requires_grad`"
+"""For a leaf that collects a sum. That gradients are enabled is as it should be there."""
 
 
 def check(facts: Facts) -> Iterator[Draft]:
@@ -112,7 +116,20 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
             f"{said(facts, loc)} writes to `{cause.name}`, a leaf to torch: the view is older than its base's graph"
         )
         fixes = ()
+    if not any(fix.title == PLAIN for fix in fixes):
+        related += _recording(facts, loc)
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
+
+
+def _recording(facts: Facts, loc: Loc) -> Iterator[Note]:
+    """The function whose operators autograd records, including the write."""
+    for node in reversed(path_to(facts, loc)):
+        if isinstance(node, n.FunctionDef):
+            yield (
+                replace(loc, start=node.name_start, end=node.name_start + len(node.name.encode())),
+                "gradients are enabled in here",
+            )
+            return
 
 
 def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
@@ -182,7 +199,7 @@ def _plain_total(facts: Facts, made: Loc) -> Iterator[FixDraft]:
         if keyword.arg == "requires_grad":
             before = call.keywords[index - 1] if index else call.args[-1] if call.args else None
             start = before.end if before is not None else keyword.start
-            yield FixDraft("Create it without `requires_grad`", True, ((between(made, start, keyword.end), ""),))
+            yield FixDraft(PLAIN, True, ((between(made, start, keyword.end), ""),))
 
 
 RULE = Rule("AG105", "leaf-modified-in-place", "A leaf that requires grad is modified in place", check, __doc__ or "")
