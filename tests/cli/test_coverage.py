@@ -72,3 +72,11 @@ def test_the_cache_keeps_it(tmp_path: Path) -> None:
     first, again = (run("check", "--coverage", "a.py", cwd=tmp_path).stdout for _ in range(2))
     assert first == again
     assert "1 was not followed" in again
+
+
+def test_several_are_counted_by_how_far_they_are_followed(tmp_path: Path) -> None:
+    lost = "".join(f"give().add({n}).backward()\n" for n in range(2))
+    (tmp_path / "a.py").write_text(GIVEN + lost)
+    told = run("check", "--no-cache", "a.py", cwd=tmp_path).stdout
+    assert told.startswith("Of 2 backward calls, 2 were not followed: a.py:3:1, ")
+    assert "`--coverage` lists them." in told

@@ -23,7 +23,7 @@ from autograd_lsp.text.sinks import first_printable, printable
 from autograd_lsp.text.urls import rule_page
 from autograd_lsp.text.words import plural
 
-_GRASPS: dict[Grasp, str] = {"in part": "was followed in part", "lost": "was not followed"}
+_GRASPS: dict[Grasp, str] = {"in part": "followed in part", "lost": "not followed"}
 """What is said of backwards that are not understood."""
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -90,7 +90,11 @@ def understanding(reports: Sequence[Report]) -> Text | None:
     if not left:
         return None
     counts = Counter(backward.grasp for _, backward in left)
-    told = [f"{counts[grasp]} {words}" for grasp, words in _GRASPS.items() if counts[grasp]]
+    told = [
+        f"{count} {'was' if count == 1 else 'were'} {words}"
+        for grasp, words in _GRASPS.items()
+        if (count := counts[grasp])
+    ]
     report, first = min(left, key=lambda pair: -RANKS[pair[1].grasp])
     words = Wording(report, Texts(report))
     return Text(
