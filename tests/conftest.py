@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.analyzer import WAYS, Way
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,3 +35,33 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    from tests.editors.installs import are_wanted
+    from tests.editors.tools import find_chromium
+
+    if not are_wanted():
+        pytest.skip("`make test-editors` runs the tests in a browser")
+    found = find_chromium()
+    if found is None:
+        pytest.skip("there is no Chromium on the PATH")
+    pytest.importorskip("playwright", reason="`make test-editors` installs what drives the browser")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """One for all tests: what drives it can be started once in a process."""
+    from playwright.sync_api import expect, sync_playwright
+
+    from tests.editors.workbench import PATIENCE
+
+    expect.set_options(timeout=PATIENCE * 1000)
+    # Chromium has no sandbox for root, and containers have little shared memory.
+    switches = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=switches)
+        yield browser
+        browser.close()

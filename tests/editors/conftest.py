@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.editors.installs import are_wanted
-from tests.editors.tools import REPOSITORY, Tools, find_chromium, find_tools
+from tests.editors.tools import REPOSITORY, Tools, find_tools
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -43,32 +42,6 @@ def workbench(tools: Tools, bare: Path, tmp_path_factory: pytest.TempPathFactory
 
     with serve(tools, tmp_path_factory.mktemp("home"), bare, "--disable-workspace-trust") as workbench:
         yield workbench
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    if not are_wanted():
-        pytest.skip("`make test-editors` runs the tests in a browser")
-    found = find_chromium()
-    if found is None:
-        pytest.skip("there is no Chromium on the PATH")
-    pytest.importorskip("playwright", reason="`make test-editors` installs what drives the browser")
-    return found
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    from playwright.sync_api import expect, sync_playwright
-
-    from tests.editors.workbench import PATIENCE
-
-    expect.set_options(timeout=PATIENCE * 1000)
-    # Chromium has no sandbox for root, and containers have little shared memory.
-    switches = ["--no-sandbox", "--disable-dev-shm-usage"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=switches)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

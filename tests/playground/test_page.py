@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.command import BROKEN, FIXED, REPOSITORY, check_json
-from tests.editors.tools import find_chromium
 from tools import build_playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytest.importorskip("playwright", reason="`make test-editors` installs what drives the browser")
-CHROMIUM = find_chromium()
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 SHOTS = REPOSITORY / "build" / "screenshots"
-PATIENCE = 120_000
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +39,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/playground/"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import expect, sync_playwright
-
-    expect.set_options(timeout=PATIENCE)
-    switches = ["--no-sandbox", "--disable-dev-shm-usage"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=switches)
-        yield browser
-        browser.close()
 
 
 class Visit:
