@@ -92,9 +92,6 @@ from analyzers.drafting.words import Note, callers, said, told
 from analyzers.machine.core.causes import LeafWritten, Raised
 from analyzers.syntax import nodes as n
 
-PLAIN = "Create it without `requires_grad`"
-"""For a leaf that collects a sum. That gradients are enabled is as it should be there."""
-
 
 def check(facts: Facts) -> Iterator[Draft]:
     for event, cause in facts.raised(LeafWritten):
@@ -116,7 +113,7 @@ def _draft(facts: Facts, event: Raised, cause: LeafWritten) -> Draft:
             f"{said(facts, loc)} writes to `{cause.name}`, a leaf to torch: the view is older than its base's graph"
         )
         fixes = ()
-    if not any(fix.title == PLAIN for fix in fixes):
+    if cause.late or not _collects(facts, loc, made):
         related += _recording(facts, loc)
     return Draft(loc, message, event, related=told(related, callers(event.site.via), besides=loc), fixes=fixes)
 
@@ -139,20 +136,30 @@ def _fixes(facts: Facts, loc: Loc, made: Loc | None) -> Iterator[FixDraft]:
     if made is not None and (begun := _begun(facts, loc, made)) is not None:
         yield begun
         return
-    updates = isinstance(statement, n.AugAssign | n.Assign) and any(
-        isinstance(node, n.Attribute) and node.attr == "grad" for node in walk(statement)
-    )
+    updates = _updates(statement)
     sets = isinstance(statement, n.ExprStmt) or (
         isinstance(statement, n.Assign) and isinstance(statement.targets[0], n.Subscript)
     )
-    if not updates and isinstance(statement, n.AugAssign) and made is not None:
-        plain = list(_plain_total(facts, made))
-        yield from plain
-        if plain:
-            return  # a sum that is collected without gradients would train nothing
+    if made is not None and _collects(facts, loc, made):
+        yield from _plain_total(facts, made)
+        return  # a sum that is collected without gradients would train nothing
     changes = under_no_grad(facts, _writes(facts, loc))
     if changes is not None and not (isinstance(statement, n.Assign) and not sets):
         yield FixDraft("Write under `torch.no_grad()`", updates or sets, changes)
+
+
+def _updates(statement: n.Node) -> bool:
+    """Whether it reads a gradient, as `w -= lr * w.grad` does."""
+    return isinstance(statement, n.AugAssign | n.Assign) and any(
+        isinstance(node, n.Attribute) and node.attr == "grad" for node in walk(statement)
+    )
+
+
+def _collects(facts: Facts, loc: Loc, made: Loc | None) -> bool:
+    """Whether a leaf collects a sum, as in `loss += term`: then gradients are enabled as they should be."""
+    statement = statement_at(facts, loc)
+    is_sum = isinstance(statement, n.AugAssign) and not _updates(statement)
+    return is_sum and made is not None and any(True for _ in _plain_total(facts, made))
 
 
 def _begun(facts: Facts, loc: Loc, made: Loc) -> FixDraft | None:
@@ -199,7 +206,7 @@ def _plain_total(facts: Facts, made: Loc) -> Iterator[FixDraft]:
         if keyword.arg == "requires_grad":
             before = call.keywords[index - 1] if index else call.args[-1] if call.args else None
             start = before.end if before is not None else keyword.start
-            yield FixDraft(PLAIN, True, ((between(made, start, keyword.end), ""),))
+            yield FixDraft("Create it without `requires_grad`", True, ((between(made, start, keyword.end), ""),))
 
 
 RULE = Rule("AG105", "leaf-modified-in-place", "A leaf that requires grad is modified in place", check, __doc__ or "")
