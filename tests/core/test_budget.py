@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.domain.objects import ListObj
 from analyzers.host import Host
 from analyzers.host.runs import Program
 from analyzers.machine.assembly import run_module
 from analyzers.machine.core.budget import OBJECTS, Limits, OutOfFuel
+from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.machine import Machine
 from tests.support.alone import machine
 
@@ -39,6 +41,17 @@ def test_what_makes_many_objects_costs_as_many_steps() -> None:
         m.fresh()
     assert spent(m) == 50 + 1  # the first of them pays for all
     assert m.budget.steps == 101
+
+
+def test_what_goes_through_many_objects_costs_as_many_steps() -> None:
+    m = bounded(100)
+    items = [m.new(ListObj(())) for _ in range(50 * OBJECTS // 100)]
+    held = m.new(ListObj(tuple(items)))
+    walks = 100
+    for _ in range(walks):
+        havoc_value(m, held)
+    m.spend()
+    assert m.budget.steps == walks * (len(items) + 1) // OBJECTS
 
 
 def test_what_makes_no_tensor_is_given_up_sooner() -> None:

@@ -153,6 +153,7 @@ def havoc_object(m: Machine, ident: int, seen: set[int]) -> None:
     if ident in seen or len(seen) > MOST:
         return
     seen.add(ident)
+    m.budget.doubted += 1
     found = m.st.find(ident)
     if found is not None:
         if isinstance(found, Instance) and mode_of(m, Ref(ident)) is not None:

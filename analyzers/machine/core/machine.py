@@ -116,8 +116,8 @@ class Machine(Recorded):
 
     def spend(self) -> None:
         """Count one statement, or work that costs as much."""
-        made = (self.ids.next - self.ids.first) // OBJECTS
-        self.budget.steps = max(self.budget.steps + 1, made)
+        touched = max(self.ids.next - self.ids.first, self.budget.doubted)
+        self.budget.steps = max(self.budget.steps + 1, touched // OBJECTS)
         if self.budget.steps > self.budget.patience and not self._may_go_on():
             raise OutOfFuel
 

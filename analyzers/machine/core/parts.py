@@ -16,7 +16,7 @@ from typing import Literal
 
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.looking import Looking
-from analyzers.domain.objects import HeapObject
+from analyzers.domain.objects import Env, HeapObject
 from analyzers.domain.settling import Left
 from analyzers.domain.state import BLOCK_BITS, Log, Taken
 from analyzers.domain.values import Func, Value
@@ -86,6 +86,8 @@ class Budget:
     """The number of steps after which the run checks whether the current work creates tensors."""
     last_before: int = 0
     """The last id before the current work, if that has a step limit of its own."""
+    doubted: int = 0
+    """How many objects were gone through because unknown code may have changed them."""
 
 
 @dataclass(slots=True)
@@ -201,8 +203,12 @@ class Indexes:
     """The functions that a backward may run again."""
     touched_by: tuple[tuple[Func, ...], tuple[tuple[int, str, bool], ...], bool] | None = None
     """What the functions that unknown code has may fill or rebind: paths from environments."""
+    walks: dict[Func, tuple[list[Env], bool]] = field(default_factory=dict)
+    """Per function, whether it runs a backward, and the environments around it for which that was found."""
     captured: dict[object, Captured] = field(default_factory=dict)
     """Per function, what it may do when others call it."""
+    named: dict[object, list[str]] = field(default_factory=dict)
+    """Per function, the names and paths that its text mentions, in order."""
     attributes_set: dict[object, frozenset[str]] = field(default_factory=dict)
     """Per function, the names of the attributes that it sets, of whatever object."""
     parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import is_
 
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
@@ -62,8 +63,20 @@ def writes_what_it_is_passed(m: Machine, func: Func) -> bool:
 
 def _may_walk(m: Machine, func: Func) -> bool:
     """Whether a function runs a backward, itself or in what it calls."""
-    callees, _ = reached_from(m, func)
-    return any(calls_backward(m, callee) for callee in callees)
+    around = list(_scopes(m, func))
+    known = m.indexes.walks.get(func)
+    if known is None or len(known[0]) != len(around) or not all(map(is_, known[0], around)):
+        walks = any(calls_backward(m, callee) for callee in reached_from(m, func)[0])
+        known = m.indexes.walks[func] = around, walks
+    return known[1]
+
+
+def _scopes(m: Machine, func: Func) -> Iterator[Env]:
+    """The environments around a function as they are: each that is bound in is another object."""
+    at: int | None = func.env
+    while at is not None and isinstance(found := m.st.find(at), Env):
+        yield found
+        at = found.parent
 
 
 def calls_backward(m: Machine, func: Func) -> bool:
@@ -172,11 +185,12 @@ def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:
 def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
     """A function, the functions it names, the functions those name, and so on; and the objects that they name."""
     found = [func]
+    known = {func}
     objects: dict[Ref, None] = {}
     for callee in found:
         if callee.module.startswith("<"):
             continue
-        for name in sorted(captured_by(m.whole(callee)).used):
+        for name in _named_by(m, callee):
             at = _holder(m, callee.env, name)
             if at is None:
                 continue
@@ -185,8 +199,19 @@ def reached_from(m: Machine, func: Func) -> tuple[list[Func], list[Ref]]:
             if isinstance(value, Ref) and isinstance(named, Instance):
                 objects[value] = None
             parts = [part for _, part in by_name(named.attrs)] if isinstance(named, ClassObj) else [value]
-            found += [part for part in parts if isinstance(part, Func) and part not in found]
+            new = dict.fromkeys(part for part in parts if isinstance(part, Func) and part not in known)
+            found += new
+            known.update(new)
     return found, list(objects)
+
+
+def _named_by(m: Machine, func: Func) -> list[str]:
+    """The names and paths that the whole text of a function mentions, in order."""
+    key = (func.module, func.chunk, func.qualname, func.node.start)
+    known = m.indexes.named.get(key)
+    if known is None:
+        known = m.indexes.named[key] = sorted(captured_by(m.whole(func)).used)
+    return known
 
 
 def _holder(m: Machine, env: int, name: str) -> int | None:

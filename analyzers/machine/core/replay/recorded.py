@@ -182,8 +182,8 @@ class Recorded:
 
     def spend_more(self, steps: int) -> None:
         """Count the statements of a call that was replayed."""
-        made = (self.ids.next - self.ids.first) // OBJECTS
-        self.budget.steps = max(self.budget.steps + steps, made)
+        touched = max(self.ids.next - self.ids.first, self.budget.doubted)
+        self.budget.steps = max(self.budget.steps + steps, touched // OBJECTS)
 
 
 def _is_imported(m: Recorded, asked: tuple[str, int | None]) -> bool:
