@@ -105,9 +105,10 @@ def understanding(reports: Sequence[Report]) -> Text | None:
 
 def _summary(reports: Sequence[Report]) -> Text:
     findings = [finding for report in reports for finding in report.findings]
-    files = plural(len(reports), "file")
     if not findings:
-        return Text(f"No findings in {files}.", "" if any(report.failure for report in reports) else "green")
+        unread = any(report.failure for report in reports)
+        return Text(f"No findings in {plural(len(reports), 'file')}.", "" if unread else "green")
+    files = plural(sum(bool(report.findings) for report in reports), "file")
     counts = [
         plural(count, severity if severity != "info" else "hint")
         for severity in _COLOURS
