@@ -24,10 +24,12 @@ Effect: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is reported of one file, by code: rules that are switched off, and severities other than the rule's own."""
+    """What is reported of one file, by code: rules that are switched off, and severities other than the rule's own;
+    and whether its comments may silence any."""
 
     off: frozenset[str] = frozenset()
     severities: tuple[tuple[str, Severity], ...] = ()
+    heeds_comments: bool = True
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -90,7 +90,7 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
     asked, once nothing nearer needs it. Nothing is called unused where something was not run.
     """
     text = comments_of(db, path)
-    if text is None:
+    if text is None or not choice(db, path).heeds_comments:
         return ()
     strange = list(suppression.unknown(text, RULES))
     told = [finding for finding in strange if not text.silencing(finding)]
@@ -158,7 +158,8 @@ def seen_from(path: str, finding: Finding) -> Place | None:
 
 
 def is_silenced(db: Database, finding: Finding) -> bool:
-    text = comments_of(db, finding.place.path)
+    path = finding.place.path
+    text = comments_of(db, path) if choice(db, path).heeds_comments else None
     return text is not None and bool(text.silencing(finding))
 
 

@@ -173,7 +173,7 @@ def why(bounds: Bounds, traceback: str, program: str | None) -> dict[str, Any]:
         bounds.checked(program)
     told = told_in(traceback)
     finder = Finder((), program, bounds.anywhere)
-    configuration = Configuration(isolated=True)
+    configuration = Configuration(isolated=True, heeds_comments=False)
     found = [*answers(told, finder, configuration, every=False, cached=False, within=bounds.within)]
     if not found:
         return {"version": 1, "found": False, "said": why_command.nothing_found(told, traceback, "the text")}

@@ -36,7 +36,8 @@ class Configuration:
     """The layers of each path: its configuration file's, and those `over` it.
 
     `file` stands for every configuration file, and its patterns start from the working directory. With `isolated` no
-    file is read. A file that cannot be used is handed to `on_error`, if there is one, and else raised.
+    file is read. Comments in programs silence findings only if they are heeded. A file that cannot be used is handed to
+    `on_error`, if there is one, and else raised.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Configuration:
         over: Layer | None = None,
         file: str | None = None,
         isolated: bool = False,
+        heeds_comments: bool = True,
         on_error: Callable[[ConfigError], None] | None = None,
     ) -> None:
         self.over = over or Layer()
@@ -53,13 +55,20 @@ class Configuration:
         self._file = file
         self._folder = os.getcwd() if file is not None else ""
         self._isolated = isolated
+        self._heeds_comments = heeds_comments
         self.on_error = on_error
         self._by_folder: dict[str, Layers] = {}
 
     def lenient(self) -> Configuration:
         """The same, for those who read it after somebody else has seen what is wrong with it, wherever they are."""
         file = None if self._file is None else os.path.join(self._folder, self._file)
-        return Configuration(over=self.over, file=file, isolated=self._isolated, on_error=_forgive)
+        return Configuration(
+            over=self.over,
+            file=file,
+            isolated=self._isolated,
+            heeds_comments=self._heeds_comments,
+            on_error=_forgive,
+        )
 
     def forget(self) -> None:
         """Read the files again."""
@@ -77,7 +86,7 @@ class Configuration:
 
     def choice(self, path: str) -> Choice:
         """What is reported of the file at `path`."""
-        return choose(self.layers(path), path)
+        return replace(choose(self.layers(path), path), heeds_comments=self._heeds_comments)
 
     def excludes(self, path: str, *, is_folder: bool = False) -> bool:
         """Whether a file or a folder is left out, itself or with a folder above it."""

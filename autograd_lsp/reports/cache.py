@@ -121,7 +121,7 @@ class Cache:
             whole.update(self._files[file])
         for file in entry.chosen:
             choice = self._choose(file)
-            whole.update(repr((sorted(choice.off), sorted(choice.severities))).encode())
+            whole.update(repr((sorted(choice.off), sorted(choice.severities), choice.heeds_comments)).encode())
         whole.update(repr(self._torch_release()).encode())
         if entry.asks_outside:
             whole.update(self._environment().encode("utf-8", "surrogateescape"))

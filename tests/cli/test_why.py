@@ -270,6 +270,16 @@ def test_a_program_that_was_mended_is_told(project: Path) -> None:
     assert "As the program is now, nothing was found to raise there" in run("why", "log.txt", cwd=project).stdout
 
 
+@pytest.mark.parametrize("silenced", ["# autograd: ignore[AG104]", "# noqa", "# autograd: ignore-file"])
+def test_what_a_comment_silences_is_the_cause_none_the_less(project: Path, silenced: str) -> None:
+    lines = [f"{line}  {silenced}" if "# error:" in line else line for line in INPLACE["program"].split("\n")]
+    (project / "train.py").write_text("\n".join(lines))
+    assert "No findings" in run("check", "train.py", cwd=project).stdout
+    (project / "log.txt").write_text(INPLACE["log"])
+    document = json.loads(run("why", "--json", "log.txt", cwd=project).stdout)
+    assert (document["certainty"], document["cause"]["line"], document["past"]) == ("certain", 4, False), document
+
+
 def test_each_of_several(project: Path) -> None:
     (project / "log.txt").write_text(INPLACE["log"] + BY_NAME["AG107 page 0"]["log"])
     document = json.loads(run("why", "--json", "--all", "log.txt", cwd=project).stdout)

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     if len(told) > MOST_EXCEPTIONS:
         tell(f"only the last {MOST_EXCEPTIONS} of {len(told):,} exceptions are looked at")
     finder = Finder([Mapping(*names) for names in options.path_map], options.program, options.read_anywhere)
-    configuration = Configuration(isolated=True)
+    configuration = Configuration(isolated=True, heeds_comments=False)
     found = list(answers(told, finder, configuration, every=options.all, cached=not options.no_cache))
     load(f"autograd_lsp.cli.explanations.{options.format}").write(sys.stdout, found)
     if not found:
