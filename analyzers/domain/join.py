@@ -14,7 +14,7 @@ before the join is neither surely changed nor surely unchanged, while what is sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from operator import itemgetter
 from typing import TypeVar
@@ -99,7 +99,12 @@ def one_of(*values: Value) -> Value:
     if values and all(value == values[0] for value in values):
         return values[0]
     kind = common_type({type_of(value) for value in values})
-    return Unknown(kind if kind in PLAIN else None, None, None, reach_of(*values))
+    return Unknown(kind if kind in PLAIN else None, None, None, reach_of(*values), all(map(is_object, values)))
+
+
+def is_object(value: Value) -> bool:
+    """Whether a value is an object, or one of some."""
+    return isinstance(value, Ref) or (isinstance(value, Unknown) and value.among)
 
 
 def reach_of(*values: Value) -> tuple[int, ...]:
@@ -222,10 +227,14 @@ class Join(GraphJoin):
                 out.put(ident, theirs)
         if a.stand_ins is not b.stand_ins:
             self.stand_ins()
+        self.make()
+        return out
+
+    def make(self) -> None:
+        """Make what stands for each pair."""
         while self.work:
             here, there, target = self.work.pop()
-            out.put(target, self.objects(a.get(here), b.get(there), here, there, target))
-        return out
+            self.out.put(target, self.objects(self.a.get(here), self.b.get(there), here, there, target))
 
     def stand_ins(self) -> None:
         kept = {symbol: self.pair(i, j) for symbol, i, j in of_both(self.a, self.b)}
@@ -290,7 +299,8 @@ class Join(GraphJoin):
         for side in (x, y):
             if isinstance(side, Const | Unknown) and side.lineage is not None:
                 lineage = side.lineage
-        return Unknown(common_type({type_of(x), type_of(y)}), None, lineage, reach_of(x, y))
+        kind = common_type({type_of(x), type_of(y)})
+        return Unknown(kind, None, lineage, reach_of(x, y), is_object(x) and is_object(y))
 
     def refs(self, i: int, j: int) -> Value:
         if i == j:
@@ -449,6 +459,17 @@ class Join(GraphJoin):
         for value in values:
             merged = value if merged is None or merged == value else self.unknown(merged, value)
         return NONE if merged is None else merged
+
+
+def tensor_among(state: State, idents: Sequence[int], allocate: Callable[[], int]) -> int:
+    """A tensor that is one of some of one state, made there; nobody knows which."""
+    one, *others = idents
+    for other in others:
+        join = Join(state, state, allocate)
+        join.out = state
+        one = join.pair(one, other)
+        join.make()
+    return one
 
 
 def some(value: Value | None) -> tuple[Value, ...]:

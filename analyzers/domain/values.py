@@ -39,13 +39,14 @@ class Unknown:
     """Any value of the Python type `type` (any at all when None); `number` is any of the real ones.
 
     `symbol` is equal for two unknowns that are surely the same value. `reach` are heap objects that the value may be,
-    or may hold: whoever changes the unknown may change them.
+    or may hold: whoever changes the unknown may change them. Where it is `among` them, it is one of them.
     """
 
     type: str | None = None
     symbol: object | None = None
     lineage: Lineage | None = None
     reach: tuple[int, ...] = ()
+    among: bool = False
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -53,6 +54,7 @@ class Unknown:
             and self.type == other.type
             and self.symbol == other.symbol
             and self.reach == other.reach
+            and self.among == other.among
         )
 
     def __hash__(self) -> int:

@@ -15,10 +15,11 @@ from analyzers.machine.autograd.tensor_arithmetic import Term, summed_to
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.core.machine import Machine
 
-Gradient: TypeAlias = Callable[[Machine, Node, Sequence[Value], Operand], Term]
+Gradient: TypeAlias = Callable[[Machine, Node, Sequence[Value], int], Term]
 
 GRADIENTS: Final[dict[str, tuple[Gradient, ...]]] = {}
-"""By node name, the formulas that compute the gradient along each edge, or a single one for all edges."""
+"""By node name, the formulas that compute the gradient along each edge, or a single one for all edges. Each gets the
+number of its edge."""
 
 
 _ASKED = {"embedding": "sparse", "embedding_bag": "sparse", "_embedding_bag": "sparse", "gather": "sparse_grad"}
@@ -57,17 +58,18 @@ def gradients(m: Machine, node: Node, grads: Sequence[Value], wanted: Sequence[b
         formula = None
         if formulas is not None and operand.shape is not None:
             formula = formulas[index] if index < len(formulas) else formulas[-1] if len(formulas) == 1 else None
-        made = _computed(m, node, grads, operand, formula) if formula is not None else None
+        made = _computed(m, node, grads, index, formula) if formula is not None else None
         fresh = fresh_memory(node) or (node.kind == "copy-slices" and index == 0)
         out.append(made if made is not None else opaque_gradient(m, node, grads, operand, fresh=fresh))
     return out
 
 
-def _computed(m: Machine, node: Node, grads: Sequence[Value], operand: Operand, formula: Gradient) -> Value | None:
+def _computed(m: Machine, node: Node, grads: Sequence[Value], index: int, formula: Gradient) -> Value | None:
+    operand = node.operands[index]
     before = m.extent.enclosing_operator
     m.extent.enclosing_operator = before or node.what
     try:
-        result = formula(m, node, grads, operand)
+        result = formula(m, node, grads, index)
     finally:
         m.extent.enclosing_operator = before
     found = m.tensor(result.value)

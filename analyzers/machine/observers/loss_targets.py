@@ -16,6 +16,7 @@ from analyzers.domain.values import Const
 from analyzers.machine.core.events import Compared
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import BackwardBegins, hears
+from analyzers.machine.observers.looks import Looks
 
 LOSSES = frozenset({"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "KlDivBackward0"})
 
@@ -47,7 +48,7 @@ NEAR = 40
 
 MOST = 3000
 LOOKS = 24
-"""The most backwards examined in one run."""
+"""The most backwards of one place that are examined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +63,15 @@ class Side:
 
 class LossTargets:
     def __init__(self) -> None:
-        self.looks = 0
+        self.looks = Looks(LOOKS)
 
 
 @hears(BackwardBegins)
 def _look_at_losses(m: Machine, signal: BackwardBegins) -> None:
     """Report suspicious differences near the root of a backward."""
     roots = signal.roots
-    targets = m.notebook(LossTargets)
-    if targets.looks >= LOOKS:
+    if not m.notebook(LossTargets).looks.take((m.via(), m.here())):
         return
-    targets.looks += 1
     for node in [m.node(ident) for ident in near(m, roots)]:
         if name_of(node) in SUMS | LOSSES and len(node.edges) == 2 and None not in node.edges:
             _look_at_difference(m, node)

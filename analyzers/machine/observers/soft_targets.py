@@ -13,6 +13,7 @@ from analyzers.domain.objects import Edge, Node
 from analyzers.machine.core.events import Compared
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import BackwardBegins, hears
+from analyzers.machine.observers.looks import Looks
 from analyzers.machine.observers.loss_targets import (
     LINEAR,
     LOOKS,
@@ -37,15 +38,13 @@ Way = tuple[int, int]
 
 class SoftTargets:
     def __init__(self) -> None:
-        self.looks = 0
+        self.looks = Looks(LOOKS)
 
 
 @hears(BackwardBegins)
 def _look_at_soft_targets(m: Machine, signal: BackwardBegins) -> None:
-    notebook = m.notebook(SoftTargets)
-    if notebook.looks >= LOOKS:
+    if not m.notebook(SoftTargets).looks.take((m.via(), m.here())):
         return
-    notebook.looks += 1
     close = {ident: m.node(ident) for ident in near(m, signal.roots)}
     targets: list[tuple[Node, Side]] = []
     closed: set[Way] = set()

@@ -19,15 +19,16 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.signals import GradientRead, TensorStored, hears
 from analyzers.machine.core.streams import Supposed
 from analyzers.machine.objects.classes import is_a
+from analyzers.machine.observers.looks import Looks
 from analyzers.machine.observers.misdirected_gradients import TargetNetworks
 
-MOST = 16
-"""The most steps examined in one run: anything left out is left out in the first rounds."""
+LOOKS = 16
+"""The most steps of one optimizer that are examined."""
 
 
 class UntrainedParameters:
     def __init__(self) -> None:
-        self.looks = 0
+        self.looks = Looks(LOOKS)
         self.read: set[int] = set()
         """The leaves whose gradient the program itself has read."""
 
@@ -42,9 +43,7 @@ def _gradient_read(m: Machine, signal: GradientRead) -> None:
 
 def look(m: Machine, optimizer: Ref) -> None:
     """Report what a step leaves out."""
-    notebook = m.notebook(UntrainedParameters)
-    notebook.looks += 1
-    if notebook.looks > MOST or not all_known(m, optimizer, perhaps=True):
+    if not m.notebook(UntrainedParameters).looks.take(optimizer.id) or not all_known(m, optimizer, perhaps=True):
         return
     trained = set(parameters_of(m, optimizer, perhaps=True))
     if all_known(m, optimizer):

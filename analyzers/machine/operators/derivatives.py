@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from analyzers.domain.objects import Node, Operand
-from analyzers.domain.values import Unknown, Value
+from analyzers.domain.objects import Node
+from analyzers.domain.values import NONE, Const, Tup, Unknown, Value
 from analyzers.machine.autograd.gradients import GRADIENTS, Gradient
 from analyzers.machine.autograd.tensor_arithmetic import Term
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.tables import enter
+from analyzers.machine.operators.dispatch import call_torch
 from analyzers.machine.operators.formulas import Derivative, Formula
 
 
@@ -143,6 +144,44 @@ def _squeeze_back(d: Derivative) -> Term:
     return grad
 
 
+def _part(d: Derivative) -> Term:
+    """The gradient of one of the tensors that `cat` puts in a row."""
+    dim = d.dim()
+    sizes = [None if o.shape is None or dim is None else o.shape[dim] for o in d.node.operands[: d.index + 1]]
+    known = [size for size in sizes if size is not None]
+    if dim is None or len(known) < len(sizes):
+        return Term(d.m, Unknown())
+    return d.grad.method("narrow", dim, sum(known[:-1]), known[-1])
+
+
+def _layer(d: Derivative) -> Term:
+    """The gradient of one of the tensors that `stack` puts on one another."""
+    at = d.scalar("dim", 0)
+    return d.grad.method("select", at, d.index) if isinstance(at, int) else Term(d.m, Unknown())
+
+
+def _whole(d: Derivative) -> Term:
+    """The gradient of what a slice is taken of."""
+    start, end, step = d.plain("start", 0), d.plain("end", None), d.plain("step", 1)
+    return d.op("slice_backward", d.grad, d.shape, d.plain("dim", 0), start, end, step)
+
+
+def _permuted(d: Derivative) -> Term:
+    dims = [at % len(d.shape) for at in d.sizes("dims")]
+    back = [dims.index(at) for at in range(len(d.shape))] if sorted(dims) == list(range(len(d.shape))) else None
+    return Term(d.m, Unknown()) if back is None else d.grad.method("permute", back)
+
+
+def _stacked(d: Derivative) -> Term:
+    """The gradient of what `unbind` takes apart: those of the parts, and zeros for the parts that have none."""
+    dim = d.dim()
+    if dim is None or len(d.grads) != d.shape[dim]:
+        return Term(d.m, Unknown())
+    shape = tuple(size for at, size in enumerate(d.shape) if at != dim)
+    parts = [g if g.value != NONE else Term(d.m, d.m.new_tensor(shape, d.operand.dtype)) for g in d.grads]
+    return Term(d.m, call_torch(d.m, "torch.stack", [Tup(tuple(p.value for p in parts)), Const(dim)], {}))
+
+
 def _by(base: str, *names: str) -> tuple[Formula]:
     """The operator that torch has for this backward, applied to the gradient and what was saved."""
     return (lambda d: d.op(base, d.grad, *[d.saved(n) for n in names]),)
@@ -157,11 +196,18 @@ FORMULAS: dict[str, tuple[Formula, ...]] = {
     "AddmmBackward0": (
         lambda d: _times(d, d.scalar("beta", 1)), lambda d: _mat1(d, "mat2"), lambda d: _mat2(d, "mat1")
     ),
+    "AtanBackward0": (lambda d: d.grad / (d.saved("self") * d.saved("self") + 1),),
+    "BmmBackward0": (
+        lambda d: d.grad.method("bmm", d.saved("mat2").method("transpose", 1, 2)),
+        lambda d: d.saved("self").method("transpose", 1, 2).method("bmm", d.grad),
+    ),
+    "CatBackward0": (_part,),
     "CeilBackward0": (_zeros,),
     "ClampBackward1": (_clamp,),
     "ClampMinBackward0": (lambda d: d.where(d.saved("self") >= 0, d.grad, 0.0),),
     "CloneBackward0": (lambda d: d.grad,),
     "CosBackward0": (lambda d: d.grad * -d.saved("self").method("sin"),),
+    "CoshBackward0": (lambda d: d.grad * d.saved("self").method("sinh"),),
     "CumsumBackward0": (_cumsum,),
     "DivBackward0": (
         lambda d: d.grad / d.saved("other"),
@@ -200,38 +246,51 @@ FORMULAS: dict[str, tuple[Formula, ...]] = {
         lambda d: d.grad.method("ger", d.saved("vec")), lambda d: d.saved("self").method("t").method("mv", d.grad)
     ),
     "NegBackward0": (lambda d: d.grad.method("neg"),),
+    "PermuteBackward0": (_permuted,),
     "PowBackward0": (_pow,),
     "PowBackward1": (_pow_self, _pow_exponent),
     "ReciprocalBackward0": (lambda d: -d.grad * (d.saved("result") * d.saved("result")),),
     "ReluBackward0": (lambda d: d.op("threshold_backward", d.grad, d.saved("result"), 0),),
     "RoundBackward0": (_zeros,),
     "RsqrtBackward0": (lambda d: -0.5 * d.grad * d.saved("result").method("pow", 3),),
+    "SelectBackward0": (
+        lambda d: d.op("select_backward", d.grad, d.shape, d.plain("dim", 0), d.plain("index", 0)),
+    ),
     "SigmoidBackward0": _by("sigmoid_backward", "result"),
     "SignBackward0": (_zeros,),
     "SiluBackward0": (_silu,),
     "SinBackward0": (lambda d: d.grad * d.saved("self").method("cos"),),
+    "SinhBackward0": (lambda d: d.grad * d.saved("self").method("cosh"),),
+    "SliceBackward0": (_whole,),
     "SoftmaxBackward0": _by("_softmax_backward_data", "result"),
     "SoftplusBackward0": _by("softplus_backward", "self"),
     "SqrtBackward0": (lambda d: d.grad / (2 * d.saved("result")),),
     "SqueezeBackward0": (_squeeze_back,),
     "SqueezeBackward1": (_squeeze_back,),
+    "StackBackward0": (_layer,),
     "SubBackward0": (
-        lambda d: d.grad, lambda d: _times(Derivative(d.m, d.node, [(-d.grad).value], d.operand), d.scalar("alpha", 1))
+        lambda d: d.grad, lambda d: _times(Derivative(d.m, d.node, [(-d.grad).value], d.index), d.scalar("alpha", 1))
     ),
     "SumBackward0": (lambda d: d.grad.method("expand", d.shape),),
     "SumBackward1": (_sum_dims,),
     "TBackward0": (lambda d: d.grad.method("t"),),
+    "TanBackward0": (lambda d: d.grad * (d.saved("result").method("pow", 2) + 1),),
     "TanhBackward0": _by("tanh_backward", "result"),
+    "TransposeBackward0": (lambda d: d.grad.method("transpose", d.plain("dim0", 0), d.plain("dim1", 1)),),
+    "UnbindBackward0": (_stacked,),
     "UnsafeViewBackward0": (lambda d: d.grad.method("reshape", d.shape),),
     "UnsqueezeBackward0": (lambda d: d.grad.method("squeeze", (d.sizes("dim") or [0])[0]),),
     "ViewBackward0": (lambda d: d.grad.method("reshape", d.shape),),
+    "WhereBackward0": (
+        lambda d: d.where(d.saved("condition"), d.grad, 0.0), lambda d: d.where(d.saved("condition"), 0.0, d.grad),
+    ),
 }  # fmt: skip
 """By node name: the gradient along each edge, in order."""
 
 
 def _gradient(formula: Formula) -> Gradient:
-    def run(m: Machine, node: Node, grads: Sequence[Value], operand: Operand) -> Term:
-        return formula(Derivative(m, node, grads, operand))
+    def run(m: Machine, node: Node, grads: Sequence[Value], index: int) -> Term:
+        return formula(Derivative(m, node, grads, index))
 
     return run
 

@@ -16,13 +16,14 @@ from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.requires_grad import flag_new
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import NumberWanted
-from analyzers.machine.core.havoc import havoc_target
+from analyzers.machine.core.havoc import havoc_target, writes_in_place
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.tables import enter
 from analyzers.machine.operators.arguments import Bound, kind_of, refuse
 from analyzers.machine.operators.autocast import converts, run_converted
 from analyzers.machine.operators.decompositions import composed
+from analyzers.machine.operators.lists import of_some_length
 from analyzers.machine.operators.opaque import decomposed, unresolved
 from analyzers.machine.operators.out_variants import write_out
 from analyzers.machine.operators.possible_shapes import note_computed
@@ -40,6 +41,8 @@ def call_torch(
     m: Machine, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], count: int | None = None
 ) -> Value:
     """Call an operator by its Python name; `count` is the number of items expected from one that returns a list."""
+    if not writes_in_place(name):
+        args = [of_some_length(m, a) for a in args]
     if m.config.presumes:
         args = [PORTS.likely.stand_in(m, a) or a for a in args]
         kwargs = {name: PORTS.likely.stand_in(m, a) or a for name, a in kwargs.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from analyzers.domain.objects import Node, Operand
+from analyzers.domain.objects import Node
 from analyzers.domain.values import NONE, Const, Ref, Tup, Value
 from analyzers.machine.autograd.tensor_arithmetic import Given, Term, value_of
 from analyzers.machine.core.machine import Machine
@@ -14,13 +14,15 @@ from analyzers.ops import table
 
 
 class Derivative:
-    """What a formula sees: the gradients of the node's results, the saved tensors, plain arguments, and its operand."""
+    """What a formula sees: the gradients of the node's results, the saved tensors, plain arguments, and its operand: of
+    several that at edge `index`."""
 
-    def __init__(self, m: Machine, node: Node, grads: Sequence[Value], operand: Operand) -> None:
+    def __init__(self, m: Machine, node: Node, grads: Sequence[Value], index: int) -> None:
         self.m = m
         self.node = node
         self.grads = [Term(m, g) for g in grads]
-        self.operand = operand
+        self.index = index
+        self.operand = node.operands[index]
 
     @property
     def grad(self) -> Term:
@@ -42,6 +44,15 @@ class Derivative:
     def scalar(self, name: str, default: object = None) -> object:
         value = dict(self.node.scalars).get(name, Const(default))
         return value.value if isinstance(value, Const) else None
+
+    def plain(self, name: str, default: object) -> Given:
+        """A plain argument as it was given."""
+        return Term(self.m, dict(self.node.scalars).get(name, Const(default)))
+
+    def dim(self, name: str = "dim") -> int | None:
+        """A dimension of the operand, counted from its first; the first where none was given."""
+        at = self.scalar(name, 0)
+        return at % max(1, len(self.shape)) if isinstance(at, int) else None
 
     def sizes(self, name: str) -> list[int]:
         """A plain argument that is an integer or several."""
