@@ -39,7 +39,7 @@ def attach(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] 
         case n.Call(func=n.Attribute(attr="grad") | n.Name(id="grad"), args=given) as whole if step.cut == "no-grad":
             return None if len(given) > _BEFORE_CREATE else _recorded(facts, loc, whole)
     if step.cut in {"no-grad", "inference"}:
-        return _in_place(facts, loc) or _scope(facts, step)
+        return _in_place(facts, loc) or _new_leaf(facts, loc) or _scope(facts, step)
     return None
 
 
@@ -64,6 +64,19 @@ def _in_place(facts: Facts, loc: Loc) -> tuple[str, bool, tuple[Change, ...]] | 
                     text += f"\n{indent}{name}.grad = None"
                 return f"Write in place: `{name} {op}= …`", True, ((at(loc, statement), text),)
     return None
+
+
+def _new_leaf(facts: Facts, loc: Loc) -> tuple[str, bool, tuple[Change, ...]] | None:
+    """`[p - lr * p.grad for p in params]` under `no_grad` makes new leaves, which have to ask for their gradients."""
+    match node_at(facts, loc):
+        case n.BinOp(left=n.Name(id=name), op="-" | "+", right=right) as whole:
+            if any(isinstance(p, n.Attribute) and p.attr == "grad" and _is_named(p.value, name) for p in walk(right)):
+                return "Make the result a leaf: `.requires_grad_()`", True, behind(loc, whole, ".requires_grad_()")
+    return None
+
+
+def _is_named(node: n.Node, name: str) -> bool:
+    return isinstance(node, n.Name) and node.id == name
 
 
 def _scope(facts: Facts, step: Lineage) -> tuple[str, bool, tuple[Change, ...]] | None:

@@ -139,6 +139,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.lines import under_no_grad
 from analyzers.drafting.places.tree import at, path_to, statement_at
+from analyzers.drafting.places.unreached import parameters_left_out
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import EndedAtCut, GraphUnused, GraphUsed, Rewrapped, StepWithoutLoss
@@ -153,6 +154,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         return
     # Of a call whose graph is used in part, nothing is told.
     seen = {_place(facts, event.site) for event in facts.of(GraphUsed)}
+    # What should have had a gradient is none that could do without.
+    cuts = [cut for _, cut in parameters_left_out(facts) if cut is not None]
+    seen |= {place for cut in cuts for step in cut.walk() for place in (step.loc, *step.via)}
     for event in facts.of(GraphUnused):
         loc = _place(facts, event.site)
         if loc is None or loc in seen:

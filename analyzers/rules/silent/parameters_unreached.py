@@ -104,6 +104,7 @@ from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.training import idle_steps
 from analyzers.drafting.places.tree import at, between, node_at, walk
+from analyzers.drafting.places.unreached import parameters_left_out, root_cuts
 from analyzers.drafting.words import callers, explain_cut, origin, said, told
 from analyzers.machine.core.events import (
     BackwardCall,
@@ -127,19 +128,17 @@ NOWHERE = frozenset({"nowhere", "beside"})
 def check(facts: Facts) -> Iterator[Draft]:
     steps: dict[tuple[Loc, str], list[LeftOut]] = {}
     cut_off: dict[Loc, list[LeftOut]] = {}
-    cuts = list(_cuts(facts))
     for event in facts.of(LeftOut):
         if event.how == "late":
             steps.setdefault((event.site.loc, event.how), []).append(event)
-        elif event.how == "unreached" and _never_reached(facts, event.parameter):
-            cut = next((step for step, behind in cuts if id(event.lineage) in behind), None)
-            if cut is None:
-                steps.setdefault((event.site.loc, event.how), []).append(event)
-            else:
-                cut_off.setdefault(_place(facts, cut), []).append(event)
+    for event, cut in parameters_left_out(facts):
+        if cut is None:
+            steps.setdefault((event.site.loc, event.how), []).append(event)
+        else:
+            cut_off.setdefault(_place(facts, cut), []).append(event)
     idle = list(_idle(facts))
     yield from idle or _nowhere(facts, set(steps))
-    yield from _cut_off(facts, cut_off, [step for step, _ in cuts])
+    yield from _cut_off(facts, cut_off, [step for step, _ in root_cuts(facts)])
     # A replaced part counts as late; of several findings at one place, the first one stays.
     for (loc, how), events in sorted(steps.items(), key=lambda item: item[0][1]):
         count = len({event.parameter for event in events})
@@ -155,16 +154,6 @@ def check(facts: Facts) -> Iterator[Draft]:
         made = [note for event in events for note in origin(event.lineage, "created here")]
         notes = told(made[:4], callers(events[0].site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
-
-
-def _cuts(facts: Facts) -> Iterator[tuple[Lineage, set[int]]]:
-    """Where the roots of backward passes were cut, with the trails of everything beyond each cut."""
-    seen: set[int] = set()
-    for backward in facts.of(BackwardCall):
-        for step in backward.lineage.walk() if backward.lineage is not None else ():
-            if step.cut is not None and step.loc is not None and id(step) not in seen:
-                seen.add(id(step))
-                yield step, {id(before) for before in step.walk()}
 
 
 def _place(facts: Facts, cut: Lineage) -> Loc:
@@ -192,7 +181,20 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
         repair = attach(facts, cut) if cut is not None else None
         fixes = (FixDraft(*repair),) if repair is not None else tuple(_only_look(facts, loc))
-        yield Draft(loc, message, effect="grad-none", related=related, fixes=fixes)
+        advice = ""
+        if cut is not None and _is_copied(facts, cut):
+            fixes, advice = (), "Keep the tensors as they are, and join them with `torch.stack`: a copy has no graph"
+        yield Draft(loc, message, effect="grad-none", related=related, fixes=fixes, advice=advice)
+
+
+def _is_copied(facts: Facts, cut: Lineage) -> bool:
+    """Whether what was cut goes into a new tensor, which would have no graph either."""
+    return cut.cut == "left-torch" and any(
+        step.what == "torch.tensor" and any(before is cut for before in step.walk())
+        for backward in facts.of(BackwardCall)
+        if backward.lineage is not None
+        for step in backward.lineage.walk()
+    )
 
 
 def _only_look(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
@@ -263,13 +265,6 @@ def _made(facts: Facts, step: StepCall) -> OptimizerMade | None:
 def _is_cut(lineage: Lineage | None) -> bool:
     """Whether a step took a graph away."""
     return lineage is not None and any(step.cut is not None for step in lineage.walk())
-
-
-def _never_reached(facts: Facts, parameter: int) -> bool:
-    """Whether no backward reaches a parameter; of a run that did not come to its end, a later one may."""
-    return not facts.run.out_of_fuel and all(
-        not backward.unknown and parameter not in backward.reached for backward in facts.of(BackwardCall)
-    )
 
 
 RULE = Rule("AG203", "parameters-unreached", "A step leaves parameters unchanged", check, __doc__ or "")

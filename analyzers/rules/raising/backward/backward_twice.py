@@ -67,6 +67,7 @@ from analyzers.domain.lineage import BLURRED, Lineage, Loc, Round
 from analyzers.domain.objects import Node
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
 from analyzers.drafting.edits.pieces import add_argument
+from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.blocks import block_around, contains, is_alone_on_lines, names_in, plainly_bound
 from analyzers.drafting.places.settings import hangs_on_settings
 from analyzers.drafting.places.tree import at, between, node_at
@@ -203,10 +204,24 @@ def keep_graph(facts: Facts, cause: Freed, second: tuple[Loc, ...] = ()) -> Iter
     call = node_at(facts, first) if first is not None else None
     if first is None or not isinstance(call, n.Call) or any(k.arg == "retain_graph" for k in call.keywords):
         return
-    if isinstance(call.func, n.Attribute) and call.func.attr in {"backward", "grad"}:
+    derivative = _derivative(facts, first, second)
+    if derivative is not None:
+        yield derivative
+    elif isinstance(call.func, n.Attribute) and call.func.attr in {"backward", "grad"}:
         change = add_argument(facts, first, call, "retain_graph=True")
         safe = bool(second) and _are_looked_at(facts, first, second)
         yield FixDraft("Keep the graph in the first backward (`retain_graph=True`)", safe, (change,))
+
+
+def _derivative(facts: Facts, first: Loc, second: tuple[Loc, ...]) -> FixDraft | None:
+    """What a later backward is called on may have been made of derivatives, which are to have graphs of their own."""
+    roots = {name for place in second if (call := node_at(facts, place)) is not None for name in names_in(call)}
+    for binding in facts.run.bindings:
+        for step in binding.lineage.walk() if binding.name in roots and binding.lineage is not None else ():
+            if step.loc == first and step.cut == "no-grad":
+                repair = attach(facts, step)
+                return None if repair is None else FixDraft(*repair)
+    return None
 
 
 RULE = Rule("AG102", "backward-twice", "A second backward runs through a graph that was freed", check, __doc__ or "")
