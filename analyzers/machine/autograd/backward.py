@@ -23,6 +23,7 @@ from analyzers.machine.autograd.accumulation import (
     retained,
 )
 from analyzers.machine.autograd.engine import GIVEN, Aim, Walk, ways_toward
+from analyzers.machine.autograd.flatness import flat_leaves
 from analyzers.machine.autograd.gathered import is_gathered
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.hooks import call_after_hooks
@@ -155,7 +156,7 @@ def run_backward(
     m.note(
         BackwardCall(
             m.site(), name, lineage, root_is_leaf, tuple(walk.leaves), retain, unseen or not known,
-            m.st.assumed, create,
+            m.st.assumed, create, () if unseen else flat_leaves(m, edges, walk.reached, walk.leaves),
         )
     )  # fmt: skip
 

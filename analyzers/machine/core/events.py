@@ -30,7 +30,7 @@ class GradRead:
 @dataclass(slots=True)
 class BackwardCall:
     """A backward that ran. `lineage` is the trail of its root; `reached` holds the heap ids of the leaves that got a
-    gradient.
+    gradient, `flat` those of them that surely got zeros, each with the operator that lets nothing else through.
 
     `assumed`: the assumptions made on the path to it.
     """
@@ -44,6 +44,7 @@ class BackwardCall:
     unknown: bool
     assumed: Map[object, bool]
     creates: Truth = False
+    flat: tuple[tuple[int, Loc], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

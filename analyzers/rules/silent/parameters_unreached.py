@@ -45,6 +45,19 @@ for _ in range(3):
     head(seen).sum().backward()
     opt.step()
 ```
+## Reported: a derivative of zero
+Rounding, signs and draws have a graph, but all that comes back through them is zeros.
+```python
+import torch
+encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
+opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+for _ in range(3):
+    x = torch.randn(8, 4)
+    code = torch.round(encoder(x))  # warning: [parameters-unreached]
+    opt.zero_grad()
+    (decoder(code) - x).pow(2).mean().backward()
+    opt.step()
+```
 ## Reported: the optimizer of another network
 ```python
 import torch
@@ -80,6 +93,20 @@ for _ in range(3):
     (slope,) = torch.autograd.grad(out.sum(), x, create_graph=True)
     opt.zero_grad()
     ((slope - out) ** 2).mean().backward()
+    opt.step()
+```
+A gradient that goes past the rounding, or a sign that is one of several factors.
+```python
+import torch
+encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
+opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+for _ in range(3):
+    x = torch.randn(8, 4)
+    code = encoder(x)
+    code = code + (torch.round(code) - code).detach()
+    opt.zero_grad()
+    out = decoder(code)
+    ((out - x).pow(2).mean() + (out * out.sign()).mean()).backward()
     opt.step()
 ```
 What is frozen is not expected to change.
@@ -138,6 +165,7 @@ def check(facts: Facts) -> Iterator[Draft]:
             cut_off.setdefault(_place(facts, cut), []).append(event)
     idle = list(_idle(facts))
     yield from idle or _nowhere(facts, set(steps))
+    yield from _flat(facts)
     yield from _cut_off(facts, cut_off, [step for step, _ in root_cuts(facts)])
     # A replaced part counts as late; of several findings at one place, the first one stays.
     for (loc, how), events in sorted(steps.items(), key=lambda item: item[0][1]):
@@ -153,6 +181,29 @@ def check(facts: Facts) -> Iterator[Draft]:
             advice = "Let the loss depend on them, or leave them out of the optimizer"
         made = [note for event in events for note in origin(event.lineage, "created here")]
         notes = told(made[:4], callers(events[0].site.via), besides=loc)
+        yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
+
+
+def _flat(facts: Facts) -> Iterator[Draft]:
+    """Parameters of which every backward computes a gradient of zeros, as it goes through a flat operator."""
+    held: dict[int, StepCall] = {}
+    for step in facts.of(StepCall):
+        held.update(dict.fromkeys(step.parameters, step))
+    backwards = facts.of(BackwardCall)
+    if facts.run.out_of_fuel or any(each.unknown for each in backwards):
+        return
+    behind: dict[Loc, dict[int, StepCall]] = {}
+    moved = {leaf for each in backwards for leaf in set(each.reached).difference(leaf for leaf, _ in each.flat)}
+    for leaf, loc in (pair for each in backwards for pair in each.flat):
+        if leaf in held and leaf not in moved:
+            behind.setdefault(loc, {})[leaf] = held[leaf]
+    for loc, parameters in behind.items():
+        site = next(iter(parameters.values())).site
+        some = "a parameter" if len(parameters) == 1 else f"{len(parameters)} parameters"
+        verb = "gets" if len(parameters) == 1 else "get"
+        message = f"{said(facts, loc)} has a derivative of zero, so {some} of the optimizer {verb} nothing but zeros"
+        notes = told([(site.loc, f"{said(facts, site.loc)} finds zeros")], callers(site.via), besides=loc)
+        advice = "For training, let the gradient pass as if nothing had been done: `x + (round(x) - x).detach()`"
         yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
 
 

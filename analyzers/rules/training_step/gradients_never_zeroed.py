@@ -66,7 +66,13 @@ def check(facts: Facts) -> Iterator[Draft]:
             [(event.step.loc, "this step has used them"), (step, "this step uses the sum")], callers(event.site.via),
             besides=loc,
         )  # fmt: skip
-        yield Draft(loc, message, effect="grad-accumulates", related=notes, fixes=tuple(_zero(facts, loc, step)))
+        yield Draft(
+            loc,
+            message,
+            effect="grad-accumulates",
+            related=notes,
+            fixes=tuple(_zero(facts, _first(facts, event), step)),
+        )
 
 
 def _cleared_otherwise(facts: Facts, event: GradAccumulated) -> bool:
@@ -80,6 +86,22 @@ def _cleared_otherwise(facts: Facts, event: GradAccumulated) -> bool:
         and earlier.site.via == event.site.via
         for earlier in events[: events.index(event)]
     )
+
+
+def _first(facts: Facts, event: GradAccumulated) -> Loc:
+    """The first backward of an iteration that fills what its step uses: what comes after the step is not to be used."""
+    loc, step = event.site.loc, event.again.loc
+    moved = {ident for each in facts.of(StepCall) if each.site == event.again for ident in each.parameters}
+    before = [
+        each.site.loc
+        for each in facts.of(BackwardCall)
+        if each.site.iterations == event.again.iterations
+        and each.site.via == event.again.via
+        and (each.site.loc.module, each.site.loc.chunk) == (step.module, step.chunk)
+        and each.site.loc.start < step.start < loc.start
+        and not moved.isdisjoint(each.reached)
+    ]
+    return min(before, key=lambda each: each.start, default=loc)
 
 
 def _zero(facts: Facts, loc: Loc, step: Loc) -> Iterator[FixDraft]:

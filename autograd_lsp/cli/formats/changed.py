@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -30,8 +29,8 @@ class Line:
 def changed_lines(texts: Texts, fix: Fix) -> list[Line]:
     """Those that come, or those that go where none comes.
 
-    Where nothing but white space tells them apart there are both, and where lines only come in between, the one before
-    them is there, too. None of a notebook, or of a fix that is no matter of few lines in one file.
+    Where they are the same, but for order or white space, there are both, and where lines only come in between, the one
+    before them is there, too. None of a notebook, or of a fix that is no matter of few lines in one file.
     """
     paths = {edit.place.path for edit in fix.edits}
     if len(paths) != 1 or any(texts.spot(edit.place).cell is not None for edit in fix.edits):
@@ -48,16 +47,21 @@ def changed_lines(texts: Texts, fix: Fix) -> list[Line]:
     old, new = before[first : len(before) - rest], after[first : len(after) - rest]
     if max(len(old), len(new)) > _MOST_BETWEEN:
         return []
-    come, go = ([*_lines(path, first, *pair)] for pair in ((old, new, "+"), (new, old, "-")))
+    come, go = _lines(path, first, old, new)
     shown = come or go
-    if [line.text.split() for line in come] == [line.text.split() for line in go]:
+    if sorted(line.text.split() for line in come) == sorted(line.text.split() for line in go):
         shown = [*go, *come]
     elif come and not go and (at := come[0].number - 2) >= 0:
         shown = [Line(path, at + 1, "|", after[at]), *come]
     return shown if len(shown) <= _MOST else []
 
 
-def _lines(path: str, first: int, old: list[str], new: list[str], sign: Literal["+", "-"]) -> Iterator[Line]:
-    for kind, _, _, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+def _lines(path: str, first: int, old: list[str], new: list[str]) -> tuple[list[Line], list[Line]]:
+    """The lines that come, and those that go."""
+    come: list[Line] = []
+    go: list[Line] = []
+    for kind, begin, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
-            yield from (Line(path, first + at + 1, sign, new[at]) for at in range(begin, end))
+            go += [Line(path, first + at + 1, "-", old[at]) for at in range(begin, end)]
+            come += [Line(path, first + at + 1, "+", new[at]) for at in range(start, stop)]
+    return come, go

@@ -255,11 +255,19 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     if left is not None:
         switch = [(left.site.loc, "gradients are disabled here, and stay so")]
     others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
-    message = f"{explain_cut(facts, step)}, so `{name}` has no graph for backward"
+    when = "in the next iteration " if _comes_later(event, step) else ""
+    message = f"{explain_cut(facts, step)}, so {when}`{name}` has no graph for backward"
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     fixes = _repair(facts, step, only=len(found) == 1)
     return Draft(loc, message, event, related=notes, fixes=fixes, advice=advice_on(step))
+
+
+def _comes_later(event: Raised, step: Lineage) -> bool:
+    """Whether the graph ended in a round before, behind where a later one calls backward."""
+    here, there = event.site.loc, step.loc
+    in_one = there is not None and (here.module, here.chunk) == (there.module, there.chunk)
+    return bool(event.site.iterations) and in_one and there is not None and here.end <= there.start
 
 
 def _trained_first(facts: Facts, found: list[Lineage]) -> list[Lineage]:
