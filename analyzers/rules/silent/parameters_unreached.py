@@ -226,7 +226,7 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         cut = next((step for step in cuts if step.loc == loc), None)
         why = explain_cut(facts, cut) if cut is not None else f"{said(facts, loc)} replaces the output of a module"
         step = events[0].site
-        message = f"{why}: no gradient reaches {some} of the optimizer beyond it"
+        message = f"{why}: {some} of the optimizer {'gets' if count == 1 else 'get'} no gradient through it"
         notes = [(step.loc, f"{said(facts, step.loc)} leaves them unchanged")]
         made = [note for event in events for note in origin(event.lineage, "created here")]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
