@@ -224,11 +224,13 @@ def _walked_part(calls: Sequence[BackwardCall], parts: Sequence[Lineage]) -> Loc
 
 
 def _walked(facts: Facts, event: GraphGrew) -> Loc | None:
-    """The backward that went through the value before it was kept."""
+    """The backward that went through the value before it was kept, in the same iteration: what two iterations compute
+    from the same tensors in the same way has one trail."""
     events = facts.run.events
     before = [e for e in events[: events.index(event)] if isinstance(e, BackwardCall)]
     for call in before[-3:]:
-        met = may_meet(call.assumed, event.assumed)
+        now = call.site.iterations
+        met = event.site.iterations[: len(now)] == now and may_meet(call.assumed, event.assumed)
         if met and call.lineage is not None and attached(call.lineage, event.lineage):
             return call.site.loc
     return None
