@@ -11,8 +11,8 @@ from analyzers.machine.core.machine import Machine
 FLAT = frozenset(
     f"{name}Backward{number}"
     for name, numbers in {
-        "Bernoulli": (0,), "Ceil": (0,), "Div": (2, 3), "Floor": (0,), "Normal": (1, 2, 3), "Poisson": (0,),
-        "Round": (0, 1), "Sgn": (0,), "Sign": (0,), "Trunc": (0,),
+        "Bernoulli": (0,), "Ceil": (0,), "Div": (2,), "Floor": (0,), "Normal": (1, 2, 3), "Poisson": (0,),
+        "Round": (0, 1), "Sign": (0,), "Trunc": (0,),
     }.items()
     for number in numbers
 )  # fmt: skip

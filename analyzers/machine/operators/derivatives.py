@@ -146,10 +146,11 @@ def _squeeze_back(d: Derivative) -> Term:
 
 def _part(d: Derivative) -> Term:
     """The gradient of one of the tensors that `cat` puts in a row."""
-    dim = d.dim()
-    sizes = [None if o.shape is None or dim is None else o.shape[dim] for o in d.node.operands[: d.index + 1]]
-    known = [size for size in sizes if size is not None]
-    if dim is None or len(known) < len(sizes):
+    dim, before = d.dim(), d.node.operands[: d.index + 1]
+    # An empty vector goes with tensors of any rank.
+    alike = [o.shape for o in before if o.shape is not None and len(o.shape) == len(d.shape)]
+    known = [size for shape in alike if dim is not None and (size := shape[dim]) is not None]
+    if dim is None or len(known) < len(before):
         return Term(d.m, Unknown())
     return d.grad.method("narrow", dim, sum(known[:-1]), known[-1])
 
