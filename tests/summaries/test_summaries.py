@@ -117,6 +117,35 @@ def test_blocks_are_replayed_after_a_backward_that_nobody_could_see() -> None:
     assert bodies_run(unseen).count("Block.forward") <= runs * 12 * 2 // 3
 
 
+ATTENTION = """\
+import hidden
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(8, 24), nn.Linear(8, 8)
+
+    def forward(self, x):
+        q, k, v = self.first(x).split(8, dim=2)
+        q = q.contiguous()
+        scores = q * q
+        again = q.contiguous()
+        return self.second(again) + scores
+
+x = hidden.data()
+for block in [Block() for _ in range(12)]:
+    x = block(x)
+x.sum().backward()
+"""
+
+
+def test_what_a_call_has_saved_itself_is_not_asked_of_another() -> None:
+    """Of a tensor that may be a view: it is saved, and may then be written through what may be a view of it."""
+    assert bodies_run(ATTENTION).count("Block.forward") == 2
+
+
 TRAINED = """\
 import hidden
 import torch

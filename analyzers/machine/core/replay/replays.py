@@ -8,6 +8,7 @@ from typing import Any
 from analyzers.domain.copies import replace
 from analyzers.domain.looking import RENAMERS, Looking, Renamer
 from analyzers.domain.objects import (
+    VERSION_BASE,
     WRITES_KEPT,
     Counter,
     Env,
@@ -19,7 +20,7 @@ from analyzers.domain.objects import (
     Tensor,
     Write,
 )
-from analyzers.domain.renaming import Mismatch, Renaming
+from analyzers.domain.renaming import Mismatch, Renaming, Version
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
 from analyzers.machine.core.causes import Site
@@ -165,7 +166,9 @@ def _writing(summary: Summary, look: Looking) -> Writing:
 
     effects = [(repeat, payload, said(payload)) for repeat, payload in summary.effects]
     assumed = [(symbol, said(symbol), outcome) for symbol, outcome in summary.assumed.items()]
-    tests = [(ask, of, said(of), answer) for (ask, of), answer in summary.tests.items()]
+    tests = [
+        (ask, of, said(of), answer) for (ask, of), answer in summary.tests.items() if not _is_its_own(summary, of)
+    ]
     entered = [(before, tag, said(tag), number) for before, tag, number in summary.entered]
     written = dict(summary.written)
     leads_to += [ident for ident, found in written.items() if not _is_temporary(summary, ident, found)]
@@ -183,6 +186,13 @@ def _writing(summary: Summary, look: Looking) -> Writing:
     return Writing(
         objects, [ident for ident in summary.log if ident in renamers], value, effects, tests, entered, assumed
     )
+
+
+def _is_its_own(summary: Summary, asked: object) -> bool:
+    """Whether the call itself has made what it asks about: nobody else can have told anything of it."""
+    if not isinstance(asked, Version) or asked.version is None:
+        return False
+    return summary.first < asked.version // VERSION_BASE <= summary.last
 
 
 def _is_temporary(summary: Summary, ident: int, found: HeapObject) -> bool:
