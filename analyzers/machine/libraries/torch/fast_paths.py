@@ -26,7 +26,8 @@ from analyzers.machine.objects.classes import find_in_class
 
 @answers("autograd_machine.take_step")
 def _take_step(m: Machine, args: Args) -> Value:
-    """Write to each parameter of a group that has a gradient, a number of times, and record that it has state now."""
+    """Write to each parameter of a group that has a gradient, a number of times, and to its state; record that it has
+    state now."""
     optimizer, group, times = args.pos
     found, entry = m.obj(optimizer), m.obj(group)
     parameters = entry.items.get(Const("params"), NONE) if isinstance(entry, DictObj) else NONE
@@ -34,24 +35,51 @@ def _take_step(m: Machine, args: Args) -> Value:
         return parameters
     stepped = found.attrs.get("_stepped")
     kept = m.obj(stepped) if stepped is not None else None
-    is_plain = found.attrs.get("_shown") == Const(False) and "state" not in found.attrs
-    if not is_plain or not isinstance(stepped, Ref) or not isinstance(kept, DictObj):
+    if not isinstance(stepped, Ref) or not isinstance(kept, DictObj):
         return parameters
     known, left = _known(m, parameters)
     items, order, rest, keys = kept.items, kept.order, kept.rest, kept.keys
+    begin: list[Value] = []
     for parameter in known:
         gradient = _gradient(m, parameter)
+        if gradient == NONE:
+            continue
+        states = _states_of(m, found, parameter)
+        if states is None:
+            begin.append(parameter)
+            continue
+        for state in states:
+            blur_tensor(m, state.id)
         if isinstance(gradient, Ref):
             for _ in range(times.value if isinstance(times.value, int) else 1):
                 bump(m, parameter.id, library_caller(m))
             order = order if parameter in items else (*order, parameter)
             items = items.set(parameter, group)
-        elif gradient != NONE:
+        else:
             # Written or not, with or without state.
             blur_tensor(m, parameter.id)
             rest, keys = Unknown(), None
     m.st.put(stepped.id, replace(kept, items=items, order=order, rest=rest, keys=keys))
-    return left
+    others = m.obj(left)
+    if not begin or not isinstance(others, ListObj):
+        return left
+    return m.new(replace(others, items=(*begin, *others.items)))
+
+
+def _states_of(m: Machine, optimizer: Instance, parameter: Ref) -> list[Ref] | None:
+    """The tensors that an optimizer is known to keep of a parameter; None if it has shown its state, and has yet to
+    begin with this one."""
+    whole = optimizer.attrs.get("state")
+    states = None if whole is None else m.obj(whole)
+    if not isinstance(states, DictObj):
+        return [] if whole is None or isinstance(whole, Unknown) else None
+    state = states.items.get(parameter)
+    if state is None:
+        return None if states.rest is None else []
+    kept = m.obj(state)
+    if not isinstance(kept, DictObj):
+        return [] if isinstance(state, Unknown) else None
+    return [value for value in kept.values if isinstance(value, Ref) and m.tensor(value) is not None] or None
 
 
 @answers("autograd_machine.steps_unseen")

@@ -1,0 +1,36 @@
+"""How often a step of an optimizer is run parameter by parameter."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.summaries.test_summaries import bodies_run
+
+TRAINED = """\
+import torch
+from torch import nn
+
+net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(6)])
+optimizer = torch.optim.OPTIMIZER
+BEFORE
+for step in range(100):
+    optimizer.zero_grad()
+    net(torch.ones(4, 8)).sum().backward()
+    optimizer.step()
+    torch.save(optimizer.state_dict(), "state.pt")
+"""
+
+ADAM, MOMENTUM = "Adam(net.parameters())", "SGD(net.parameters(), lr=0.1, momentum=0.9)"
+RESUMED = "import sys\nif len(sys.argv) > 1:\n    optimizer.load_state_dict(torch.load('state.pt'))"
+
+
+def steps(optimizer: str, before: str = "pass") -> int:
+    runs = bodies_run(TRAINED.replace("OPTIMIZER", optimizer).replace("BEFORE", before))
+    return runs.count("Optimizer._keep")
+
+
+@pytest.mark.parametrize("optimizer", [ADAM, MOMENTUM])
+@pytest.mark.parametrize("before", ["pass", RESUMED])
+def test_the_state_of_known_parameters_is_written_at_once(optimizer: str, before: str) -> None:
+    """Also where it was shown to somebody, or where a file that nobody knows may have been loaded."""
+    assert steps(optimizer, before) == 0
