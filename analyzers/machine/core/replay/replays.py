@@ -166,9 +166,7 @@ def _writing(summary: Summary, look: Looking) -> Writing:
 
     effects = [(repeat, payload, said(payload)) for repeat, payload in summary.effects]
     assumed = [(symbol, said(symbol), outcome) for symbol, outcome in summary.assumed.items()]
-    tests = [
-        (ask, of, said(of), answer) for (ask, of), answer in summary.tests.items() if not _is_its_own(summary, of)
-    ]
+    tests = [(ask, of, said(of), answer) for (ask, of), answer in summary.tests.items() if not _is_its_own(summary, of)]
     entered = [(before, tag, said(tag), number) for before, tag, number in summary.entered]
     written = dict(summary.written)
     leads_to += [ident for ident, found in written.items() if not _is_temporary(summary, ident, found)]
