@@ -28,6 +28,10 @@ from analyzers.machine.core.replay.recorded import also_taken
 from analyzers.machine.core.replay.records import Key, Recording, Shelf, Summary
 from analyzers.machine.core.replay.replays import are_alike, replayed
 
+PERHAPS = "?"
+"""The `casting` of a state of which nobody knows whether autocast is on."""
+
+
 MOST = 4
 """Ways of entering that are kept of one function in the same modes, on arguments of the same kinds, latest first."""
 
@@ -35,8 +39,10 @@ MOST = 4
 def key_of(m: Machine, func: Func) -> Key | None:
     """The functions that lead to a call, and what modes are on: what has to be equal. None where it is not recorded."""
     st, extent = m.st, m.extent
-    if st.casting is not None or st.packing is not None or st.saved_hooks is not False or extent.walks:
+    if st.packing is not None or st.saved_hooks is not False or extent.walks:
         return None
+    if st.casting is not None and (st.casting != PERHAPS or st.casts):
+        return None  # which copies autocast keeps is not recorded
     if m.config.probe is not None or extent.forgets:
         return None
     frames = extent.frames
@@ -47,8 +53,8 @@ def key_of(m: Machine, func: Func) -> Key | None:
     else:
         chain = [(f.module, f.chunk, f.qualname, f.stands_in) for f in frames]
     return (
-        func.env, len(frames), *chain, st.grad, st.inference, st.doubtful, st.switches_out,
-        st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen, m.record.supposes_counts, m.record.trains,
+        func.env, len(frames), *chain, st.grad, st.inference, st.casting, st.doubtful,
+        st.switches_out, st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen, m.record.supposes_counts, m.record.trains,
         extent.in_module, extent.expecting > 0, extent.hypothetical > 0, extent.enclosing_operator, extent.contested,
         extent.compared_with_none, *((loop.start, loop.end) for loop in extent.loops), any(f.handlers for f in frames),
     )  # fmt: skip
