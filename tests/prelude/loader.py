@@ -313,6 +313,7 @@ def stub(world):
     machine.steps_unseen = machine.set_training = machine.fill_state = machine.load_state = lambda *what: False
     machine.take_step = lambda optimizer, group, times: group["params"]
     machine.perhaps_sparse = machine.clear_gradients = machine.write_gradients = lambda parameters: parameters
+    machine.have_gradients = lambda parameters: any(parameter.grad is not None for parameter in parameters)
     machine.set_requires_grad = lambda parameters, requires_grad: parameters
     for note in (
         "note_optimizer", "note_step", "note_zero", "note_clip", "note_scheduler", "note_scale", "note_unscale",

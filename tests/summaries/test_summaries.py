@@ -187,6 +187,14 @@ def test_a_function_is_replayed_from_wherever_it_is_called() -> None:
     assert forwards(again="loss = loss + net(torch.ones(4, 8)).sum() + net(torch.ones(4, 8)).mean()") == forwards()
 
 
+@pytest.mark.parametrize("device", ["hidden.device()", "'cuda'"])
+def test_a_function_is_replayed_where_autocast_may_be_on(device: str) -> None:
+    """Which copies autocast keeps is known on the CPU alone, where nothing is replayed."""
+    cast = TRAINED.replace("    loss = net", f"    with torch.autocast({device}):\n        loss = net")
+    again = "with torch.autocast(DEVICE):\n        loss = loss + net(torch.ones(4, 8)).sum()".replace("DEVICE", device)
+    assert bodies_run(cast.replace("LOOK", "pass").replace("AGAIN", again)).count("Net.forward") == forwards()
+
+
 def test_a_function_is_replayed_that_asserts_what_nobody_knows() -> None:
     assert forwards(look="assert x.size(0) <= hidden.LIMIT") == forwards()
 

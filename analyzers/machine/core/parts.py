@@ -188,8 +188,6 @@ class Indexes:
     """The states that each training loop has left."""
     finished: set[object] = field(default_factory=set)
     """Loops that have run to their end at least once."""
-    looking_on: set[object] = field(default_factory=set)
-    """Those that only look at what they go through."""
     context_sites: dict[tuple[int, str], Site] = field(default_factory=dict)
     """Where each attribute of a custom function's `ctx` was set."""
     default_dtype: str = "float32"

@@ -19,7 +19,6 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import BLURRED, Loc
 from analyzers.domain.objects import Instance
-from analyzers.domain.observing import only_looks
 from analyzers.domain.settling import Left, gone_on_from, settled
 from analyzers.domain.state import State
 from analyzers.domain.values import Const, RangeValue, Tup, Value
@@ -45,10 +44,6 @@ PARAMETERS = 400
 
 LONG = 2_000
 """The most statements in the real rounds of a loop of known length, before one round stands for the rest."""
-
-
-FEW = 4
-"""As many rounds of a loop that only looks at things are run as they are, whenever it is met."""
 
 
 LAYERS = 64
@@ -138,15 +133,11 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
     most = _most_rounds(m, s, items)
     exact = stream.rest is None and len(items) <= most
     rounds = len(items)
-    in_full = exact and most in {PARAMETERS, LAYERS} and len(items) > FEW
-    if in_full and _is_met_again(m, s) and m.test(_is_looking, _mark(m, s)):
-        exact, most = False, 0
-    nodes = m.ids.sequence
     if not exact:
         # Objects that are surely in the sequence may not be skipped; one number is as good as another.
         plain = all(isinstance(item, Const) for item in items)
         sure = most if reach_of(*items) else 0 if plain and _is_met_again(m, s) else 2
-        rounds = max(_real_rounds(m, s), min(len(items), sure, most)) if most else 0
+        rounds = max(_real_rounds(m, s), min(len(items), sure, most))
     if not rounds and stream.numbers is not None:
         rounds = 1
     previous: list[State] = heads
@@ -174,8 +165,6 @@ def _pull(m: Machine, s: n.For, start: State, stream: Stream, flow: Flow) -> Non
         if not exact and 1 <= index < rounds - 1 and _tells_nothing_new(m, previous, heads):
             rounds = index + 1
             break
-    if in_full and exact and heads and not breaks and nodes == m.ids.sequence and only_looks(start, heads):
-        m.effect(_looked, _mark(m, s))
     if not exact and heads and (stream.rest is not None or len(items) > rounds):
         skipped = items[rounds:]
         if skipped and stream.rest is not None:
@@ -344,14 +333,6 @@ def _finish(m: Machine, mark: object) -> None:
 
 def _is_finished(m: Machine, mark: object) -> bool:
     return mark in m.indexes.finished
-
-
-def _looked(m: Machine, mark: object) -> None:
-    m.indexes.looking_on.add(mark)
-
-
-def _is_looking(m: Machine, mark: object) -> bool:
-    return mark in m.indexes.looking_on
 
 
 @leads(n.While)

@@ -42,14 +42,13 @@ class GradScaler:
             autograd_machine.refuse("unscale_() has already been called on this optimizer since the last update().")
         if autograd_machine.surely(stage == "stepped"):
             autograd_machine.refuse("unscale_() is being called after step().")
-        found = False
+        found = [autograd_machine.have_gradients(group["params"]) for group in optimizer.param_groups]
         with torch.no_grad():
             for group in optimizer.param_groups:
-                for p in group["params"]:
+                for p in autograd_machine.write_gradients(group["params"]):
                     if p.grad is not None:
                         autograd_machine.write(p.grad)
-                        found = True
-        self._checked[optimizer] = found
+        self._checked[optimizer] = any(found)
         self._stages[optimizer] = "unscaled"
 
     def step(self, optimizer, *args, **kwargs):

@@ -140,6 +140,18 @@ def _write_gradients(m: Machine, args: Args) -> Value:
     return left
 
 
+@answers("autograd_machine.have_gradients")
+def _have_gradients(m: Machine, args: Args) -> Value:
+    """Whether any parameter has a gradient."""
+    known, left = _known(m, args.get(0, "parameters"))
+    gradients = [_gradient(m, parameter) for parameter in known]
+    if any(isinstance(gradient, Ref) for gradient in gradients):
+        return Const(True)
+    others = m.obj(left)
+    none = isinstance(others, ListObj) and not others.items and others.rest is None
+    return Const(False) if none and all(gradient == NONE for gradient in gradients) else Unknown("bool")
+
+
 @answers("autograd_machine.set_training")
 def _set_training(m: Machine, args: Args) -> Value:
     """Set `training` on a module and all its submodules, if none of their classes defines `train` itself."""
