@@ -54,7 +54,8 @@ def key_of(m: Machine, func: Func) -> Key | None:
         chain = [(f.module, f.chunk, f.qualname, f.stands_in) for f in frames]
     return (
         func.env, len(frames), *chain, st.grad, st.inference, st.casting, st.doubtful,
-        st.switches_out, st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen, m.record.supposes_counts, m.record.trains,
+        st.switches_out, st.writes_out, m.indexes.default_dtype, m.indexes.gradients_are_seen,
+        m.record.supposes_counts, m.record.trains,
         extent.in_module, extent.expecting > 0, extent.hypothetical > 0, extent.enclosing_operator, extent.contested,
         extent.compared_with_none, *((loop.start, loop.end) for loop in extent.loops), any(f.handlers for f in frames),
     )  # fmt: skip
