@@ -62,7 +62,9 @@ def test_a_line_says_what_is_left_out(tmp_path: Path) -> None:
     lost = "a.py:3:1: lost: `give()` is not known, since a.py:3:1"
     told = run("check", "--no-cache", "a.py", cwd=tmp_path).stdout
     about = "a.py:3:1, `give()` is not known, since a.py:3:1"
-    assert told == f"Of 1 backward call, 1 was not followed: {about}.\nNo findings in 1 file.\n"
+    assert (
+        told == f"Of 1 backward call, 1 was not followed, so faults may be missed: {about}.\nNo findings in 1 file.\n"
+    )
     told = run("check", "--no-cache", "--coverage", "a.py", cwd=tmp_path).stdout
     assert told.startswith(f"{lost}\nOf 1 backward call, 1 was not followed")
 
@@ -78,5 +80,5 @@ def test_several_are_counted_by_how_far_they_are_followed(tmp_path: Path) -> Non
     lost = "".join(f"give().add({n}).backward()\n" for n in range(2))
     (tmp_path / "a.py").write_text(GIVEN + lost)
     told = run("check", "--no-cache", "a.py", cwd=tmp_path).stdout
-    assert told.startswith("Of 2 backward calls, 2 were not followed: a.py:3:1, ")
+    assert told.startswith("Of 2 backward calls, 2 were not followed, so faults may be missed: a.py:3:1, ")
     assert "`--coverage` lists them." in told

@@ -109,7 +109,7 @@ def test_unsafe_fixes_are_made_when_asked_for(project: Path) -> None:
     (project / "train.py").write_text(UNSAFE)
     done = run("check", "--fix", cwd=project)
     assert "1 fixable with `--fix --unsafe-fixes`" in done.stdout
-    assert "(unsafe)" in done.stdout
+    assert "(to review)" in done.stdout
     assert (project / "train.py").read_text() == UNSAFE
     run("check", "--fix", "--unsafe-fixes", cwd=project)
     assert (project / "train.py").read_text() != UNSAFE

@@ -99,7 +99,7 @@ def _clone(facts: Facts, loc: Loc, owner: n.Node, statement: n.Node) -> FixDraft
     if inside and any(old.encode() in chunk.text for chunk in chunks):
         return None
     # What the statement itself reads of the tensor may be saved too, so it is read from the old one.
-    text = f"{old}, {name} = {name}, {name}.clone()" if inside else f"{name} = {name}.clone()"
+    text = f"{old} = {name}\n{name} = {name}.clone()" if inside else f"{name} = {name}.clone()"
     change = insert_before(facts, loc, statement, text)
     if change is None:
         return None

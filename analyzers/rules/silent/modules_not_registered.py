@@ -102,8 +102,13 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add((event.owner, event.attr))
         step = said(facts, event.site.loc)
-        kind = "is not an `nn.Parameter`" if event.how == "plain" else "does not register what it holds"
-        message = f"`{event.owner}.{event.attr}` {kind}, so {step} never updates it"
+        name = f"`{event.owner}.{event.attr}`"
+        if event.how == "plain":
+            message = f"{name} is not an `nn.Parameter`, so {step} never updates it"
+        else:
+            message = (
+                f"{name} is a plain {_kind(facts, loc)}, which registers nothing: {step} never updates what it holds"
+            )
         notes = told([(event.site.loc, "the step leaves it out")], callers(event.site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, fixes=tuple(_register(facts, loc)))
 
@@ -114,6 +119,18 @@ def _kept_at(facts: Facts, event: LeftOut) -> Loc | None:
         return None
     places = [event.lineage.loc, *reversed(event.lineage.via)]
     return next((loc for loc in places if n.mentions(statement_at(facts, loc), event.attr)), places[0])
+
+
+def _kind(facts: Facts, loc: Loc) -> str:
+    """Of the container."""
+    match statement_at(facts, loc):
+        case n.Assign(value=n.DictExpr() | n.DictComp()):
+            return "dict"
+        case n.Assign(value=n.TupleExpr()):
+            return "tuple"
+        case n.Assign(value=n.ListExpr() | n.ListComp()) | n.ExprStmt():
+            return "list"
+    return "container"
 
 
 def _register(facts: Facts, loc: Loc) -> Iterator[FixDraft]:

@@ -179,7 +179,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         else:
             message = f"{said(facts, loc)} never changes {some} of the optimizer: no backward reaches them"
             advice = "Let the loss depend on them, or leave them out of the optimizer"
-        made = [note for event in events for note in origin(event.lineage, "created here")]
+        made = [note for event in events for note in origin(event.lineage, "the parameter is created here")]
         notes = told(made[:4], callers(events[0].site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
 
@@ -228,7 +228,7 @@ def _cut_off(facts: Facts, places: dict[Loc, list[LeftOut]], cuts: list[Lineage]
         step = events[0].site
         message = f"{why}: {some} of the optimizer {'gets' if count == 1 else 'get'} no gradient through it"
         notes = [(step.loc, f"{said(facts, step.loc)} leaves them unchanged")]
-        made = [note for event in events for note in origin(event.lineage, "created here")]
+        made = [note for event in events for note in origin(event.lineage, "the parameter is created here")]
         related = told(callers(cut.via) if cut is not None else [], notes, made[:3], besides=loc)
         repair = attach(facts, cut) if cut is not None else None
         fixes = (FixDraft(*repair),) if repair is not None else tuple(_only_look(facts, loc))
@@ -274,7 +274,9 @@ def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Dra
     step = next(iter(left.values())).site
     some = "a tensor" if len(left) == 1 else f"{len(left)} tensors"
     message = f"backward fills gradients of {some} held by neither {said(facts, loc)} nor any other optimizer"
-    origins = [note for event in list(left.values())[:3] for note in origin(event.lineage, "created here")]
+    origins = [
+        note for event in list(left.values())[:3] for note in origin(event.lineage, "the tensor is created here")
+    ]
     notes = told(origins, [(step.loc, "this step leaves them out")], besides=loc)
     severity: Severity = "warning" if any(event.how == "beside" for event in left.values()) else "info"
     yield Draft(loc, message, effect="param-not-updated", severity=severity, related=notes)

@@ -98,7 +98,7 @@ def understanding(reports: Sequence[Report]) -> Text | None:
     report, first = min(left, key=lambda pair: -RANKS[pair[1].grasp])
     words = Wording(report, Texts(report))
     return Text(
-        f"Of {plural(len(all_told), 'backward call')}, {' and '.join(told)}: "
+        f"Of {plural(len(all_told), 'backward call')}, {' and '.join(told)}, so faults may be missed: "
         f"{words.where(first.place)}, {words.about(first)}.{' `--coverage` lists them.' if len(left) > 1 else ''}"
     )
 

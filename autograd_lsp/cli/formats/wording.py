@@ -69,7 +69,7 @@ class Wording:
     def called(self, calls: Sequence[Place]) -> str:
         """The calls through which a trace goes, the innermost first."""
         told = dict.fromkeys(map(self.call, calls))
-        return f"by way of {', '.join(told)}"
+        return f"called through {', '.join(told)}"
 
     def call(self, place: Place) -> str:
         """`` `main()` in line 87 ``, with the file where that is another one."""
@@ -86,7 +86,7 @@ class Wording:
         return f"{backward.about}{since}" if backward.about else ""
 
     def help(self, fix: Fix) -> str:
-        return f"{fix.title}{' [*]' if fix.safe else ' (unsafe)'}"
+        return f"{fix.title}{' [*]' if fix.safe else ' (to review)'}"
 
     def fix(self, fix: Fix) -> str:
         return f"{'fix' if fix.safe else 'fix to review'}: {fix.title}"

@@ -77,7 +77,8 @@ z.sum().backward()  # raises: RuntimeError "modified by an inplace operation"
 import torch
 w = torch.ones(4, requires_grad=True)
 z = w * 2
-old_z, z = z, z.clone()
+old_z = z
+z = z.clone()
 z[2:] = old_z[2:] * old_z[:2].exp()
 z.sum().backward()
 ```
