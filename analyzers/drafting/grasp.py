@@ -29,17 +29,17 @@ def backwards(path: str, runs: Iterable[Run], presumed: Iterable[Run], places: P
     steps = [event for run in (*runs, *presumed) for event in run.events if isinstance(event, StepCall)]
     stepped = {_function(event.site.loc) for event in steps if event.known}
     unsure = {_function(event.site.loc) for event in steps} - stepped
+    ends = [event.site for run in runs for event in run.events if isinstance(event, Raised) and _is_end(event)]
+    ended = {_function(loc) for site in ends for loc in (site.loc, *site.via)}
     best: dict[Loc, _Grasped] = {}
     for loc, seen in (*_seen(runs, places), *_seen(presumed, places)):
         function = _function(loc)
-        steps_unseen = function in unsure or (function not in stepped and _mentions_step(loc, places))
+        steps_unseen = function in unsure or (function not in stepped | ended and _mentions_step(loc, places))
         if seen.grasp == "followed" and steps_unseen:
             seen = _Grasped("in part", "the optimizer is not known")
         if loc not in best or RANKS[seen.grasp] < RANKS[best[loc].grasp]:
             best[loc] = seen
     met = {(loc.chunk, loc.start) for loc in best if loc.module == path}
-    ends = [event.site for run in runs for event in run.events if isinstance(event, Raised) and _is_end(event)]
-    ended = {_function(loc) for site in ends for loc in (site.loc, *site.via)}
     for loc in _written(path, places):
         if (loc.chunk, loc.start) not in met and _function(loc) not in ended:
             best[loc] = _Grasped("lost", "no run came to it")

@@ -88,6 +88,6 @@ def _are_one(a: Tensor, b: Tensor) -> bool:
 
 
 def _made(m: Machine, target: int, source: int) -> Lineage | None:
-    """The trail of the one that was kept: the first that is no parameter."""
-    kept = [ident for ident in (target, source) if not tensor_at(m, ident).parameter] or [target]
-    return tensor_at(m, min(kept)).lineage
+    """The trail of the one that was kept: the first that is no parameter. Of two parameters nobody can tell."""
+    kept = [ident for ident in (target, source) if not tensor_at(m, ident).parameter]
+    return tensor_at(m, min(kept)).lineage if kept else None

@@ -138,7 +138,8 @@ def check(facts: Facts) -> Iterator[Draft]:
         notes = [] if made is None or made.loc is None else [(made.loc, "this is no copy, and shares the memory")]
         fixes = tuple(_clone(facts, made.loc)) if made is not None and made.loc is not None else ()
         related = told(notes, callers(event.site.via), besides=loc)
-        yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes)
+        advice = "Copy the values where the one was made of the other: `clone()`, or `copy_()` into its own memory"
+        yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes, advice=advice)
 
 
 def _is_converted(facts: Facts, loc: Loc | None) -> bool:

@@ -132,7 +132,7 @@ from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.training import idle_steps
 from analyzers.drafting.places.tree import at, between, node_at, walk
 from analyzers.drafting.places.unreached import parameters_left_out, root_cuts
-from analyzers.drafting.words import callers, explain_cut, origin, said, told
+from analyzers.drafting.words import Note, callers, explain_cut, origin, said, told
 from analyzers.machine.core.events import (
     BackwardCall,
     Cleared,
@@ -282,6 +282,13 @@ def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Dra
     yield Draft(loc, message, effect="param-not-updated", severity=severity, related=notes)
 
 
+def _copies(lineage: Lineage | None, made: OptimizerMade) -> list[Note]:
+    """Where copies were made of what an optimizer holds, if a loss depends on such."""
+    steps = () if lineage is None else lineage.walk()
+    copied = [step for step in steps if step.what == "deepcopy" and not set(made.trails).isdisjoint(step.parents)]
+    return [note for step in copied[:1] for note in origin(step, "the loss depends on this copy")]
+
+
 def _idle(facts: Facts) -> Iterator[Draft]:
     """Steps that never find a gradient, because the backward in their iteration goes elsewhere."""
     for step, round_ in idle_steps(facts):
@@ -299,11 +306,16 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             continue  # what stands in for two unknown values may be one
         loc = step.site.loc
         message = f"{said(facts, loc)} finds no gradient: {said(facts, last.site.loc)} reaches none of its parameters"
+        copies = _copies(last.lineage, made)
+        if copies:
+            message += ", only a copy of them"
         notes = told(
             [(made.site.loc, "the optimizer is created here"), (last.site.loc, "backward goes elsewhere")],
+            copies,
             callers(step.site.via), besides=loc,
         )  # fmt: skip
-        yield Draft(loc, message, effect="param-not-updated", related=notes)
+        advice = "Compute the loss with the model itself, or copy the gradients back from the copy" if copies else ""
+        yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
 
 
 def _made(facts: Facts, step: StepCall) -> OptimizerMade | None:

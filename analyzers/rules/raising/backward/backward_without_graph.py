@@ -230,6 +230,10 @@ def _happens(facts: Facts, event: Raised) -> bool:
     return not ways or (off is not None and all(is_on_the_way(facts, off.site, loc, way) for loc, way in ways))
 
 
+_NATURAL = frozenset({"no-derivative", "integer"})
+"""Cuts that nobody has made: what is sampled, or picked, has no derivative."""
+
+
 def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Draft:
     found = _trained_first(facts, cuts(lineage))
     backward: Note = (event.site.loc, "backward is called here")
@@ -254,7 +258,10 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
     left = left_off(facts, event) if is_mode and off is None else None
     if left is not None:
         switch = [(left.site.loc, "gradients are disabled here, and stay so")]
-    others: list[Note] = [(s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None]
+    meant = _NATURAL if step.cut not in _NATURAL else frozenset()
+    others: list[Note] = [
+        (s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None and s.cut not in meant
+    ]
     when = "in the next iteration " if _comes_later(event, step) else ""
     message = f"{explain_cut(facts, step)}, so {when}`{name}` has no graph for backward"
     loc = off[0] if off is not None and off[1] else step.loc
@@ -271,9 +278,10 @@ def _comes_later(event: Raised, step: Lineage) -> bool:
 
 
 def _trained_first(facts: Facts, found: list[Lineage]) -> list[Lineage]:
-    """Cuts, first those that keep a backward from what an optimizer trains: the others may be meant."""
+    """Cuts, first those that keep a backward from what an optimizer trains, and that somebody made: the others may be
+    meant."""
     trained = {trail for made in facts.of(OptimizerMade) for trail in made.trails}
-    return sorted(found, key=lambda cut: trained.isdisjoint(cut.walk()))
+    return sorted(found, key=lambda cut: (trained.isdisjoint(cut.walk()), cut.cut in _NATURAL))
 
 
 def _asks_for_grad(facts: Facts, step: Lineage) -> bool:

@@ -194,7 +194,11 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     elif alone and write is not None:
         fix = out_of_place(facts, loc) or write_after(facts, [(loc, write.via)], event.site)
     fix = fix or _memory_of_its_own(facts, [w.loc for w in writes if w.loc is not None])
-    return Draft(loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else ())
+    advice = "Run the forward pass again after the step, or step once all backward passes are done"
+    return Draft(
+        loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else (),
+        advice=advice if write is not None and write.what == "step" else "",
+    )  # fmt: skip
 
 
 def _statement(facts: Facts, write: Write) -> tuple[str, str, int]:
