@@ -82,3 +82,11 @@ def test_several_are_counted_by_how_far_they_are_followed(tmp_path: Path) -> Non
     told = run("check", "--no-cache", "a.py", cwd=tmp_path).stdout
     assert told.startswith("Of 2 backward calls, 2 were not followed, so faults may be missed: a.py:3:1, ")
     assert "`--coverage` lists them." in told
+
+
+def test_a_step_after_a_backward_that_raises_is_not_missed(tmp_path: Path) -> None:
+    text = "import torch\nw = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+    (tmp_path / "a.py").write_text(text + "for k in range(2):\n    w.sum().detach().backward()\n    opt.step()\n")
+    told = run("check", "--no-cache", "a.py", cwd=tmp_path).stdout
+    assert "error[AG101]" in told
+    assert "backward call" not in told

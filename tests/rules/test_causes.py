@@ -9,11 +9,11 @@ from analyzers.host import Host
 NETS = "import torch\nnet, head = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)\n"
 
 
-def message(text: str) -> str:
+def message(text: str, codes: str = "AG1 AG2") -> str:
     """That of the one finding about what raises, or goes wrong in silence."""
     host = Host(read=lambda _: None)
     host.set_text("a.py", text)
-    (finding,) = [finding for finding in host.snapshot().findings("a.py") if finding.code[:3] in {"AG1", "AG2"}]
+    (finding,) = [one for one in host.snapshot().findings("a.py") if one.code.startswith(tuple(codes.split()))]
     return finding.message
 
 
@@ -84,3 +84,36 @@ def test_a_gradient_has_no_graph_unless_one_is_asked_for(asked: str) -> None:
         f"import torch\nw = torch.ones(3, requires_grad=True)\nloss = w.exp().sum()\n{asked}\nslope.sum().backward()\n"
     )
     assert "because `create_graph` is not set" in message(text)
+
+
+def test_a_copy_that_learns_in_place_of_the_model_is_named() -> None:
+    trained = f"{NETS}opt = torch.optim.SGD(net.parameters(), lr=0.1)\nused = {{}}\nfor step in range(3):\n"
+    trained += "    opt.zero_grad()\n    used(torch.ones(2, 3)).sum().backward()\n    opt.step()\n"
+    told = message("import copy\n" + trained.format("copy.deepcopy(net)"), "AG203")
+    assert told.endswith("reaches none of its parameters, only a copy of them")
+    assert message(trained.format("head")).endswith("reaches none of its parameters")
+
+
+def related(text: str) -> list[str]:
+    host = Host(read=lambda _: None)
+    host.set_text("a.py", text)
+    return [step.message for finding in host.snapshot().findings("a.py") for step in finding.related]
+
+
+SAMPLED = "dist = torch.distributions.Categorical(logits=net(torch.ones(3)))\naction = dist.sample()\n"
+
+
+def test_what_is_sampled_is_no_cause_beside_a_cut_that_somebody_made() -> None:
+    made = "loss = torch.tensor(dist.log_prob(action).item()) * action\nloss.backward()\n"
+    assert "has no derivative" not in " ".join(related(NETS + SAMPLED + made))
+    assert "`dist.log_prob(action).item()` turns a tensor" in message(NETS + SAMPLED + made)
+    assert "`dist.sample()` has no derivative" in message(f"{NETS}{SAMPLED}action.float().backward()\n")
+
+
+def test_nobody_tells_where_two_parameters_came_to_share_memory() -> None:
+    text = (
+        f"{NETS}other = torch.nn.Linear(3, 3)\nwith torch.no_grad():\n    other.weight.data = net.weight.data\n"
+        "    other.weight.requires_grad_(False)\n    other.weight.copy_(net.weight)\n"
+    )
+    assert "both are the same memory" in message(text)
+    assert "this is no copy, and shares the memory" not in related(text)
