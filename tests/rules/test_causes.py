@@ -110,10 +110,16 @@ def test_what_is_sampled_is_no_cause_beside_a_cut_that_somebody_made() -> None:
     assert "`dist.sample()` has no derivative" in message(f"{NETS}{SAMPLED}action.float().backward()\n")
 
 
-def test_nobody_tells_where_two_parameters_came_to_share_memory() -> None:
+def test_where_two_parameters_came_to_share_memory_is_told() -> None:
     text = (
         f"{NETS}other = torch.nn.Linear(3, 3)\nwith torch.no_grad():\n    other.weight.data = net.weight.data\n"
         "    other.weight.requires_grad_(False)\n    other.weight.copy_(net.weight)\n"
     )
     assert "both are the same memory" in message(text)
-    assert "this is no copy, and shares the memory" not in related(text)
+    assert "this is no copy, and shares the memory" in related(text)
+
+
+def test_a_derivative_of_a_gradient_without_graph_is_named() -> None:
+    text = "x = torch.ones(1, requires_grad=True)\ny = (x**3).sum()\n"
+    text += "for k in range(2):\n    (y,) = torch.autograd.grad(y, x)\n"
+    assert message(NETS + text).endswith("so its result has no graph for the next derivative")

@@ -7,15 +7,16 @@ net.load_state_dict(best)            # and what is loaded is what is there
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Tensor
 from analyzers.domain.values import Ref
 from analyzers.machine.autograd.tensors import tensor_at
+from analyzers.machine.core.causes import Site
 from analyzers.machine.core.events import CopiedOntoItself
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.signals import Loaded, Written, WrittenFrom, hears
+from analyzers.machine.core.signals import DataReplaced, Loaded, Written, WrittenFrom, hears
 from analyzers.syntax import nodes as n
 
 
@@ -30,6 +31,23 @@ class Scaled:
 def _was_scaled(m: Machine, ident: int, here: tuple[Loc, int]) -> bool:
     scaled = m.notebook(Scaled)
     return (scaled.ident, scaled.statement) == (ident, here)
+
+
+@dataclass(slots=True)
+class MemoryTaken:
+    """By tensor, the last `t.data = ...`."""
+
+    at: dict[int, Site] = field(default_factory=dict)
+
+
+@hears(DataReplaced)
+def _taken(m: Machine, signal: DataReplaced) -> None:
+    m.effect(_note_taken, (signal.ident, m.site()))
+
+
+def _note_taken(m: Machine, taken: tuple[int, Site]) -> None:
+    ident, site = taken
+    m.notebook(MemoryTaken, told=True).at[ident] = site
 
 
 @hears(WrittenFrom)
@@ -88,6 +106,11 @@ def _are_one(a: Tensor, b: Tensor) -> bool:
 
 
 def _made(m: Machine, target: int, source: int) -> Lineage | None:
-    """The trail of the one that was kept: the first that is no parameter. Of two parameters nobody can tell."""
+    """The trail of the one that was kept: the first that is no parameter. Of two parameters, where one took over
+    the memory of the other."""
     kept = [ident for ident in (target, source) if not tensor_at(m, ident).parameter]
-    return tensor_at(m, min(kept)).lineage if kept else None
+    if kept:
+        return tensor_at(m, min(kept)).lineage
+    replaced = m.notebook(MemoryTaken).at
+    site = replaced.get(target) or replaced.get(source)
+    return None if site is None else Lineage("data", site.loc, (), None, site.via)

@@ -62,6 +62,27 @@ average = [p.detach() for p in net.parameters()]
 for kept, p in zip(average, net.parameters()):
     kept.mul_(0.9).add_(p.detach(), alpha=0.1)  # warning: [copied-onto-itself]
 ```
+## One network takes over the memory of another
+```python
+import torch
+
+net, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+for p, q in zip(net.parameters(), average.parameters()):
+    q.data = p.data
+with torch.no_grad():
+    for p, q in zip(net.parameters(), average.parameters()):
+        q.lerp_(p, 0.1)  # warning: [copied-onto-itself]
+```
+```python fixed
+import torch
+
+net, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+for p, q in zip(net.parameters(), average.parameters()):
+    q.data = p.data.clone()
+with torch.no_grad():
+    for p, q in zip(net.parameters(), average.parameters()):
+        q.lerp_(p, 0.1)
+```
 ## Not reported
 Another module's weights, and weight decay as it is written by hand.
 ```python
@@ -138,7 +159,9 @@ def check(facts: Facts) -> Iterator[Draft]:
         notes = [] if made is None or made.loc is None else [(made.loc, "this is no copy, and shares the memory")]
         fixes = tuple(_clone(facts, made.loc)) if made is not None and made.loc is not None else ()
         related = told(notes, callers(event.site.via), besides=loc)
-        advice = "Copy the values where the one was made of the other: `clone()`, or `copy_()` into its own memory"
+        advice = (
+            "" if fixes else "Copy the values where the one was made of the other, with `clone()` or `copy.deepcopy`"
+        )
         yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes, advice=advice)
 
 
@@ -153,11 +176,14 @@ def _is_converted(facts: Facts, loc: Loc | None) -> bool:
 
 
 def _clone(facts: Facts, loc: Loc) -> Iterator[FixDraft]:
-    """`kept = net.state_dict()` becomes a dictionary of clones."""
+    """`kept = net.state_dict()` becomes a dictionary of clones, `p.data = q.data` takes a clone."""
     match statement_at(facts, loc):
         case n.Assign(value=n.Call(func=n.Attribute(attr="state_dict")) as call) if at(loc, call) == loc:
             text = f"{{name: value.clone() for name, value in {facts.text(loc)}.items()}}"
             yield FixDraft("Keep a copy", False, ((loc, text),))
+        case n.Assign(targets=(n.Attribute(attr="data"),), value=n.Attribute() | n.Name() | n.Call() as value):
+            place = at(loc, value)
+            yield FixDraft("Take a copy of the values", False, ((place, f"{facts.text(place)}.clone()"),))
 
 
 RULE = Rule("AG214", "copied-onto-itself", "A tensor is copied onto itself", check, __doc__ or "")

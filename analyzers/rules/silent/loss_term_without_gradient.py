@@ -108,7 +108,7 @@ from analyzers.drafting.edits.pieces import drop_suffix
 from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.cuts import attached, differentiation
 from analyzers.drafting.places.tree import node_at
-from analyzers.drafting.words import Note, callers, explain_cut, said, told
+from analyzers.drafting.words import Note, advice_on, callers, explain_cut, said, told
 from analyzers.machine.core.events import BackwardCall
 from analyzers.syntax import nodes as n
 
@@ -190,7 +190,9 @@ def _draft(facts: Facts, backward: BackwardCall, total: Lineage, cut: Lineage, l
     notes: list[Note] = [(total.loc, "it is added to the loss here")] if total.loc is not None else []
     notes.append((backward.site.loc, f"{said(facts, backward.site.loc)} runs without it"))
     related = told(notes, callers(cut.via), besides=loc)
-    return Draft(loc, message, effect="no-gradient-flows", related=related, fixes=tuple(_keep(facts, cut, loc)))
+    fixes = tuple(_keep(facts, cut, loc))
+    advice = "" if fixes else advice_on(cut)
+    return Draft(loc, message, effect="no-gradient-flows", related=related, fixes=fixes, advice=advice)
 
 
 def _keep(facts: Facts, cut: Lineage, loc: Loc) -> Iterator[FixDraft]:

@@ -314,8 +314,8 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             copies,
             callers(step.site.via), besides=loc,
         )  # fmt: skip
-        advice = "Compute the loss with the model itself, or copy the gradients back from the copy" if copies else ""
-        yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
+        advice = "A copy is apart from the model: use the model itself, or add the copy's gradients to the model's"
+        yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice if copies else "")
 
 
 def _made(facts: Facts, step: StepCall) -> OptimizerMade | None:

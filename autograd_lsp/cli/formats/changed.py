@@ -27,10 +27,9 @@ class Line:
 
 
 def changed_lines(texts: Texts, fix: Fix) -> list[Line]:
-    """Those that come, or those that go where none comes.
+    """Those that go and those that come. Where lines only come in between, the one before them is there, too.
 
-    Where they are the same, but for order or white space, there are both, and where lines only come in between, the one
-    before them is there, too. None of a notebook, or of a fix that is no matter of few lines in one file.
+    None of a notebook, or of a fix that is no matter of few lines in one file.
     """
     paths = {edit.place.path for edit in fix.edits}
     if len(paths) != 1 or any(texts.spot(edit.place).cell is not None for edit in fix.edits):
@@ -48,10 +47,8 @@ def changed_lines(texts: Texts, fix: Fix) -> list[Line]:
     if max(len(old), len(new)) > _MOST_BETWEEN:
         return []
     come, go = _lines(path, first, old, new)
-    shown = come or go
-    if sorted(line.text.split() for line in come) == sorted(line.text.split() for line in go):
-        shown = [*go, *come]
-    elif come and not go and (at := come[0].number - 2) >= 0:
+    shown = [*go, *come]
+    if come and not go and (at := come[0].number - 2) >= 0:
         shown = [Line(path, at + 1, "|", after[at]), *come]
     return shown if len(shown) <= _MOST else []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import dropwhile, takewhile
 from typing import TextIO
 
 from rich.console import Console
@@ -181,15 +182,20 @@ class Writer:
         return result.append(f" {printable(finding.message)}")
 
     def remarks(self, finding: Finding) -> Iterator[str]:
-        calls = [step.place for step in finding.related if self.is_call(finding, step)]
-        if calls:
+        if calls := self.chain(finding):
             yield self.words.called(calls)
         if finding.raises is not None:
             yield self.words.raises(finding.raises)
         if finding.assumes:
             yield self.words.assumed(finding)
         elif finding.raises is not None and not finding.raises.certain and not finding.raises.expected:
-            yield "not certain: whether the program gets there is not known"
+            yield "not certain: a condition that is not known decides whether the program gets there"
+
+    def chain(self, finding: Finding) -> list[Place]:
+        """The calls that led to the first place of the trace that calls lead to."""
+        calls = [step.place if self.is_call(finding, step) else None for step in finding.related]
+        begun = list(dropwhile(lambda call: call is None, calls))
+        return [call for call in takewhile(lambda call: call is not None, begun) if call is not None]
 
     def excerpts(self, finding: Finding) -> Text:
         """The lines of the finding's place and of its trace, by file or cell."""

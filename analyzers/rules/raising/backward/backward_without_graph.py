@@ -263,7 +263,9 @@ def draft(facts: Facts, event: Raised, name: str, lineage: Lineage | None) -> Dr
         (s.loc, explain_cut(facts, s)) for s in found[1:6] if s.loc is not None and s.cut not in meant
     ]
     when = "in the next iteration " if _comes_later(event, step) else ""
-    message = f"{explain_cut(facts, step)}, so {when}`{name}` has no graph for backward"
+    again = step.loc == event.site.loc and differentiation(facts, step.loc) is not None
+    what = "its result has no graph for the next derivative" if again else f"{when}`{name}` has no graph for backward"
+    message = f"{explain_cut(facts, step)}, so {what}"
     loc = off[0] if off is not None and off[1] else step.loc
     notes = told([(step.loc, "the graph ends here")], switch, callers(step.via), others, [backward], besides=loc)
     fixes = _repair(facts, step, only=len(found) == 1)

@@ -167,7 +167,8 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     write = writes[0] if writes else None
     loc = write.loc if write is not None and write.loc is not None else here
     related: list[Note] = []
-    kept = "its result" if cause.saved.is_output else "one of its inputs"
+    is_step = write is not None and write.what == "step"
+    kept = "its result" if cause.saved.is_output else "its parameters" if is_step else "one of its inputs"
     is_model = node.what == "model"
     if node.loc is not None:
         related.append(
@@ -182,7 +183,7 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     saver = said(facts, node.loc) if node.loc is not None else f"`{node.what}`"
     if write is None:
         message = f"A tensor saved by {saver} is modified before this backward"
-    elif write.what == "step":
+    elif is_step:
         message = f"{said(facts, loc)} changes parameters that {saver} saved for backward"
     else:
         message = f"{said(facts, loc)} modifies in place what {saver} saved for backward"
@@ -197,7 +198,7 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     advice = "Run the forward pass again after the step, or step once all backward passes are done"
     return Draft(
         loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else (),
-        advice=advice if write is not None and write.what == "step" else "",
+        advice=advice if is_step else "",
     )  # fmt: skip
 
 
