@@ -69,6 +69,9 @@ import torch
 net, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
 for p, q in zip(net.parameters(), average.parameters()):
     q.data = p.data
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(1, 2)).sum().backward()
+opt.step()
 with torch.no_grad():
     for p, q in zip(net.parameters(), average.parameters()):
         q.lerp_(p, 0.1)  # warning: [copied-onto-itself]
@@ -79,6 +82,9 @@ import torch
 net, average = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
 for p, q in zip(net.parameters(), average.parameters()):
     q.data = p.data.clone()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(1, 2)).sum().backward()
+opt.step()
 with torch.no_grad():
     for p, q in zip(net.parameters(), average.parameters()):
         q.lerp_(p, 0.1)

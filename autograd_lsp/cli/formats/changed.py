@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -10,7 +11,7 @@ from analyzers.report import Fix
 from autograd_lsp.reports.report import Texts
 from autograd_lsp.text.edits import edited
 
-_MOST = 4
+_MOST = 6
 """Lines that are shown of a fix; of a longer one, none."""
 _MOST_BETWEEN = 200
 """Lines from the first edit to the last."""
@@ -46,19 +47,15 @@ def changed_lines(texts: Texts, fix: Fix) -> list[Line]:
     old, new = before[first : len(before) - rest], after[first : len(after) - rest]
     if max(len(old), len(new)) > _MOST_BETWEEN:
         return []
-    come, go = _lines(path, first, old, new)
-    shown = [*go, *come]
-    if come and not go and (at := come[0].number - 2) >= 0:
-        shown = [Line(path, at + 1, "|", after[at]), *come]
+    shown = list(_lines(path, first, old, new))
+    if all(line.sign == "+" for line in shown) and shown and (at := shown[0].number - 2) >= 0:
+        shown = [Line(path, at + 1, "|", after[at]), *shown]
     return shown if len(shown) <= _MOST else []
 
 
-def _lines(path: str, first: int, old: list[str], new: list[str]) -> tuple[list[Line], list[Line]]:
-    """The lines that come, and those that go."""
-    come: list[Line] = []
-    go: list[Line] = []
+def _lines(path: str, first: int, old: list[str], new: list[str]) -> Iterator[Line]:
+    """At each place the lines that go, and those that come."""
     for kind, begin, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
-            go += [Line(path, first + at + 1, "-", old[at]) for at in range(begin, end)]
-            come += [Line(path, first + at + 1, "+", new[at]) for at in range(start, stop)]
-    return come, go
+            yield from (Line(path, first + at + 1, "-", old[at]) for at in range(begin, end))
+            yield from (Line(path, first + at + 1, "+", new[at]) for at in range(start, stop))
