@@ -60,7 +60,7 @@ def advice_on(step: Lineage) -> str:
         case "integer":
             return "Keep it a floating-point number. To round and let the gradient pass: `x + (x.round() - x).detach()`"
         case "no-derivative":
-            return "Compute the loss from what has a derivative, such as probabilities in the place of an index"
+            return "Compute the loss from what has a derivative: from `softmax` instead of `argmax`, for example"
         case "left-torch":
             return "Stay in torch between the parameters and the loss"
     return ""

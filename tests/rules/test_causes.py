@@ -115,11 +115,26 @@ def test_where_two_parameters_came_to_share_memory_is_told() -> None:
         f"{NETS}other = torch.nn.Linear(3, 3)\nwith torch.no_grad():\n    other.weight.data = net.weight.data\n"
         "    other.weight.requires_grad_(False)\n    other.weight.copy_(net.weight)\n"
     )
-    assert "both are the same memory" in message(text)
-    assert "this is no copy, and shares the memory" in related(text)
+    assert "`other.weight` and `net.weight` are the same memory" in message(text)
+    assert "nothing is copied here: the memory is shared" in related(text)
 
 
 def test_a_derivative_of_a_gradient_without_graph_is_named() -> None:
     text = "x = torch.ones(1, requires_grad=True)\ny = (x**3).sum()\n"
     text += "for k in range(2):\n    (y,) = torch.autograd.grad(y, x)\n"
     assert message(NETS + text).endswith("so its result has no graph for the next derivative")
+
+
+def advice(text: str, code: str) -> str:
+    host = Host(read=lambda _: None)
+    host.set_text("a.py", text)
+    (finding,) = [finding for finding in host.snapshot().findings("a.py") if finding.code == code]
+    return finding.advice
+
+
+def test_what_to_run_again_after_a_step_is_named() -> None:
+    text = f"{NETS}opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)\ndef step(x):\n"
+    text += (
+        "    out = head(net(x))\n    out.sum().backward(retain_graph=True)\n    opt.step()\n    out.mean().backward()\n"
+    )
+    assert advice(f"{text}step(torch.ones(2, 3))\n", "AG104") == "Run `head(net(x))` again after the step"

@@ -144,7 +144,7 @@ from collections.abc import Iterator
 
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, FixDraft, Rule
-from analyzers.drafting.places.tree import at, statement_at, walk
+from analyzers.drafting.places.tree import at, node_at, statement_at, walk
 from analyzers.drafting.words import callers, said, told
 from analyzers.machine.core.events import CopiedOntoItself
 from analyzers.syntax import nodes as n
@@ -160,15 +160,26 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add(loc)
         loads = event.what == "load_state_dict"
-        message = f"{said(facts, loc)} {'loads' if loads else 'writes'} what is there already: both are the same memory"
+        verb, both = "loads" if loads else "writes", _both(facts, loc)
+        message = f"{said(facts, loc)} {verb} what is there already: {both} are the same memory"
         made = event.made
-        notes = [] if made is None or made.loc is None else [(made.loc, "this is no copy, and shares the memory")]
+        notes = [] if made is None or made.loc is None else [(made.loc, "nothing is copied here: the memory is shared")]
         fixes = tuple(_clone(facts, made.loc)) if made is not None and made.loc is not None else ()
         related = told(notes, callers(event.site.via), besides=loc)
         advice = (
             "" if fixes else "Copy the values where the one was made of the other, with `clone()` or `copy.deepcopy`"
         )
         yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes, advice=advice)
+
+
+def _both(facts: Facts, loc: Loc) -> str:
+    """What is written, and what from."""
+    match node_at(facts, loc):
+        case n.Call(
+            func=n.Attribute(value=n.Name() | n.Attribute() as target), args=[n.Name() | n.Attribute() as source, *_]
+        ):
+            return f"`{facts.text(at(loc, target))}` and `{facts.text(at(loc, source))}`"
+    return "both"
 
 
 def _is_converted(facts: Facts, loc: Loc | None) -> bool:

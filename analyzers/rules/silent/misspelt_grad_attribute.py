@@ -81,9 +81,9 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         kind = "a module" if event.module else "a tensor"
         right = "`requires_grad_(...)`" if event.module else "`requires_grad`"
-        message = f"{said(facts, loc)} only creates an attribute `{event.attr}`: {kind} is switched by {right}"
-        if event.compared:
-            message = f"{said(facts, loc)} compares and changes nothing: {kind} is switched by {right}"
+        does = "compares" if event.compared else f"only creates an attribute `{event.attr}`"
+        unchanged = "no parameter" if event.module else "nothing"
+        message = f"{said(facts, loc)} {does} and changes {unchanged}: {kind} has {right}"
         yield Draft(
             loc, message, effect="no-effect-assignment", related=told(callers(event.site.via), besides=loc),
             fixes=tuple(_fixes(facts, event, loc)),

@@ -314,7 +314,7 @@ def _idle(facts: Facts) -> Iterator[Draft]:
             copies,
             callers(step.site.via), besides=loc,
         )  # fmt: skip
-        advice = "A copy is apart from the model: use the model itself, or add the copy's gradients to the model's"
+        advice = "A copy keeps its gradients: use `torch.func.functional_call`, or add them to the model's `.grad`"
         yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice if copies else "")
 
 

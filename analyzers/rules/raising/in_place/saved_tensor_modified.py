@@ -195,11 +195,17 @@ def _draft(facts: Facts, event: Raised, cause: Modified) -> Draft:
     elif alone and write is not None:
         fix = out_of_place(facts, loc) or write_after(facts, [(loc, write.via)], event.site)
     fix = fix or _memory_of_its_own(facts, [w.loc for w in writes if w.loc is not None])
-    advice = "Run the forward pass again after the step, or step once all backward passes are done"
+    through = [loc for loc in (*node.via, node.loc) if loc is not None and _is_beside(loc, here)]
+    forward = said(facts, through[-1]) if through else "the forward pass"
+    advice = f"Run {forward} again after the step"
     return Draft(
         loc, message, event, related=told(related, besides=loc), fixes=(fix,) if fix is not None else (),
         advice=advice if is_step else "",
     )  # fmt: skip
+
+
+def _is_beside(loc: Loc, here: Loc) -> bool:
+    return (loc.module, loc.chunk) == (here.module, here.chunk)
 
 
 def _statement(facts: Facts, write: Write) -> tuple[str, str, int]:
