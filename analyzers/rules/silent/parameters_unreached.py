@@ -310,7 +310,7 @@ def _idle(facts: Facts) -> Iterator[Draft]:
         if copies:
             message += ", only a copy of them"
         notes = told(
-            [(made.site.loc, "the optimizer is created here"), (last.site.loc, "backward goes elsewhere")],
+            [(made.site.loc, "the optimizer is created here"), (last.site.loc, "this backward reaches none of them")],
             copies,
             callers(step.site.via), besides=loc,
         )  # fmt: skip
