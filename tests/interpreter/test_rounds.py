@@ -197,3 +197,23 @@ def test_what_the_loop_has_bound_is_there_after_it() -> None:
     host.set_text("/train.py", HEAD + open_ended(IN_A_FUNCTION) + "    total.backward()\n")
     (found,) = host.snapshot().findings("/train.py")
     assert found.code == "AG101"
+
+
+BUILT = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = []
+        for k in range(COUNT):
+            layers.append(nn.Linear(2, 2))
+        self.layers = nn.ModuleList(layers)
+
+
+Net()
+"""
+
+
+def test_a_loop_that_counts_the_parts_of_a_network_runs_in_full() -> None:
+    """One that stands for many would be no layer that anybody knows."""
+    assert rounds_of(BUILT.replace("COUNT", "36")) == 36 * [REAL]
+    assert rounds_of(BUILT.replace("COUNT", "1000"))[-1] == LATER

@@ -51,7 +51,8 @@ LAYERS = 64
 
 
 WRITTEN_OUT = 48
-"""The most rounds of a loop over values that the program writes out one by one, such as the sizes of its layers."""
+"""The most rounds of a loop over values that the program writes out one by one, such as the sizes of its layers, and of
+one that counts the parts of what is being made."""
 
 
 @leads(n.For)
@@ -196,6 +197,8 @@ def _most_rounds(m: Machine, s: n.For, items: Sequence[Value]) -> int:
         if isinstance(m.obj(items[0]), Instance):
             return LAYERS
         if any(isinstance(item, Tup) or (isinstance(item, Const) and isinstance(item.value, str)) for item in items):
+            return WRITTEN_OUT
+        if isinstance(items[0], Const) and is_building(m):
             return WRITTEN_OUT
     return m.extent.limits.unrolled
 
