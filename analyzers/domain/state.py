@@ -34,6 +34,10 @@ Log: TypeAlias = "tuple[Any, ...]"
 
 ROOT: Log = (0, 0, None)
 
+PERHAPS_CASTING = "?"
+"""The `casting` of a state that may be under autocast for a device that the tensors may be on."""
+
+
 EVERYTHING = 0
 """Stands for all ids where what is read is noted."""
 

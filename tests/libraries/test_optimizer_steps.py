@@ -34,6 +34,7 @@ RESUMED = "import sys\nif len(sys.argv) > 1:\n    optimizer.load_state_dict(torc
 
 def steps(optimizer: str, before: str = "pass") -> int:
     runs = bodies_run(TRAINED.replace("OPTIMIZER", optimizer).replace("BEFORE", before))
+    assert "Optimizer.step" in runs
     return runs.count("Optimizer._keep")
 
 
@@ -61,7 +62,7 @@ for step in range(100):
 
 
 def test_known_gradients_are_unscaled_at_once() -> None:
-    assert statements_of(SCALED.replace("DEPTH", "12")) == statements_of(SCALED.replace("DEPTH", "2"))
+    assert statements_of(SCALED.replace("DEPTH", "12")) == statements_of(SCALED.replace("DEPTH", "2")) > 0
 
 
 def statements_of(text: str) -> int:

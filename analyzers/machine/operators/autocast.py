@@ -12,6 +12,7 @@ from analyzers.domain import truth
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ListObj, Tensor
+from analyzers.domain.state import PERHAPS_CASTING
 from analyzers.domain.values import Builtin, Ref, Tup, Value
 from analyzers.machine.autograd.graph import refreshed
 from analyzers.machine.autograd.tensors import tensor_at
@@ -20,10 +21,6 @@ from analyzers.machine.operators.arguments import tensors_in, unknown_operand
 from analyzers.machine.operators.rows import run_row
 from analyzers.ops import table
 from analyzers.ops.table import Row
-
-UNKNOWN = "?"
-"""The `casting` of a state that may be under autocast for a device that the tensors may be on."""
-
 
 _LOWER = frozenset(
     word
@@ -63,7 +60,7 @@ _CONVERTED = frozenset({"float32", "bfloat16", "float16"})
 
 def converts(m: Machine, row: Row) -> bool:
     """Whether autocast changes the dtype that the operator computes in."""
-    return m.st.casting not in {None, UNKNOWN} and not row.out and row.base in _LOWER | _FULL | _WIDEST
+    return m.st.casting not in {None, PERHAPS_CASTING} and not row.out and row.base in _LOWER | _FULL | _WIDEST
 
 
 def run_converted(m: Machine, row: Row, bound: Mapping[str, Value], run: Callable[[dict[str, Value]], Value]) -> Value:

@@ -166,9 +166,7 @@ def check(facts: Facts) -> Iterator[Draft]:
         notes = [] if made is None or made.loc is None else [(made.loc, "nothing is copied here: the memory is shared")]
         fixes = tuple(_clone(facts, made.loc)) if made is not None and made.loc is not None else ()
         related = told(notes, callers(event.site.via), besides=loc)
-        advice = (
-            "" if fixes else "Copy the values where the one was made of the other, with `clone()` or `copy.deepcopy`"
-        )
+        advice = "Copy the values where the one was made of the other, with `clone()` or `copy.deepcopy`"
         yield Draft(loc, message, effect="no-effect-assignment", related=related, fixes=fixes, advice=advice)
 
 

@@ -191,8 +191,7 @@ def _draft(facts: Facts, backward: BackwardCall, total: Lineage, cut: Lineage, l
     notes.append((backward.site.loc, f"{said(facts, backward.site.loc)} runs without it"))
     related = told(notes, callers(cut.via), besides=loc)
     fixes = tuple(_keep(facts, cut, loc))
-    advice = "" if fixes else advice_on(cut)
-    return Draft(loc, message, effect="no-gradient-flows", related=related, fixes=fixes, advice=advice)
+    return Draft(loc, message, effect="no-gradient-flows", related=related, fixes=fixes, advice=advice_on(cut))
 
 
 def _keep(facts: Facts, cut: Lineage, loc: Loc) -> Iterator[FixDraft]:

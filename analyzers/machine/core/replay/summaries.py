@@ -20,17 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from analyzers.domain.objects import HeapObject, Instance, Tensor
-from analyzers.domain.state import BLOCK_BITS, EVERYTHING, State, Taken
+from analyzers.domain.state import BLOCK_BITS, EVERYTHING, PERHAPS_CASTING, State, Taken
 from analyzers.domain.values import Const, Func, Ref
 from analyzers.machine.core.choices import Outcome
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.replay.recorded import also_taken
 from analyzers.machine.core.replay.records import Key, Recording, Shelf, Summary
 from analyzers.machine.core.replay.replays import are_alike, replayed
-
-PERHAPS = "?"
-"""The `casting` of a state of which nobody knows whether autocast is on."""
-
 
 MOST = 4
 """Ways of entering that are kept of one function in the same modes, on arguments of the same kinds, latest first."""
@@ -41,7 +37,7 @@ def key_of(m: Machine, func: Func) -> Key | None:
     st, extent = m.st, m.extent
     if st.packing is not None or st.saved_hooks is not False or extent.walks:
         return None
-    if st.casting is not None and (st.casting != PERHAPS or st.casts):
+    if st.casting is not None and (st.casting != PERHAPS_CASTING or st.casts):
         return None  # which copies autocast keeps is not recorded
     if m.config.probe is not None or extent.forgets:
         return None
