@@ -283,6 +283,8 @@ class ClassObj:
     fields: tuple[tuple[str, Value | None, bool], ...] = ()
     """The fields of a dataclass: name, default, and whether the default is a factory."""
     kind: str = "class"
+    plain: bool = False
+    """Whether its attributes are those that its body and its bases show: nobody unseen had a hand in making it."""
 
 
 @dataclass(slots=True)

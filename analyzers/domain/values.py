@@ -61,6 +61,15 @@ class Unknown:
         return hash((self.type, self.symbol))
 
 
+ABSENT = "absent"
+
+
+def is_absent(value: Value) -> bool:
+    """Whether an unknown value stands for what is not there, such as an attribute that nobody has set, or for what it
+    would have returned: whoever uses it runs nobody's code."""
+    return isinstance(value, Unknown) and isinstance(value.symbol, tuple) and value.symbol[0] == ABSENT
+
+
 @dataclass(slots=True, frozen=True)
 class Ref:
     """The heap object `id`."""

@@ -372,10 +372,34 @@ def attributes_set(trees: Iterable[object]) -> frozenset[str]:
     for node in walk(trees):
         match node:
             case Assign(targets=targets):
-                found.update(target.attr for target in targets if isinstance(target, Attribute))
-            case AugAssign(target=Attribute(attr=attr)) | AnnAssign(target=Attribute(attr=attr)):
-                found.add(attr)
+                found.update(_attributes_in(targets))
+            case AugAssign(target=target) | AnnAssign(target=target) | For(target=target) | WithItem(target=target):
+                found.update(_attributes_in((target,)))
     return frozenset(found)
+
+
+_BINDERS = frozenset({"eval", "exec", "locals", "setattr", "vars"})
+_UNDERLYING = frozenset({"__dict__", "__setattr__"})
+
+
+def binds_unseen(trees: Iterable[object]) -> bool:
+    """Whether code uses what may bind names that it does not show."""
+    return any(
+        node.id in _BINDERS if isinstance(node, Name) else isinstance(node, Attribute) and node.attr in _UNDERLYING
+        for node in walk(trees)
+    )
+
+
+def _attributes_in(targets: Iterable[Expr | None]) -> Iterator[str]:
+    """`a` and `b` of `self.a, (self.b, c)`."""
+    for target in targets:
+        match target:
+            case Attribute(attr=attr):
+                yield attr
+            case TupleExpr(elts=parts) | ListExpr(elts=parts):
+                yield from _attributes_in(parts)
+            case Starred(value=part):
+                yield from _attributes_in((part,))
 
 
 def _nothing(value: object) -> tuple[object, ...]:

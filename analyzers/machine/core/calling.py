@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj
 from analyzers.domain.values import (
+    ABSENT,
     NONE,
     BoundBuiltin,
     Builtin,
@@ -18,11 +19,13 @@ from analyzers.domain.values import (
     Ref,
     Unknown,
     Value,
+    is_absent,
 )
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.exceptions import PyRaise
 from analyzers.machine.core.havoc import havoc_places, havoc_target, havoc_value
 from analyzers.machine.core.machine import Machine, lose_modes
+from analyzers.machine.core.places import Frame
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import (
     ANSWERS,
@@ -78,8 +81,10 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
 
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call to something unknown: its arguments may have changed, and the result may be or contain any of them."""
+    if is_absent(func):
+        return Unknown(None, (ABSENT, m.fresh()), m.trail("?", m.parents([func])))
     if isinstance(func, Unknown) and isinstance(func.symbol, tuple) and func.symbol[-1] == "__init__" and not args.pos:
-        args = args.prepend(_own_object(m))  # it may be of `super()`
+        args = args.prepend(own_object(m, m.frame))  # it may be of `super()`
     if m.config.presumes:
         for ident in reach_of(func):
             PORTS.python.methods_may_have_run(m, ident)
@@ -113,13 +118,13 @@ def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     return result
 
 
-def _own_object(m: Machine) -> Value:
+def own_object(m: Machine, frame: Frame) -> Value:
     """The object whose method is run, None in a function."""
-    func = m.frame.func
+    func = frame.func
     first = next(iter((*func.node.args.posonly, *func.node.args.args)), None) if func is not None else None
     if func is None or func.owner is None or first is None:
         return NONE
-    return m.env(m.frame.env).vars.get(first.name, NONE)
+    return m.env(frame.env).vars.get(first.name, NONE)
 
 
 def _note_passed(m: Machine, func: Value, args: Args, result: Unknown) -> None:

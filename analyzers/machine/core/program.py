@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from analyzers.domain.lineage import Loc
 from analyzers.domain.objects import HeapObject
 from analyzers.domain.state import State, Taken
-from analyzers.domain.values import Func, Unknown, Value
+from analyzers.domain.values import Func, Unknown, Value, is_absent
 from analyzers.machine.core.events import Binding, Event, Hidden, Presumption
 from analyzers.syntax import nodes as n
 
@@ -82,7 +82,7 @@ class Unresolved:
 
 
 def says_nothing(value: Value) -> bool:
-    return isinstance(value, Unknown) and value.type is None
+    return isinstance(value, Unknown) and value.type is None and not is_absent(value)
 
 
 @dataclass(slots=True)

@@ -129,6 +129,10 @@ class ClassModel:
     def get_attribute(self, m: Machine, owner: Ref, found: Instance, name: str) -> Value | None:
         return None
 
+    def lacks(self, m: Machine, found: Instance, name: str) -> bool:
+        """Whether an attribute that was not found is surely not there, for all that this class could add."""
+        return False
+
     def call_method(self, m: Machine, owner: Ref, found: Instance, name: str, args: Args) -> Value | None:
         return None
 

@@ -7,7 +7,7 @@ from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
-from analyzers.machine.core.calling import note_given
+from analyzers.machine.core.calling import note_given, own_object
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.entries.likely_data import (
     Batches,
@@ -92,7 +92,8 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
     taken = m.notebook(PartsTaken).of
     match func.symbol:
         case (int(owner), str(name)) if is_module(m, Ref(owner)):
-            pass
+            if any(own_object(m, frame) == Ref(owner) for frame in m.extent.frames):
+                return None  # it is part of what the model computes, not the whole
         case symbol if (whole := model_with(m, symbol)) is not None:
             owner, last = whole, symbol[-1] if isinstance(symbol, tuple) else None
             name = last if isinstance(last, str) else "forward"

@@ -93,7 +93,8 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
         if hidden in attrs:
             attrs = attrs.delete(hidden)
     kind = _kind(ancestry)
-    m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=kind))
+    plain = known and not s.decorators and not s.keywords and not n.binds_unseen(s.body)
+    m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=kind, plain=plain))
     if not known:
         # A base that nobody sees calls the methods as it likes.
         m.st.writes_out = m.st.writes_out or any(

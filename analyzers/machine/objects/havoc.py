@@ -47,11 +47,12 @@ def set_by_methods(m: Machine, cls: int | str) -> set[str]:
         if isinstance(one, ClassObj) and not one.module.startswith("<"):
             for name, value in by_name(one.attrs):
                 if isinstance(value, Func) and name != "__init__":
-                    names |= _attributes_set(m, value)
+                    names |= attributes_set_by(m, value)
     return names
 
 
-def _attributes_set(m: Machine, func: Func) -> frozenset[str]:
+def attributes_set_by(m: Machine, func: Func) -> frozenset[str]:
+    """The names of the attributes that a function sets, of whatever object."""
     key = (func.module, func.chunk, func.qualname, func.node.start)
     known = m.indexes.attributes_set.get(key)
     if known is None:

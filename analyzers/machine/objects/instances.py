@@ -7,7 +7,7 @@ from collections.abc import Iterator as PyIterator
 from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by_name
-from analyzers.domain.values import BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value
+from analyzers.domain.values import ABSENT, BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
 from analyzers.machine.core.havoc import havoc_value, put
@@ -15,6 +15,7 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODELS, VALUES, ClassModel, ObjectModel, ValueModel, class_model
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.core.tables import enter
+from analyzers.machine.objects.absent import lend, surely_lacks
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in_class
 from analyzers.machine.objects.construction import instantiate
@@ -90,6 +91,8 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         told = model.get_attribute(m, owner, found, name) if model is not None else None
         return told if told is not None else BoundBuiltin(owner, name)
     m.record.imprecisions += 1
+    if surely_lacks(m, owner, found, name):
+        return Unknown(None, (ABSENT, owner.id, name))
     return Unknown(None, (owner.id, name), None, (owner.id,))
 
 
@@ -203,9 +206,16 @@ class InstanceModel(ObjectModel):
                 havoc_value(m, attr, seen)
         if not spared:
             havoc_instance(m, ident, found)
+        elif not found.open and not m.st.is_library(found):
+            m.effect(lend, ident)
 
 
 class ClassObjModel(ObjectModel):
+    def havoc(self, m: Machine, ident: int, found: HeapObject, seen: set[int]) -> None:
+        assert isinstance(found, ClassObj)
+        if found.plain:
+            put(m, ident, found, replace(found, plain=False))
+
     def get_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str) -> Value:
         assert isinstance(found, ClassObj)
         return class_attribute(m, owner, found, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.domain.values import BoundBuiltin, Const, Unknown, Value
+from analyzers.domain.values import BoundBuiltin, Const, Unknown, Value, is_absent
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import unknown_call, used_unseen
 from analyzers.machine.core.machine import Machine
@@ -19,6 +19,8 @@ def unknown_attribute(m: Machine, owner: Unknown, name: str) -> Value:
             f"'{owner.type}' object has no attribute '{name}'",
             lost(m, Const(0, owner.lineage), name),
         )
+    if is_absent(owner):
+        return owner
     for guess in GUESSES:
         told = guess.get_attribute(m, owner, name)
         if told is not None:

@@ -358,7 +358,7 @@ def _quantifier(m: Machine, args: Args) -> Value:
     return Unknown("bool") if verdict is None else Const(verdict)
 
 
-@builtin("exec", "eval", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "ord")
+@builtin("eval", "compile", "open", "memoryview", "bytearray", "dir", "help", "hash", "ord")
 def _opaque(m: Machine, args: Args) -> Value:
     return Unknown("int") if _called(args) in {"hash", "ord"} else Unknown()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import DictObj, Instance, ModuleObj, by_name
-from analyzers.domain.values import Const, Ref, Unknown, Value
+from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
+from analyzers.machine.core.havoc import havoc_value
 from analyzers.machine.core.library_names import outside
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import BUILTIN_ITEMS, answers
@@ -18,6 +19,16 @@ from analyzers.maps import Map
 @answers("builtins.globals")
 def _globals(m: Machine, args: Args) -> Value:
     return namespace(m, module_env(m))
+
+
+@answers("builtins.exec")
+def _exec(m: Machine, args: Args) -> Value:
+    """Code that nobody sees may do anything to what the variables hold around it. What it binds to them anew is given
+    on the command line more often than not, and they are left as they are."""
+    del args
+    for _, value in by_name(m.env(m.frame.env).vars):
+        havoc_value(m, value)
+    return NONE
 
 
 @answers("builtins.locals")

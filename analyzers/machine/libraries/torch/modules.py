@@ -282,6 +282,9 @@ def _call_module(m: Machine, func: Ref, found: Instance, args: Args) -> Value:
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
+RARE = frozenset({"T_destination", "call_super_init", "dump_patches", "ipu", "mtia"})
+"""Attributes of `torch.nn.Module` that the prelude has not."""
+
 
 class ModuleModel(ClassModel):
     """An instance whose tables were created by `Module.__init__`."""
@@ -380,7 +383,11 @@ def _is_setting(value: Value) -> bool:
 
 
 class BareModule(ClassModel):
-    """`nn.Module`, for an instance whose `__init__` has not called `Module.__init__` yet."""
+    """`nn.Module`, for what inherits from it, whether its `__init__` has called `Module.__init__` yet or not."""
+
+    def lacks(self, m: Machine, found: Instance, name: str) -> bool:
+        tables = [m.obj(found.attrs.get(table, NONE)) for table in TABLES]
+        return name not in RARE and all(isinstance(table, DictObj) and table.rest is None for table in tables)
 
     def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
         _check_begun(m, value)
