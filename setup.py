@@ -13,9 +13,8 @@ from setuptools import setup
 COMPILED = ("domain", "host", "machine", "maps", "ops", "queries", "syntax")
 """The packages of the analyzer in which its time goes."""
 
-INTERPRETED = {"__init__.py", "copies.py", "looking.py", "probe.py", "settling.py"}
-"""Two of them make functions by the thousand. Compiled, a function within another is in a cycle with what it holds,
-which only the collector frees: that takes longer than compiling gains."""
+INTERPRETED = {"__init__.py", "copies.py", "probe.py"}
+"""What compiling would not make faster, or could not take."""
 
 
 def modules() -> list[str]:

@@ -1,7 +1,8 @@
 """What can differ between two heaps that lie side by side, found once for each object (see `renaming`).
 
-Both matching and renaming are done many times with one object, which is looked through once: `matcher` and `renamer`
-give a function of the parts in which anything can differ.
+Both matching and renaming are done many times with one object, which is looked through once: a `Matcher` and a
+`Renamer` hold the parts in which anything can differ. They are objects and not functions within functions, so that the
+compiled form runs them without the interpreter, and that they are gone with their last reference.
 """
 
 from __future__ import annotations
@@ -9,34 +10,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import Counter, Node, Saved, Storage, Tensor
-from analyzers.domain.renaming import SMALLEST_ID, Mismatch, Number, Renaming, Rounds, Version
+from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import BLOCK_BITS
-from analyzers.domain.values import Const, Native
-from analyzers.maps import Map
 
-Matcher: TypeAlias = Callable[[Renaming, Any], None]
-"""Raises `Mismatch` where another object is not like the one it was made for."""
 
-Renamer: TypeAlias = Callable[[Renaming], Any]
+class Matcher:
+    """Compares what it was made for with another object. This one, the base of all, is like nothing."""
+
+    __slots__ = ()
+
+    def match(self, renaming: Renaming, other: Any) -> None:
+        """Raises `Mismatch` where the other one differs in more than names, which it tells `renaming`."""
+        raise Mismatch
+
+
+class Renamer:
+    """Says again what it was made for, of other objects."""
+
+    __slots__ = ()
+
+    def rename(self, renaming: Renaming) -> Any:
+        raise NotImplementedError
+
 
 Mentioned: TypeAlias = tuple[int, ...]
 
+Matchers: TypeAlias = "dict[type, Callable[[Looking, Any], Matcher | None]]"
 
-def _nothing(renaming: Renaming, other: Any) -> None:
-    raise Mismatch
+Renamers: TypeAlias = "dict[type, Callable[[Looking, Any], Renamer | None]]"
 
 
 class Looking:
     """Looks through objects of a run. Ids of other runs stand for themselves wherever they are."""
 
-    def __init__(self, block: int, loosely: Matchers | None = None) -> None:
-        """`loosely`: how some kinds of things are matched, if not as for a replay."""
+    def __init__(self, block: int, matchers: Matchers, renamers: Renamers) -> None:
+        """What makes the matchers and renamers of the kinds that are no plain records, by kind."""
         self._block = block >> BLOCK_BITS
-        self._special = MATCHERS if loosely is None else MATCHERS | loosely
+        self._special = matchers
+        self._renaming = renamers
         self._matchers: dict[int, tuple[Any, Matcher | None]] = {}
         self._renamers: dict[int, tuple[Any, Renamer | None, Mentioned]] = {}
         self.mentioned: list[int] = []
@@ -53,7 +66,8 @@ class Looking:
         """The same, and the ids in it."""
         known = self._renamers.get(id(value))
         if known is None:
-            known = self._renamers[id(value)] = (value, *self.said_of(value))
+            made, mentioned = self.said_of(value)
+            known = self._renamers[id(value)] = (value, made, mentioned)
         return known[1], known[2]
 
     def said_of(self, value: Any) -> tuple[Renamer | None, Mentioned]:
@@ -83,12 +97,12 @@ class Looking:
                 equal.append(name)
             else:
                 different.append((name, part))
-        return _fields_matcher(type(one), one, equal, different) if different else None
+        return Fields(one, equal, different) if different else None
 
     def renamer(self, value: Any) -> Renamer | None:
         """None where it stays as it is."""
         kind = type(value)
-        special = RENAMERS.get(kind)
+        special = self._renaming.get(kind)
         if special is not None:
             return special(self, value)
         names = _names(kind)
@@ -107,33 +121,44 @@ class Looking:
                 part = None if type(held) in SIMPLE else self.renamer(held)
             if part is not None:
                 parts.append((index, part))
-        return _maker(type(value), values, parts) if parts else None
+        return _Made(type(value), values, parts) if parts else None
 
     def is_own(self, ident: int) -> bool:
         return ident >> BLOCK_BITS == self._block
 
 
-def _fields_matcher(kind: type, one: Any, equal: Sequence[str], different: list[tuple[str, Matcher]]) -> Matcher:
-    get: Any = attrgetter(*equal) if equal else None
-    has = get(one) if get is not None else None
+class Fields(Matcher):
+    """An object by its fields: those that have to be equal, and those in which names may differ."""
 
-    def match(renaming: Renaming, other: Any) -> None:
-        if type(other) is not kind or (get is not None and get(other) != has):
+    __slots__ = ("_different", "_get", "_has", "_kind")
+
+    def __init__(self, one: Any, equal: Sequence[str], different: list[tuple[str, Matcher]]) -> None:
+        self._kind = type(one)
+        get: Any = attrgetter(*equal) if equal else None
+        self._get: Any = get
+        self._has: Any = None if get is None else get(one)
+        self._different = different
+
+    def match(self, renaming: Renaming, other: Any) -> None:
+        if type(other) is not self._kind or (self._get is not None and self._get(other) != self._has):
             raise Mismatch
-        for name, part in different:
-            part(renaming, getattr(other, name))
-
-    return match
+        for name, part in self._different:
+            part.match(renaming, getattr(other, name))
 
 
-def _maker(kind: type, values: list[Any], parts: list[tuple[int, Renamer]]) -> Renamer:
-    def make(renaming: Renaming) -> Any:
-        given = values[:]
-        for index, part in parts:
-            given[index] = part(renaming)
-        return kind(*given)
+class _Made(Renamer):
+    __slots__ = ("_kind", "_parts", "_values")
 
-    return make
+    def __init__(self, kind: Any, values: list[Any], parts: list[tuple[int, Renamer]]) -> None:
+        self._kind: Any = kind
+        self._values = values
+        self._parts = parts
+
+    def rename(self, renaming: Renaming) -> Any:
+        given = self._values[:]
+        for index, part in self._parts:
+            given[index] = part.rename(renaming)
+        return self._kind(*given)
 
 
 _FIELDS: dict[type, tuple[str, ...] | None] = {}
@@ -144,7 +169,7 @@ def _names(kind: type) -> tuple[str, ...] | None:
     if kind not in _FIELDS:
         is_plain = kind.__name__ in PLAIN or not hasattr(kind, "__dataclass_fields__")
         is_plain = is_plain or kind.__module__.startswith("analyzers.syntax")
-        _FIELDS[kind] = None if is_plain else tuple(each.name for each in fields(kind))
+        _FIELDS[kind] = None if is_plain else tuple([each.name for each in fields(kind)])
     return _FIELDS[kind]
 
 
@@ -152,256 +177,3 @@ SIMPLE = frozenset({bool, float, str, type(None)})
 """What holds no id; asked first, as most fields hold such."""
 
 PLAIN = frozenset({"Loc", "GradMode", "Builtin", "Operand"})
-
-
-def _match_int(look: Looking, one: int) -> Matcher | None:
-    if one < SMALLEST_ID or not look.is_own(one):
-        return None
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if type(other) is not int or other >> BLOCK_BITS != renaming.block:
-            raise Mismatch
-        renaming.bind(one, other)
-
-    return match
-
-
-def _rename_int(look: Looking, value: int) -> Renamer | None:
-    if value < SMALLEST_ID or not look.is_own(value):
-        return None
-    look.mentioned.append(value)
-    return lambda renaming: renaming.ident(value)
-
-
-def _match_tuple(look: Looking, one: tuple[Any, ...]) -> Matcher | None:
-    parts = [None if type(item) in SIMPLE else look.matcher(item) for item in one]
-    if not any(parts):
-        return None
-    size = len(one)
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if type(other) is not tuple or len(other) != size:
-            raise Mismatch
-        for part, mine, item in zip(parts, one, other, strict=True):
-            if part is not None:
-                part(renaming, item)
-            elif mine != item:
-                raise Mismatch
-
-    return match
-
-
-def _rename_tuple(look: Looking, value: tuple[Any, ...]) -> Renamer | None:
-    parts = [
-        (index, part)
-        for index, item in enumerate(value)
-        if type(item) not in SIMPLE and (part := look.renamer(item)) is not None
-    ]
-    if not parts:
-        return None
-    items = list(value)
-
-    def make(renaming: Renaming) -> tuple[Any, ...]:
-        given = items[:]
-        for index, part in parts:
-            given[index] = part(renaming)
-        return tuple(given)
-
-    return make
-
-
-def _match_set(look: Looking, one: frozenset[Any]) -> Matcher | None:
-    return _nothing if any(look.matcher(item) for item in one) else None
-
-
-def _rename_set(look: Looking, value: frozenset[Any]) -> Renamer | None:
-    make = _rename_tuple(look, tuple(value))
-    return None if make is None else lambda renaming: frozenset(make(renaming))
-
-
-def _match_map(look: Looking, one: Map[Any, Any]) -> Matcher | None:
-    if any(look.renamer(key) for key in one):
-        return _nothing
-    parts = [(key, value, look.matcher(value)) for key, value in one.items()]
-    if not any(part for _, _, part in parts):
-        return None
-    size = len(one)
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if type(other) is not Map or len(other) != size:
-            raise Mismatch
-        for key, mine, part in parts:
-            item = other.get(key, other)
-            if part is not None:
-                part(renaming, item)
-            elif mine is not item and mine != item:
-                raise Mismatch
-
-    return match
-
-
-def _rename_map(look: Looking, value: Map[Any, Any]) -> Renamer | None:
-    keys = [(key, look.renamer(key)) for key in value]
-    parts = [(key, part) for key, item in value.items() if (part := look.renamer(item)) is not None]
-    if any(part for _, part in keys):
-        named = {key: part for key, part in keys if part is not None}
-        items = dict(parts)
-        return lambda renaming: Map(
-            {
-                named[key](renaming) if key in named else key: items[key](renaming) if key in items else item
-                for key, item in value.items()
-            }
-        )
-    if not parts:
-        return None
-
-    def make(renaming: Renaming) -> Map[Any, Any]:
-        changed = value.mutate()
-        for key, part in parts:
-            changed[key] = part(renaming)
-        return changed.finish()
-
-    return make
-
-
-def _match_const(look: Looking, one: Const) -> Matcher | None:
-    del look
-    lineage, kind, value = one.lineage, type(one.value), one.value
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if type(other) is not Const or type(other.value) is not kind:
-            raise Mismatch
-        if other.value is not value and other.value != value:
-            raise Mismatch
-        renaming.match_trail(lineage, other.lineage)
-
-    return match
-
-
-def _rename_const(look: Looking, value: Const) -> Renamer | None:
-    del look
-    lineage, known = value.lineage, value.value
-    return None if lineage is None else lambda renaming: Const(known, renaming.trail(lineage))
-
-
-def _match_lineage(look: Looking, one: Lineage) -> Matcher | None:
-    del look
-    return lambda renaming, other: renaming.match_trail(one, other)
-
-
-def _rename_lineage(look: Looking, value: Lineage) -> Renamer | None:
-    del look
-    return lambda renaming: renaming.trail(value)
-
-
-def _match_hidden(look: Looking, one: object) -> Matcher | None:
-    """What something native holds nobody sees; counters and storages are matched by whoever knows their ids."""
-    del look, one
-    return _nothing
-
-
-TENSOR = tuple(each.name for each in fields(Tensor))
-TENSOR_PARTS = tuple(name for name in TENSOR if name not in {"attr_version", "grad", "lineage"})
-
-
-def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
-    """All but its gradient, which most of those who look at a tensor do not look at."""
-    rest = look.fields(one, TENSOR_PARTS) or _fields_matcher(Tensor, one, TENSOR_PARTS, [])
-    lineage, counter, version, is_view = one.lineage, one.counter, one.attr_version, one.base is not None
-
-    def match(renaming: Renaming, other: Any) -> None:
-        rest(renaming, other)
-        renaming.match_trail(lineage, other.lineage)
-        if is_view:
-            renaming.match_writes(counter, version, other.attr_version)
-        elif version != other.attr_version:
-            raise Mismatch
-
-    return match
-
-
-def _rename_tensor(look: Looking, value: Tensor) -> Renamer | None:
-    counter, version = value.counter, value.attr_version
-    at = None if value.base is None else lambda renaming: renaming.version(counter, version)
-    return look.made_of(value, TENSOR, {"attr_version": at})
-
-
-def _match_node(look: Looking, one: Node) -> Matcher | None:
-    inner = look.fields(one, ("edges", "saved", "payload", "scalars", "hooks"))
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if other is not one:
-            raise Mismatch
-        if inner is not None:
-            inner(renaming, other)
-
-    return match
-
-
-SAVED = tuple(each.name for each in fields(Saved))
-
-
-def _match_saved(look: Looking, one: Saved) -> Matcher | None:
-    """It is matched with itself alone, as a part of its node."""
-    return look.fields(one, ("counter", "tensor", "storage", "lineage", "packed", "unpack"))
-
-
-def _rename_saved(look: Looking, value: Saved) -> Renamer | None:
-    counter, storage, version, writes, among = value.counter, value.storage, value.version, value.writes, value.among
-    special: dict[str, Renamer | None] = {}
-    if counter is not None and version is not None:
-        special["version"] = lambda renaming: renaming.version(counter, version)
-    if storage is not None:
-        special["writes"] = lambda renaming: writes + renaming.writes.get(storage, 0)
-    if among:
-        look.mentioned += [ident for ident, _ in among]
-        special["among"] = lambda renaming: tuple(
-            [(renaming.ident(ident), renaming.version(ident, at)) for ident, at in among]
-        )
-    return look.made_of(value, SAVED, special)
-
-
-NODE = tuple(each.name for each in fields(Node))
-
-
-def _rename_node(look: Looking, value: Node) -> Renamer | None:
-    number, epoch, via = value.seq, value.epoch, value.via
-    return look.made_of(
-        value,
-        NODE,
-        {
-            "seq": lambda renaming: renaming.sequence(number),
-            "epoch": lambda renaming: renaming.epoch(epoch),
-            "via": lambda renaming: renaming.through(via) if renaming.is_new(number) else via,
-        },
-    )
-
-
-def _rename_version(look: Looking, value: Version) -> Renamer | None:
-    look.mentioned.append(value.counter)
-    counter, version = value.counter, value.version
-    return lambda renaming: Version(renaming.ident(counter), renaming.version(counter, version))
-
-
-def _rename_rounds(look: Looking, value: Rounds) -> Renamer | None:
-    del look
-    return lambda renaming: Rounds(renaming.epoch(value.of))
-
-
-def _rename_number(look: Looking, value: Number) -> Renamer | None:
-    del look
-    return lambda renaming: Number(renaming.sequence(value.of))
-
-
-Matchers: TypeAlias = dict[type, Callable[[Looking, Any], Matcher | None]]
-
-MATCHERS: Final[Matchers] = {
-    int: _match_int, tuple: _match_tuple, frozenset: _match_set, Map: _match_map, Const: _match_const,
-    Native: _match_hidden, Tensor: _match_tensor, Counter: _match_hidden, Storage: _match_hidden, Node: _match_node,
-    Saved: _match_saved, Lineage: _match_lineage,
-}  # fmt: skip
-RENAMERS: Final[dict[type, Callable[[Looking, Any], Renamer | None]]] = {
-    int: _rename_int, tuple: _rename_tuple, frozenset: _rename_set, Map: _rename_map, Const: _rename_const,
-    Tensor: _rename_tensor, Node: _rename_node, Saved: _rename_saved, Lineage: _rename_lineage,
-    Version: _rename_version, Rounds: _rename_rounds, Number: _rename_number,
-}  # fmt: skip

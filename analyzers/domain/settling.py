@@ -22,7 +22,9 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import versions_equal
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.looking import Looking, Matcher, Matchers
+from analyzers.domain.matchers import MATCHERS
 from analyzers.domain.objects import Counter, Env, HeapObject, Instance, Node, Saved, Storage, Tensor
+from analyzers.domain.renamers import RENAMERS
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import State, touched
 from analyzers.domain.truth import Truth
@@ -119,42 +121,63 @@ def _begins_alike(left: Left, before: Value, start: State, now: Value) -> bool:
     return held is not None and left.end.find(now.id) is None and held == left.start.find(before.id)
 
 
-def _match_unknown(look: Looking, one: Unknown) -> Matcher:
-    del look
-    kind = one.type
+class _UnknownMatcher(Matcher):
+    __slots__ = ("_kind",)
 
-    def match(renaming: Renaming, other: Any) -> None:
+    def __init__(self, one: Unknown) -> None:
+        self._kind = one.type
+
+    def match(self, renaming: Renaming, other: Any) -> None:
         del renaming
-        if not isinstance(other, Unknown) or other.type != kind:
+        if not isinstance(other, Unknown) or other.type != self._kind:
             raise Mismatch
 
-    return match
+
+def _match_unknown(look: Looking, one: Unknown) -> Matcher:
+    del look
+    return _UnknownMatcher(one)
+
+
+class _TrailMatcher(Matcher):
+    """What a value came from is told of any round alike; how it was cut is a fact."""
+
+    __slots__ = ("_told",)
+
+    def __init__(self, one: Lineage) -> None:
+        self._told: Any = _TOLD(one)
+
+    def match(self, renaming: Renaming, other: Any) -> None:
+        del renaming
+        if not isinstance(other, Lineage) or _TOLD(other) != self._told:
+            raise Mismatch
 
 
 def _match_lineage(look: Looking, one: Lineage) -> Matcher:
-    """What a value came from is told of any round alike; how it was cut is a fact."""
     del look
-    told = _TOLD(one)
+    return _TrailMatcher(one)
 
-    def match(renaming: Renaming, other: Any) -> None:
-        del renaming
-        if not isinstance(other, Lineage) or _TOLD(other) != told:
+
+class _SavedMatcher(Matcher):
+    """Of what it may be, where nobody knows the tensor, there is more with each round."""
+
+    __slots__ = ("_held", "_parts", "_told")
+
+    def __init__(self, one: Saved, parts: Matcher | None) -> None:
+        self._told: Any = _KEPT(one)
+        self._held: Any = _OF(one)
+        self._parts = parts
+
+    def match(self, renaming: Renaming, other: Any) -> None:
+        if not isinstance(other, Saved) or _KEPT(other) != self._told:
             raise Mismatch
-
-    return match
+        if self._parts is not None:
+            self._parts.match(renaming, other)
+        elif _OF(other) != self._held:
+            raise Mismatch
 
 
 def _match_saved(look: Looking, one: Saved) -> Matcher:
-    """Of what it may be, where nobody knows the tensor, there is more with each round."""
-    parts, told, held = look.fields(one, _HELD), _KEPT(one), _OF(one)
-
-    def match(renaming: Renaming, other: Any) -> None:
-        if not isinstance(other, Saved) or _KEPT(other) != told or (parts is None and _OF(other) != held):
-            raise Mismatch
-        if parts is not None:
-            parts(renaming, other)
-
-    return match
+    return _SavedMatcher(one, look.fields(one, _HELD))
 
 
 def _match_tensor(look: Looking, one: Tensor) -> Matcher | None:
@@ -172,7 +195,7 @@ _OF: Any = attrgetter(*_HELD)
 TENSOR_PARTS = tuple(each.name for each in fields(Tensor) if each.name not in {"aliases", "attr_version", "grad"})
 """What it may be the same object as grows with each round."""
 
-LOOSELY: Matchers = {
+LOOSELY: Matchers = MATCHERS | {
     Unknown: _match_unknown, Lineage: _match_lineage, Tensor: _match_tensor, Saved: _match_saved,
 }  # fmt: skip
 
@@ -180,7 +203,7 @@ LOOSELY: Matchers = {
 class _Walk:
     def __init__(self, a: State, b: State, block: int) -> None:
         self._a, self._b = a, b
-        self._looking = Looking(block, LOOSELY)
+        self._looking = Looking(block, LOOSELY, RENAMERS)
         self._renaming = Renaming(block, 0, 0, 0, 0, 0)
         self._done = 0
         self.instead: dict[int, Env] = {}
@@ -234,7 +257,7 @@ class _Walk:
 
     def _match(self, matcher: Matcher | None, x: object, y: object) -> None:
         if matcher is not None:
-            matcher(self._renaming, y)
+            matcher.match(self._renaming, y)
         elif x != y:
             raise Mismatch
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analyzers.domain.looking import Looking
+from analyzers.domain.matchers import MATCHERS
 from analyzers.domain.objects import Tensor
+from analyzers.domain.renamers import RENAMERS
 from analyzers.domain.renaming import Mismatch, Renaming
 from analyzers.domain.state import BLOCK_BITS
 
@@ -13,10 +15,10 @@ OTHER, OWN = 1 << BLOCK_BITS, 2 << BLOCK_BITS
 
 
 def matches(one: Tensor, other: Tensor) -> bool:
-    matcher = Looking(OWN).matcher(one)
+    matcher = Looking(OWN, MATCHERS, RENAMERS).matcher(one)
     assert matcher is not None
     try:
-        matcher(Renaming(OWN, 0, 0, 0, 0, 0), other)
+        matcher.match(Renaming(OWN, 0, 0, 0, 0, 0), other)
     except Mismatch:
         return False
     return True

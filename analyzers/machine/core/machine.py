@@ -19,7 +19,9 @@ from analyzers.domain.join import Join
 from analyzers.domain.likeness import interchangeable
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.looking import Looking
+from analyzers.domain.matchers import MATCHERS
 from analyzers.domain.objects import Counter, Edge, Env, HeapObject, ListObj, Node, Storage, Tensor
+from analyzers.domain.renamers import RENAMERS
 from analyzers.domain.state import State
 from analyzers.domain.truth import Truth
 from analyzers.domain.values import Const, Func, GradMode, Ref, Tup, Unknown, Value, identity, lineage_of
@@ -50,7 +52,7 @@ class Machine(Recorded):
         self.extent = Extent(limits or Limits())
         self.budget = Budget(patience=self.extent.limits.steps)
         self.record = Record()
-        self.indexes = Indexes(Looking(self.ids.block))
+        self.indexes = Indexes(Looking(self.ids.block, MATCHERS, RENAMERS))
         self.notebooks: dict[type, object] = {}
         """The observers' notes, each an instance of a class of its own."""
 

@@ -87,8 +87,8 @@ class Read:
     ident: int
     part: str | None
     found: HeapObject | None
-    match: Matcher | None
-    match_grad: Matcher | None
+    matcher: Matcher | None
+    of_gradient: Matcher | None
     """Of a tensor that the call writes: the whole of it is written, with its gradient."""
     writes: int
     itself: tuple[tuple[int, ...], tuple[Lineage, ...], tuple[int, ...]] | None = None

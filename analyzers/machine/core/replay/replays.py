@@ -6,7 +6,7 @@ from collections import Counter as Counted
 from typing import Any
 
 from analyzers.domain.copies import replace
-from analyzers.domain.looking import RENAMERS, Looking, Renamer
+from analyzers.domain.looking import Looking, Renamer
 from analyzers.domain.objects import (
     VERSION_BASE,
     WRITES_KEPT,
@@ -20,6 +20,7 @@ from analyzers.domain.objects import (
     Tensor,
     Write,
 )
+from analyzers.domain.renamers import RENAMERS
 from analyzers.domain.renaming import Mismatch, Renaming, Version
 from analyzers.domain.state import State
 from analyzers.domain.values import Value
@@ -71,9 +72,11 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     if writing is None:
         writing = summary.writing = _writing(summary, m.indexes.looking)
     value = _put(m, summary, writing, renaming)
-    assumed = [(symbol if named is None else named(renaming), outcome) for symbol, named, outcome in writing.assumed]
+    assumed = [
+        (symbol if named is None else named.rename(renaming), outcome) for symbol, named, outcome in writing.assumed
+    ]
     m.st.assumed = m.st.assumed.update(assumed)
-    tests = [(ask, of if named is None else named(renaming), answer) for ask, of, named, answer in writing.tests]
+    tests = [(ask, of if named is None else named.rename(renaming), answer) for ask, of, named, answer in writing.tests]
     if any(ask(m, of) is not answer for ask, of, answer in tests):
         m.st = st
         return None
@@ -89,7 +92,7 @@ def replayed(m: Machine, summary: Summary, env: int) -> Outcome | None:
     for recording in m.extent.recordings[-1:]:
         recording.assumed.update(assumed)
     for repeat, payload, named in writing.effects:
-        m.effect(repeat, payload if named is None else named(renaming))
+        m.effect(repeat, payload if named is None else named.rename(renaming))
     for recording in m.extent.recordings[-1:]:
         for ask, of, answer in tests:
             recording.tests.setdefault((ask, of), answer)
@@ -101,7 +104,7 @@ def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -
     visits = renaming.visits
     visits[summary.visit] = m.extent.visit
     for before, tag, named, number in writing.entered:
-        now = m.called_here() if before == summary.visit else tag if named is None else named(renaming)
+        now = m.called_here() if before == summary.visit else tag if named is None else named.rename(renaming)
         visits[number] = m.visit(visits.get(before, before), now)
     for loc, visit, way in summary.passed:
         if visit is None:
@@ -110,15 +113,23 @@ def _visit(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -
             m.pass_by(loc, visits.get(visit, visit))
 
 
-def _rename_site(look: Looking, site: Site) -> Renamer | None:
+class _SiteRenamer(Renamer):
     """Of a site inside of a call."""
-    del look
 
-    def make(renaming: Renaming) -> Site:
+    __slots__ = ("_site",)
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def rename(self, renaming: Renaming) -> Any:
+        site = self._site
         through, visit, rounds = renaming.through(site.via), renaming.visit(site.visit), renaming.epoch(site.iterations)
         return replace(site, via=through, visit=visit, iterations=rounds)
 
-    return make
+
+def _rename_site(look: Looking, site: Site) -> Renamer | None:
+    del look
+    return _SiteRenamer(site)
 
 
 enter(RENAMERS, Site, _rename_site)
@@ -224,27 +235,27 @@ def _match(renaming: Renaming, summary: Summary, env: int, heap: Map[int, HeapOb
             raise Mismatch
         elif read.part is not None:
             was, now = _part(one, read.part), _part(other, read.part)
-            if read.match is not None:
-                read.match(renaming, now)
+            if read.matcher is not None:
+                read.matcher.match(renaming, now)
             elif was != now:
                 raise Mismatch
-        elif read.match is not None:
-            read.match(renaming, other)
-            if read.match_grad is not None and isinstance(other, Tensor):
-                read.match_grad(renaming, other.grad)
+        elif read.matcher is not None:
+            read.matcher.match(renaming, other)
+            if read.of_gradient is not None and isinstance(other, Tensor):
+                read.of_gradient.match(renaming, other.grad)
         elif one != other:
             raise Mismatch
 
 
 def _match_itself(renaming: Renaming, summary: Summary, read: Read) -> None:
     """An object that is there as it was: what it mentions stands for itself."""
-    if read.match is None:
+    if read.matcher is None:
         return
     itself = read.itself
     if itself is None:
         alone = Renaming(summary.block, 0, 0, 0, 0, 0)
         assert read.found is not None
-        read.match(alone, read.found if read.part is None else _part(read.found, read.part))
+        read.matcher.match(alone, read.found if read.part is None else _part(read.found, read.part))
         itself = read.itself = (tuple(alone.ids), tuple(alone.trails), tuple(alone.writes))
     idents, trails, counted = itself
     for ident in idents:
@@ -280,7 +291,7 @@ def _put(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> 
     for ident, found, named in writing.objects:
         new = found
         if named is not None:
-            new = named(renaming)
+            new = named.rename(renaming)
         elif isinstance(found, Counter):
             new = Counter(renaming.version(ident, found.version), renaming.history(ident, found.writes))
         elif isinstance(found, Storage):
@@ -291,4 +302,4 @@ def _put(m: Machine, summary: Summary, writing: Writing, renaming: Renaming) -> 
     for ident in writing.log:
         log = (log[0] + 1, ident + shift if first < ident <= last else others.get(ident, ident), log)
     m.st.log = log
-    return summary.value if writing.value is None else writing.value(renaming)
+    return summary.value if writing.value is None else writing.value.rename(renaming)
