@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from functools import lru_cache
 
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.domain.objects import Instance, Tensor
@@ -145,6 +146,10 @@ def _look_at_comparison(m: Machine, node: n.Compare, owner: n.Expr) -> None:
 def _note_misspelt(m: Machine, signal: OwnAttributeSet) -> None:
     """`t.require_grad = True` and `net.requires_grad = False` create attributes that nothing reads."""
     attr, module = signal.name, signal.module
-    near = difflib.SequenceMatcher(None, attr, "requires_grad").ratio() > 0.85
-    if not m.frame.library and near and (module or attr != "requires_grad"):
+    if not m.frame.library and (module or attr != "requires_grad") and _is_nearly_the_flag(attr):
         m.note(Misspelt(m.site(), subject_name(m), attr, module))
+
+
+@lru_cache(maxsize=4096)
+def _is_nearly_the_flag(attr: str) -> bool:
+    return difflib.SequenceMatcher(None, attr, "requires_grad").ratio() > 0.85
