@@ -182,7 +182,7 @@ def _remarks(run: Run) -> list[str]:
     if run.missing:
         found.append(f"Not installed, so not measured: {', '.join(run.missing)}.")
     if run.parts > 1:
-        found.append(f"From {run.parts} runs, each case from one of them: what has more keystrokes was measured again.")
+        found.append(f"From {run.parts} runs, each case from one of them.")
     if run.push:
         found.append("Every server pushed its diagnostics, also where it can be asked for them.")
     for result in run.results:

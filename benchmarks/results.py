@@ -69,10 +69,12 @@ class Run:
 
 
 def merged(runs: Sequence[Run]) -> Run:
-    """The first run, with the cases that a later one has measured again."""
+    """The first run, with what a later one has measured again or more than it, and with the servers of both."""
     run, *later = runs
-    again = {result.case: result for one in later for result in one.results}
-    run.results = [again.get(result.case, result) for result in run.results]
+    cases = {result.case: result for one in runs for result in one.results}
+    run.results = list(cases.values())
+    for one in later:
+        run.versions |= one.versions
     run.parts = len(runs)
     return run
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from analyzers.host.files import chunk, imports_of, outline
-from analyzers.machine.core.program import Captured
+from analyzers.machine.core.program import AttributesSet, Captured
 from analyzers.machine.entries.entry_state import habits_of
 from analyzers.machine.interpreter.captured import captured_by
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
 from analyzers.syntax import relevance
+from analyzers.syntax.roles import Role, roles_in
 
 
 @query(eager=2)
@@ -81,6 +83,20 @@ def captured(db: Database, path: str, key: str) -> Captured:
         return found
     used = frozenset(path for path in found.used if path.partition(".")[0] in known)
     return found._replace(used=used, bare=found.bare & known)
+
+
+@query
+def attributes_set(db: Database, path: str, key: str) -> AttributesSet:
+    """What a function that is a chunk sets: seldom does an edit of its body change that."""
+    body = chunk(db, path, key).body
+    return AttributesSet(n.attributes_set(body), n.binds_unseen(body))
+
+
+@query
+def roles_in_methods(db: Database, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:
+    """The roles of the attributes of an object, as its methods use them."""
+    functions = [function for path, key in methods for function in chunk(db, path, key).body]
+    return roles_in(functions, of_module=of_module)
 
 
 @query(eager=2)

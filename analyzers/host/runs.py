@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from analyzers.domain.lineage import Loc
@@ -10,10 +10,17 @@ from analyzers.domain.values import Func
 from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.graph.watch import Watched, together, watched_function, watched_module
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
-from analyzers.host.names import captured, habits, is_of_another_framework, worth_running
+from analyzers.host.names import (
+    attributes_set,
+    captured,
+    habits,
+    is_of_another_framework,
+    roles_in_methods,
+    worth_running,
+)
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
-from analyzers.machine.core.program import Captured, ModuleRun, Release
+from analyzers.machine.core.program import AttributesSet, Captured, ModuleRun, Release
 from analyzers.machine.entries.attached import settled
 from analyzers.machine.entries.frameworks import DRIVEN, TRAINED
 from analyzers.machine.entries.functions import (
@@ -28,6 +35,7 @@ from analyzers.machine.entries.roles import fills_names, hangs_on_data, loses_a_
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role
 
 KEPT_MODULES, KEPT_SCRIPTS, KEPT_FUNCTIONS = 4_000, 60, 1_000
 """Runs whose whole memory is kept, the latest used; an older one that is asked for again runs again."""
@@ -65,6 +73,12 @@ class Program:
 
     def captured(self, path: str, key: str) -> Captured:
         return captured(self.db, path, key)
+
+    def attributes_set(self, path: str, key: str) -> AttributesSet:
+        return attributes_set(self.db, path, key)
+
+    def roles_in_methods(self, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:
+        return roles_in_methods(self.db, methods, of_module)
 
     def habits(self, path: str) -> tuple[frozenset[str], bool]:
         return habits(self.db, path)

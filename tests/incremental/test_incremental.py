@@ -197,6 +197,36 @@ def test_a_method_that_is_called_runs_its_callers(edit: Edits) -> None:
     assert ran["module_run"] == 1
 
 
+OUTER = """\
+from torch import nn
+from model import Net
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Net()
+
+    def forward(self, x):
+        return self.inner(x).detach()
+
+    def weight(self):
+        return self.inner.layer.weight.detach()
+"""
+
+
+def test_what_a_method_computes_makes_no_object_anew() -> None:
+    """The objects that functions are run on know of methods which attributes they set, and no more."""
+    texts = {"/lab/model.py": MODEL, "/lab/outer.py": OUTER}
+    host = opened(texts)
+    shown(host, list(texts))
+    host.set_text("/lab/model.py", MODEL.replace("return self.layer(x)", "return self.layer(x).exp()"))
+    host.world.log.clear()
+    shown(host, list(texts))
+    ran = Counter((name, arguments[0]) for name, arguments in host.world.log if name in {"instance", "function_run"})
+    assert ran == {("function_run", "/lab/outer.py"): 1}
+
+
 def test_another_head_is_another_definition(edit: Edits) -> None:
     ran = edit("/lab/model.py", "def noise_like(x):", "def noise_like(x, scale=1):")
     assert ran["imported"] == 1

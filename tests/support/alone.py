@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analyzers.domain.objects import Env
 from analyzers.domain.values import Const
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
-from analyzers.machine.core.program import Captured, ModuleRun, Program
+from analyzers.machine.core.program import AttributesSet, Captured, ModuleRun, Program
 from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower, lower_head
 from analyzers.syntax.parse import parse
+from analyzers.syntax.roles import Role
 from analyzers.syntax.split import split
 
 PATH = "/nowhere/alone.py"
@@ -38,6 +39,12 @@ class OneText:
 
     def captured(self, module: str, key: str) -> Captured:
         return Captured(frozenset(), frozenset(), frozenset(), writes=False, walks=False)
+
+    def attributes_set(self, module: str, key: str) -> AttributesSet:
+        return AttributesSet(frozenset(), unseen=False)
+
+    def roles_in_methods(self, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:
+        return {}
 
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
         return frozenset(), False

@@ -12,6 +12,7 @@ from analyzers.domain.state import State, Taken
 from analyzers.domain.values import Func, Unknown, Value, is_absent
 from analyzers.machine.core.events import Binding, Event, Hidden, Presumption
 from analyzers.syntax import nodes as n
+from analyzers.syntax.roles import Role
 
 Release = tuple[int, int]
 
@@ -28,6 +29,14 @@ class Captured(NamedTuple):
     walks: bool
 
 
+class AttributesSet(NamedTuple):
+    """The attributes that a function sets, of whatever object; `unseen`: perhaps others, by names that it does not
+    show."""
+
+    names: frozenset[str]
+    unseen: bool
+
+
 class Program(Protocol):
     """What the machine needs from outside."""
 
@@ -41,6 +50,12 @@ class Program(Protocol):
 
     def captured(self, module: str, key: str) -> Captured:
         """What a function that is a chunk may do when others call it; of its module it names variables only."""
+
+    def attributes_set(self, module: str, key: str) -> AttributesSet:
+        """What a function that is a chunk sets."""
+
+    def roles_in_methods(self, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:
+        """The roles of the attributes of an object, as these chunks use them, its methods."""
 
     def habits(self, module: str) -> tuple[frozenset[str], bool]:
         """The names declared `global` in a module's functions, and whether any of them freezes tensors."""

@@ -85,7 +85,9 @@ def parts_of(m: Machine, module: str, func: Func | None, name: str, env: int) ->
     if key not in m.indexes.parts:
         program = m.config.program
         trees: Sequence[n.Node] = _written(program, module)[0] if func is None else [whole(program, func)]
-        m.indexes.parts[key] = parts_in(trees if owner is None else _methods(program, owner, m.st.find))
+        m.indexes.parts[key] = parts_in(
+            trees if owner is None else [whole(program, each) for each in _methods(owner, m.st.find)]
+        )
     return tuple(sorted(m.indexes.parts[key].get(name, ())))
 
 
@@ -105,7 +107,10 @@ def roles_in_function(program: Program, func: Func, find: Find, owner: int | Non
 
 def _roles_in_class(program: Program, cls: int, find: Find) -> dict[str, Role]:
     is_module = any(each.module.startswith("<") and each.qualname == "Module" for each in _classes(cls, find))
-    return roles_in(_methods(program, cls, find), of_module=is_module)
+    methods = _methods(cls, find)
+    if all(isinstance(each.node, n.FunctionHead) for each in methods):
+        return {**program.roles_in_methods(tuple([(each.module, each.chunk) for each in methods]), is_module)}
+    return roles_in([whole(program, each) for each in methods], of_module=is_module)
 
 
 def _classes(cls: int, find: Find) -> list[ClassObj]:
@@ -116,10 +121,10 @@ def _classes(cls: int, find: Find) -> list[ClassObj]:
     return [each for each in classes if isinstance(each, ClassObj)]
 
 
-def _methods(program: Program, cls: int, find: Find) -> list[n.FunctionDef | n.Lambda]:
+def _methods(cls: int, find: Find) -> list[Func]:
     """The methods of a class that the program wrote."""
     own = [each for each in _classes(cls, find) if not each.module.startswith("<")]
-    return [whole(program, value) for each in own for _, value in by_name(each.attrs) if isinstance(value, Func)]
+    return [value for each in own for _, value in by_name(each.attrs) if isinstance(value, Func)]
 
 
 Roles = dict[str, Role]
