@@ -65,9 +65,12 @@ ABSENT = "absent"
 
 
 def is_absent(value: Value) -> bool:
-    """Whether an unknown value stands for what is not there, such as an attribute that nobody has set, or for what it
-    would have returned: whoever uses it runs nobody's code."""
-    return isinstance(value, Unknown) and isinstance(value.symbol, tuple) and value.symbol[0] == ABSENT
+    """Whether an unknown value stands for what is not there, such as an attribute that nobody has set, for a part of
+    it, or for what it would have returned: whoever uses it runs nobody's code."""
+    symbol = value.symbol if isinstance(value, Unknown) else None
+    while isinstance(symbol, tuple):
+        symbol = symbol[0]
+    return symbol == ABSENT
 
 
 @dataclass(slots=True, frozen=True)

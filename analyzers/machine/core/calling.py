@@ -82,7 +82,8 @@ def call_library(m: Machine, name: str, args: Args) -> Value:
 def unknown_call(m: Machine, func: Value, args: Args) -> Value:
     """A call to something unknown: its arguments may have changed, and the result may be or contain any of them."""
     if is_absent(func):
-        return Unknown(None, (ABSENT, m.fresh()), m.trail("?", m.parents([func])))
+        values = [func, *args.all()]  # what is to be there may keep their graphs
+        return Unknown(None, (ABSENT, m.fresh()), m.trail("?", m.parents(values)), reach_of(*values))
     if isinstance(func, Unknown) and isinstance(func.symbol, tuple) and func.symbol[-1] == "__init__" and not args.pos:
         args = args.prepend(own_object(m, m.frame))  # it may be of `super()`
     if m.config.presumes:
@@ -193,7 +194,7 @@ def _marks_written(base: int | str) -> bool:
 
 def used_unseen(m: Machine, value: Value, *methods: str) -> None:
     """An unknown value is called, or used in a way that runs one of these methods if it has them."""
-    if isinstance(value, Unknown) and value.type is None:
+    if isinstance(value, Unknown) and value.type is None and not is_absent(value):
         functions = () if methods else m.held_by(value.symbol)
         if value.reach or functions:
             tell(m, CalledUnseen(value.reach, functions, methods))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import DictObj, Generator, Instance, Iterator, ListObj, SetObj
-from analyzers.domain.values import Const, RangeValue, Ref, Tup, Unknown, Value
+from analyzers.domain.values import ABSENT, Const, RangeValue, Ref, Tup, Unknown, Value, is_absent
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import used_unseen
 from analyzers.machine.core.machine import Machine, lose_modes
@@ -48,7 +48,7 @@ def stream_of(m: Machine, value: Value, unpack: int | None = None, most: int = S
             def item() -> Value:
                 if runs:
                     lose_modes(m)  # a generator may stop inside `with no_grad()`
-                made = Unknown(None, m.fresh(), lineage, reach)
+                made = Unknown(None, (ABSENT, m.fresh()) if is_absent(source) else m.fresh(), lineage, reach)
                 if unpack is None:
                     PORTS.likely.iterated(m, source, made)
                 return made
