@@ -100,7 +100,7 @@ def test_an_edit_in_one_file_changes_the_findings_of_another(editor: Helix) -> N
 
 def test_the_settings_of_the_page_hold(editor: Helix) -> None:
     with editor.editing("two.py") as terminal:
-        terminal.shows("creates a new attribute")
+        terminal.shows("only creates an attribute")
         terminal.type("Space", "d")
         screen = terminal.shows("AG206")
         print(screen)
