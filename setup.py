@@ -14,7 +14,8 @@ COMPILED = ("domain", "host", "machine", "maps", "ops", "queries", "syntax")
 """The packages of the analyzer in which its time goes."""
 
 INTERPRETED = {"__init__.py", "copies.py", "probe.py"}
-"""What compiling would not make faster, or could not take."""
+"""What compiling would not make faster, or could not take: `copies` runs another function than it shows to whoever
+checks types, and an uncompiled class, as the probes of tests are, cannot inherit from a compiled one."""
 
 
 def modules() -> list[str]:

@@ -7,6 +7,7 @@ compiled form runs them without the interpreter, and that they are gone with the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from operator import attrgetter
@@ -26,13 +27,14 @@ class Matcher:
         raise Mismatch
 
 
-class Renamer:
+class Renamer(ABC):
     """Says again what it was made for, of other objects."""
 
     __slots__ = ()
 
+    @abstractmethod
     def rename(self, renaming: Renaming) -> Any:
-        raise NotImplementedError
+        """What it was made for, by the names that `renaming` gives."""
 
 
 Mentioned: TypeAlias = tuple[int, ...]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from analyzers.host.files import chunk, imports_of, outline
-from analyzers.machine.core.program import AttributesSet, Captured
+from analyzers.machine.core.program import Captured
 from analyzers.machine.entries.entry_state import habits_of
 from analyzers.machine.interpreter.captured import captured_by
 from analyzers.queries.engine import Database, query
@@ -86,10 +86,9 @@ def captured(db: Database, path: str, key: str) -> Captured:
 
 
 @query
-def attributes_set(db: Database, path: str, key: str) -> AttributesSet:
-    """What a function that is a chunk sets: seldom does an edit of its body change that."""
-    body = chunk(db, path, key).body
-    return AttributesSet(n.attributes_set(body), n.binds_unseen(body))
+def attributes_set(db: Database, path: str, key: str) -> frozenset[str]:
+    """The attributes that a function that is a chunk sets: seldom does an edit of its body change that."""
+    return n.attributes_set(chunk(db, path, key).body)
 
 
 @query

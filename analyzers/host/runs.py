@@ -20,7 +20,7 @@ from analyzers.host.names import (
 )
 from analyzers.host.world import is_too_large, outside_kind, world_of
 from analyzers.machine.assembly import Made, make_instance, run_module, run_unknown
-from analyzers.machine.core.program import AttributesSet, Captured, ModuleRun, Release
+from analyzers.machine.core.program import Captured, ModuleRun, Release
 from analyzers.machine.entries.attached import settled
 from analyzers.machine.entries.frameworks import DRIVEN, TRAINED
 from analyzers.machine.entries.functions import (
@@ -74,7 +74,7 @@ class Program:
     def captured(self, path: str, key: str) -> Captured:
         return captured(self.db, path, key)
 
-    def attributes_set(self, path: str, key: str) -> AttributesSet:
+    def attributes_set(self, path: str, key: str) -> frozenset[str]:
         return attributes_set(self.db, path, key)
 
     def roles_in_methods(self, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:

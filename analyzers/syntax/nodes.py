@@ -378,18 +378,6 @@ def attributes_set(trees: Iterable[object]) -> frozenset[str]:
     return frozenset(found)
 
 
-_BINDERS = frozenset({"eval", "exec", "locals", "setattr", "vars"})
-_UNDERLYING = frozenset({"__dict__", "__setattr__"})
-
-
-def binds_unseen(trees: Iterable[object]) -> bool:
-    """Whether code uses what may bind names that it does not show."""
-    return any(
-        node.id in _BINDERS if isinstance(node, Name) else isinstance(node, Attribute) and node.attr in _UNDERLYING
-        for node in walk(trees)
-    )
-
-
 def _attributes_in(targets: Iterable[Expr | None]) -> Iterator[str]:
     """`a` and `b` of `self.a, (self.b, c)`."""
     for target in targets:

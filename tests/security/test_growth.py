@@ -60,3 +60,40 @@ def _doubling(n: int) -> str:
 def test_a_program_that_doubles_is_noticed() -> None:
     with mock.patch.object(summaries, "key_of", lambda m, func: None):
         assert calls(_doubling(8)) > 2.7 * calls(_doubling(4)) + FREE
+
+
+HEADS = """\
+import library
+import torch
+
+class Head(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        {begun}
+        self.value = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.key(x) @ self.encode(x).mT + self.decode(x) + self.value(x)
+
+class Heads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = torch.nn.ModuleList([Head() for _ in range(3)])
+
+    def forward(self, x):
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+
+model = Heads()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in library.loader:
+    loss = (model(x) - y).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_parts_that_a_library_gives_cost_little_more_than_ones_that_are_seen() -> None:
+    layers = "; ".join(f"self.{name} = torch.nn.Linear(8, 8)" for name in ("key", "encode", "decode"))
+    seen, unseen = (calls(HEADS.format(begun=begun)) for begun in (layers, "library.equip(self)"))
+    assert unseen <= 4 * seen, (seen, unseen)

@@ -9,7 +9,7 @@ from analyzers.domain.objects import Env
 from analyzers.domain.values import Const
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import Frame
-from analyzers.machine.core.program import AttributesSet, Captured, ModuleRun, Program
+from analyzers.machine.core.program import Captured, ModuleRun, Program
 from analyzers.maps import Map
 from analyzers.syntax import nodes as n
 from analyzers.syntax.lower import lower, lower_head
@@ -40,8 +40,8 @@ class OneText:
     def captured(self, module: str, key: str) -> Captured:
         return Captured(frozenset(), frozenset(), frozenset(), writes=False, walks=False)
 
-    def attributes_set(self, module: str, key: str) -> AttributesSet:
-        return AttributesSet(frozenset(), unseen=False)
+    def attributes_set(self, module: str, key: str) -> frozenset[str]:
+        return frozenset()
 
     def roles_in_methods(self, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:
         return {}

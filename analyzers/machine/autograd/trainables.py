@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Func, Ref, Unknown, Value
+from analyzers.machine.core.havoc import is_lent
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.naming import set_to_constants
 from analyzers.machine.core.ports import PORTS
@@ -60,7 +61,7 @@ def unseen(m: Machine, module: Value) -> Unknown | None:
             held += [] if own.rest is None else [own.rest]
         own_class = m.st.get(found.cls) if isinstance(found.cls, int) else None
         is_open = is_open or not getattr(own_class, "known", False)
-        was_away = was_away or found.open
+        was_away = was_away or found.open or (isinstance(value, Ref) and is_lent(m, value.id))
     # Of a module without parameters that unknown code has had, it may have made one with some.
     is_open = is_open or (was_away and not members(m, module, "_parameters"))
     if held or is_open or not members(m, module, "_modules"):

@@ -166,3 +166,21 @@ def put(m: Machine, ident: int, found: HeapObject, doubted: HeapObject) -> None:
     join."""
     if doubted != found:
         m.st.put(ident, doubted)
+
+
+def lend(m: Machine, ident: int) -> None:
+    """Unknown code has an object, and is presumed to keep what it holds."""
+    m.effect(_note_lent, ident)
+
+
+def _note_lent(m: Machine, ident: int) -> None:
+    m.indexes.lent.add(ident)
+
+
+def is_lent(m: Machine, ident: int) -> bool:
+    """Whether unknown code had an object that is presumed to be as it was: it may have been given more."""
+    return m.test(_was_lent, ident)
+
+
+def _was_lent(m: Machine, ident: int) -> bool:
+    return ident in m.indexes.lent

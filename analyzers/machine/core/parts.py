@@ -211,8 +211,6 @@ class Indexes:
     """Per function, the names and paths that its text mentions, in order."""
     attributes_set: dict[object, frozenset[str]] = field(default_factory=dict)
     """Per function, the names of the attributes that it sets, of whatever object."""
-    binds_unseen: dict[object, bool] = field(default_factory=dict)
-    """Per function, whether it may set attributes by names that it does not show."""
     lent: set[int] = field(default_factory=set)
     """Objects that unknown code had, and is presumed to have left as they were."""
     parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)

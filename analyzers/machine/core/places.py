@@ -46,11 +46,4 @@ def attributes_set(program: Program, func: Func) -> frozenset[str]:
     """The names of the attributes that a function assigns to, of whatever object."""
     if isinstance(func.node, n.FunctionDef | n.Lambda):
         return n.attributes_set([func.node])
-    return program.attributes_set(func.module, func.chunk).names
-
-
-def binds_unseen(program: Program, func: Func) -> bool:
-    """Whether a function may set attributes, or bind names, that it does not show."""
-    if isinstance(func.node, n.FunctionDef | n.Lambda):
-        return n.binds_unseen([func.node])
-    return program.attributes_set(func.module, func.chunk).unseen
+    return program.attributes_set(func.module, func.chunk)

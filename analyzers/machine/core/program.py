@@ -29,14 +29,6 @@ class Captured(NamedTuple):
     walks: bool
 
 
-class AttributesSet(NamedTuple):
-    """The attributes that a function sets, of whatever object; `unseen`: perhaps others, by names that it does not
-    show."""
-
-    names: frozenset[str]
-    unseen: bool
-
-
 class Program(Protocol):
     """What the machine needs from outside."""
 
@@ -51,8 +43,8 @@ class Program(Protocol):
     def captured(self, module: str, key: str) -> Captured:
         """What a function that is a chunk may do when others call it; of its module it names variables only."""
 
-    def attributes_set(self, module: str, key: str) -> AttributesSet:
-        """What a function that is a chunk sets."""
+    def attributes_set(self, module: str, key: str) -> frozenset[str]:
+        """The names of the attributes that a function that is a chunk sets, of whatever object."""
 
     def roles_in_methods(self, methods: tuple[tuple[str, str], ...], of_module: bool) -> Mapping[str, Role]:
         """The roles of the attributes of an object, as these chunks use them, its methods."""

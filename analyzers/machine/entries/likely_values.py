@@ -45,7 +45,7 @@ from analyzers.machine.entries.likely_data import (
     unfreeze,
 )
 from analyzers.machine.entries.likely_identity import module_of, optimizer_of, passed_on
-from analyzers.machine.entries.likely_methods import method_of_model, moved_to, note_part, of_batch
+from analyzers.machine.entries.likely_methods import doubt_frozen, method_of_model, moved_to, note_part, of_batch
 from analyzers.machine.entries.likely_models import (
     add_part,
     flag_as_part,
@@ -291,6 +291,7 @@ def _made_outside(m: Machine, func: Value, args: Args) -> Value | None:
                 return made_of_data(m, func, args)
             m.presume(f"`{name}` keeps the graph of its arguments")
             return made
+    doubt_frozen(m, func, args)
     return made_of_data(m, func, args) or attached_result(m, func, args)
 
 

@@ -21,7 +21,7 @@ from analyzers.machine.core.registries import CALLS
 from analyzers.machine.core.replay.summaries import summarised
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.binding import bind_arguments
-from analyzers.machine.interpreter.closures import havoc_unfinished
+from analyzers.machine.interpreter.closures import havoc_named, havoc_written_by
 from analyzers.machine.interpreter.declared import declare_parameters
 from analyzers.machine.interpreter.dispatch import evaluate, run_block
 from analyzers.machine.interpreter.flow import Flow, join_all, reduce_states, run_choices
@@ -72,15 +72,17 @@ def _run_from_module(m: Machine, func: Func, env: int) -> list[Outcome]:
     m.st = before
     m.st.grad = grad if grad is before.grad else None
     doubt(m.record.events[noted:])
-    havoc_unfinished(m, func, written)
-    return [_not_followed(m, env)]
+    havoc_written_by(m, written)
+    return [_not_followed(m, func, env)]
 
 
-def _not_followed(m: Machine, env: int) -> Outcome:
-    """The outcome of a call that is not followed to its end: its arguments are havocked and its result is unknown."""
+def _not_followed(m: Machine, func: Func, env: int) -> Outcome:
+    """The outcome of a call that is not followed to its end: its arguments and what it names are havocked, and its
+    result is unknown."""
     values = [value for _, value in by_name(m.env(env).vars)]
     for value in values:
         havoc_value(m, value)
+    havoc_named(m, func)
     return Outcome(m.st, Unknown(None, m.fresh(), m.trail("?", m.parents(values)), reach_of(*values)))
 
 
@@ -145,7 +147,7 @@ def _run_body(m: Machine, func: Func, env: int, yields: Callable[[Value], Value]
     caller = m.extent.frames[-1] if m.extent.frames else None
     node = m.whole(func)
     if too_deep(m, func, env) or _is_left_to_subclass(m, func, env, node):
-        return [_not_followed(m, env)]
+        return [_not_followed(m, func, env)]
     library = func.module.startswith("<")
     frame = Frame(func.module, func.chunk, func.qualname, env, func, library, node, node)
     if isinstance(node, n.FunctionDef):

@@ -93,7 +93,7 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
         if hidden in attrs:
             attrs = attrs.delete(hidden)
     kind = _kind(ancestry)
-    plain = known and not s.decorators and not s.keywords and not n.binds_unseen(s.body)
+    plain = known and not s.decorators and not s.keywords and not _lends_its_names(s.body)
     m.st.put(ident, replace(cls, attrs=attrs, fields=fields, kind=kind, plain=plain))
     if not known:
         # A base that nobody sees calls the methods as it likes.
@@ -107,6 +107,14 @@ def define_class(m: Machine, s: n.ClassDef) -> None:
     for decorator in reversed(s.decorators):
         value = decorate_class(m, evaluate(m, decorator), value)
     store_name(m, s.name, value)
+
+
+_LENDERS = frozenset({"exec", "locals", "vars"})
+
+
+def _lends_its_names(body: Iterable[n.Stmt]) -> bool:
+    """Whether a class body hands out the names that it binds, to which others may be added."""
+    return any(isinstance(node, n.Name) and node.id in _LENDERS for node in n.walk(body))
 
 
 def _bound_in(body: Iterable[n.Stmt]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, DictObj, Env, HeapObject, Instance, ListObj, SetObj, by_name
 from analyzers.domain.values import Builtin, Func, Ref, Unknown, Value
-from analyzers.machine.core.havoc import havoc_object
+from analyzers.machine.core.havoc import havoc_object, havoc_value
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.program import Captured
@@ -156,9 +156,8 @@ def _havoc_container(m: Machine, holder: Value, attributes: list[str]) -> None:
         _havoc_contents(m, holder)
 
 
-def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapObject]]) -> None:
-    """Havoc what an abandoned call may have done: `written` is what it was seen to write; the functions it calls by
-    name may have done more."""
+def havoc_written_by(m: Machine, written: Iterable[tuple[int, HeapObject]]) -> None:
+    """Havoc what an abandoned call was seen to write."""
     seen: set[int] = set()
     for ident, theirs in written:
         match m.st.find(ident), theirs:
@@ -173,9 +172,16 @@ def havoc_unfinished(m: Machine, func: Func, written: Iterable[tuple[int, HeapOb
                 pass
             case known, _ if known is not theirs:
                 havoc_object(m, ident, seen)
-    for callee in reached_from(m, func)[0]:
+
+
+def havoc_named(m: Machine, func: Func) -> None:
+    """Havoc what a call that nobody has followed may have done to what it, and the functions it calls, name."""
+    callees, objects = reached_from(m, func)
+    for callee in callees:
         if not callee.module.startswith("<"):
             _havoc_captured(m, callee)
+    for named in objects:
+        havoc_value(m, named)
 
 
 def _differing(ours: Map[str, Value], theirs: Map[str, Value]) -> list[str]:

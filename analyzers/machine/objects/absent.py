@@ -8,14 +8,13 @@ of what they are called with.
 from __future__ import annotations
 
 from analyzers.domain.objects import ClassObj, Instance, by_name
-from analyzers.domain.values import Func, Ref
+from analyzers.domain.values import Ref
+from analyzers.machine.core.havoc import is_lent
 from analyzers.machine.core.machine import Machine
-from analyzers.machine.core.places import binds_unseen
 from analyzers.machine.core.registries import CLASSES
 from analyzers.machine.objects.classes import PRELUDE, class_name, find_in_class
-from analyzers.machine.objects.havoc import attributes_set_by
 
-_OWN_WAYS = ("__getattr__", "__getattribute__", "__setattr__")
+_ANSWERING = ("__getattr__", "__getattribute__")
 
 
 def surely_lacks(m: Machine, owner: Ref, found: Instance, name: str) -> bool:
@@ -23,9 +22,9 @@ def surely_lacks(m: Machine, owner: Ref, found: Instance, name: str) -> bool:
     cls = m.st.get(found.cls) if isinstance(found.cls, int) else None
     if found.open or not isinstance(cls, ClassObj) or not cls.known or name.startswith("_"):
         return False
-    if any(find_in_class(m, found.cls, way) is not None for way in _OWN_WAYS):
+    if any(find_in_class(m, found.cls, way) is not None for way in _ANSWERING):
         return False
-    return all(_adds_nothing(m, one, found, name) for one in cls.ancestry) and not m.test(_is_lent, owner.id)
+    return all(_adds_nothing(m, one, found, name) for one in cls.ancestry) and not is_lent(m, owner.id)
 
 
 def _adds_nothing(m: Machine, ancestor: int | str, found: Instance, name: str) -> bool:
@@ -40,23 +39,4 @@ def _adds_nothing(m: Machine, ancestor: int | str, found: Instance, name: str) -
         instance = m.obj(held)
         if isinstance(instance, Instance) and find_in_class(m, instance.cls, "__set_name__") is not None:
             return False
-        if isinstance(held, Func) and (name in attributes_set_by(m, held) or _binds_unseen(m, held)):
-            return False
     return True
-
-
-def _binds_unseen(m: Machine, func: Func) -> bool:
-    key = (func.module, func.chunk, func.qualname, func.node.start)
-    known = m.indexes.binds_unseen.get(key)
-    if known is None:
-        known = m.indexes.binds_unseen[key] = binds_unseen(m.config.program, func)
-    return known
-
-
-def lend(m: Machine, ident: int) -> None:
-    """Unknown code had an object, and is presumed to have kept what it held."""
-    m.indexes.lent.add(ident)
-
-
-def _is_lent(m: Machine, ident: int) -> bool:
-    return ident in m.indexes.lent

@@ -88,6 +88,8 @@ def _object_method(m: Machine, receiver: Value, name: str, args: Args) -> Value:
         if isinstance(key, Const) and isinstance(key.value, str):
             found = m.st.get(receiver.id)
             model_of(found).store(m, receiver, found, key.value, value)
+        else:
+            havoc_value(m, receiver)
         return NONE
     return Unknown() if name == "__getattribute__" else NONE
 

@@ -8,7 +8,7 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.objects import ClassObj, Instance, by_name
 from analyzers.domain.values import Const, Func, Ref, Unknown, Value
-from analyzers.machine.core.havoc import put
+from analyzers.machine.core.havoc import lend, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.places import attributes_set
 from analyzers.machine.core.registries import class_model
@@ -67,6 +67,7 @@ def methods_may_have_run(m: Machine, ident: int) -> None:
         names = set_by_methods(m, found.cls)
         lost = {name: Unknown() for name, value in by_name(found.attrs) if name in names and isinstance(value, Const)}
         put(m, ident, found, replace(found, attrs=found.attrs.update(lost)))
+        lend(m, ident)
 
 
 def store_perhaps(m: Machine, owner: Value, name: str | None, value: Value) -> None:

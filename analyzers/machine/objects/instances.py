@@ -10,12 +10,12 @@ from analyzers.domain.objects import ClassObj, DictObj, HeapObject, Instance, by
 from analyzers.domain.values import ABSENT, BoundBuiltin, Builtin, Const, Func, Method, Ref, SuperValue, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import call, unknown_call
-from analyzers.machine.core.havoc import havoc_value, put
+from analyzers.machine.core.havoc import havoc_value, lend, put
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import CLASSES, MODELS, VALUES, ClassModel, ObjectModel, ValueModel, class_model
 from analyzers.machine.core.streams import Stream
 from analyzers.machine.core.tables import enter
-from analyzers.machine.objects.absent import lend, surely_lacks
+from analyzers.machine.objects.absent import surely_lacks
 from analyzers.machine.objects.attributes import call_method
 from analyzers.machine.objects.classes import PRELUDE, bind, class_name, find_in_class
 from analyzers.machine.objects.construction import instantiate
@@ -82,8 +82,7 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
     if name == "__class__":
         return Ref(found.cls) if isinstance(found.cls, int) else Builtin(found.cls)
     if name == "__dict__":
-        items = {Const(k): v for k, v in by_name(found.attrs)}
-        return m.new(DictObj(Map(items), tuple(items), Unknown() if found.open else None))
+        return attributes_handed_out(m, owner, found)
     getter = find_in_class(m, found.cls, "__getattr__")
     if isinstance(getter, Func):
         return call(m, getter, Args([owner, Const(name)]))
@@ -94,6 +93,13 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
     if surely_lacks(m, owner, found, name):
         return Unknown(None, (ABSENT, owner.id, name))
     return Unknown(None, (owner.id, name), None, (owner.id,))
+
+
+def attributes_handed_out(m: Machine, owner: Ref, found: Instance) -> Ref:
+    """`vars(x)`, `x.__dict__`: whoever has it may give the object attributes that it shows nowhere."""
+    m.st.put(owner.id, Instance(found.cls, found.attrs, open=True))
+    items: dict[Value, Value] = {Const(name): value for name, value in by_name(found.attrs)}
+    return m.new(DictObj(Map(items), tuple(items), Unknown()))
 
 
 def delete_attribute(m: Machine, owner: Value, name: str) -> None:
@@ -138,6 +144,10 @@ def _perhaps_set_by(m: Machine, owner: Ref, in_class: Value | None) -> None:
         havoc_value(m, owner)
 
 
+_REMAKES = frozenset({"__bases__", "__class__", "__dict__"})
+"""What an object is made of: whoever sets one of these gives it attributes that its class does not show."""
+
+
 class InstanceModel(ObjectModel):
     rank = 2
 
@@ -156,6 +166,10 @@ class InstanceModel(ObjectModel):
 
     def store(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
         assert isinstance(found, Instance)
+        if name in _REMAKES:
+            havoc_value(m, owner)
+            found = m.st.get(owner.id)
+            assert isinstance(found, Instance)
         model = class_model(found)
         if model is not None and model.store(m, owner, found, name, value):
             return
@@ -204,10 +218,11 @@ class InstanceModel(ObjectModel):
                     put(m, attr.id, table, replace(table, rest=anything))
             elif not spared:
                 havoc_value(m, attr, seen)
+        takes = not m.st.is_library(found) or (model is not None and model.may_fill(m, found, "_modules"))
         if not spared:
             havoc_instance(m, ident, found)
-        elif not found.open and not m.st.is_library(found):
-            m.effect(lend, ident)
+        elif takes and not found.open:
+            lend(m, ident)
 
 
 class ClassObjModel(ObjectModel):
@@ -222,7 +237,8 @@ class ClassObjModel(ObjectModel):
 
     def set_attribute(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
         assert isinstance(found, ClassObj)
-        m.st.put(owner.id, replace(found, attrs=found.attrs.set(name, value)))
+        plain = found.plain and name not in _REMAKES
+        m.st.put(owner.id, replace(found, attrs=found.attrs.set(name, value), plain=plain))
 
     def call_method(self, m: Machine, owner: Ref, found: HeapObject, name: str, args: Args) -> Value | None:
         assert isinstance(found, ClassObj)

@@ -220,6 +220,19 @@ def _setattr(m: Machine, args: Args) -> Value:
     return NONE
 
 
+@builtin("object.__setattr__", "type.__setattr__")
+def _set_beneath(m: Machine, args: Args) -> Value:
+    """Sets an attribute and asks nobody: neither the class' own `__setattr__` nor the tables of a module."""
+    value, name = args.get(0, "obj"), args.get(1, "name")
+    found = m.obj(value)
+    if isinstance(found, Instance) and isinstance(value, Ref) and isinstance(name, Const):
+        attrs = found.attrs.set(str(name.value), args.get(2, "value"))
+        m.st.put(value.id, Instance(found.cls, attrs, found.open))
+    else:
+        havoc_value(m, value)
+    return NONE
+
+
 @builtin("callable")
 def _callable(m: Machine, args: Args) -> Value:
     value = args.get(0, "obj")

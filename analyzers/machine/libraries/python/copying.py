@@ -25,7 +25,11 @@ from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.causes import Plain
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.registries import answers
+from analyzers.machine.objects.classes import find_in_class
 from analyzers.maps import Map
+
+_COPIED_BY = ("__setstate__", "__reduce__", "__reduce_ex__")
+"""The methods by which a class gives a copy what it likes."""
 
 
 class _Copier:
@@ -74,7 +78,8 @@ class _Copier:
                 made = self.m.new(found)
                 self.memo[value.id] = made
                 attrs = Map({k: self.copy(v) for k, v in by_name(found.attrs)})
-                self.m.st.put(made.id, Instance(found.cls, attrs, found.open))
+                own = any(find_in_class(self.m, found.cls, way) is not None for way in _COPIED_BY)
+                self.m.st.put(made.id, Instance(found.cls, attrs, found.open or own))
                 return made
             case SetObj():
                 made = self.m.new(replace(found, items=tuple(self.copy(i) for i in found.items)))

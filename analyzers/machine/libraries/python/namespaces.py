@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.domain.join import reach_of
-from analyzers.domain.objects import DictObj, Instance, ModuleObj, by_name
+from analyzers.domain.objects import Instance, ModuleObj, by_name
 from analyzers.domain.values import NONE, Const, Ref, Unknown, Value
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.havoc import havoc_value
@@ -13,7 +13,7 @@ from analyzers.machine.core.registries import BUILTIN_ITEMS, answers
 from analyzers.machine.core.tables import enter
 from analyzers.machine.interpreter.linking import deferred, import_path, namespace
 from analyzers.machine.interpreter.names import module_env
-from analyzers.maps import Map
+from analyzers.machine.objects.instances import attributes_handed_out
 
 
 @answers("builtins.globals")
@@ -26,8 +26,12 @@ def _exec(m: Machine, args: Args) -> Value:
     """Code that nobody sees may do anything to what the variables hold around it. What it binds to them anew is given
     on the command line more often than not, and they are left as they are."""
     del args
-    for _, value in by_name(m.env(m.frame.env).vars):
-        havoc_value(m, value)
+    env: int | None = m.frame.env
+    while env is not None:
+        found = m.env(env)
+        for _, value in by_name(found.vars):
+            havoc_value(m, value)
+        env = found.parent
     return NONE
 
 
@@ -40,13 +44,13 @@ def _locals(m: Machine, args: Args) -> Value:
 def _vars(m: Machine, args: Args) -> Value:
     if not args.pos:
         return namespace(m, m.frame.env)
-    found = m.obj(args.pos[0])
+    owner = args.pos[0]
+    found = m.obj(owner)
     if isinstance(found, ModuleObj):
         return namespace(m, found.env)
-    if isinstance(found, Instance):
-        items: dict[Value, Value] = {Const(k): v for k, v in by_name(found.attrs)}
-        return m.new(DictObj(Map(items), tuple(items), Unknown()))
-    return Unknown(None, None, None, reach_of(args.pos[0]))
+    if isinstance(found, Instance) and isinstance(owner, Ref):
+        return attributes_handed_out(m, owner, found)
+    return Unknown(None, None, None, reach_of(owner))
 
 
 @answers("importlib.import_module", "builtins.__import__")
