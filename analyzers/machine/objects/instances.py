@@ -208,17 +208,19 @@ class InstanceModel(ObjectModel):
         model = class_model(found)
         alone = m.config.presumes and model is not None and model.left_alone
         spared = alone or (bool(m.extent.forgets) and m.st.is_library(found))
+        takes = not m.st.is_library(found)
         for name, attr in by_name(found.attrs):
             table = m.obj(attr) if model is not None and model.holds(name) else None
-            if isinstance(table, DictObj) and isinstance(attr, Ref):
+            if model is not None and isinstance(table, DictObj) and isinstance(attr, Ref):
                 for value in (*table.values, *some(table.rest)):
                     havoc_value(m, value, seen)
-                if model is not None and not alone and not table.order and model.may_fill(m, found, name):
+                fills = model.may_fill(m, found, name)
+                takes = takes or fills
+                if fills and not alone and not table.order:
                     anything = Unknown(None, None, None, reach_of(*table.values, *some(table.rest)))
                     put(m, attr.id, table, replace(table, rest=anything))
             elif not spared:
                 havoc_value(m, attr, seen)
-        takes = not m.st.is_library(found) or (model is not None and model.may_fill(m, found, "_modules"))
         if not spared:
             havoc_instance(m, ident, found)
         elif takes and not found.open:
