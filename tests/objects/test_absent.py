@@ -15,6 +15,7 @@ import torch
 from tests.support.analyzer import findings
 
 CUT = """\
+import copy
 import functools
 
 import library
@@ -31,14 +32,6 @@ class Base(torch.nn.Module):
         super().__init__()
         self.first = torch.nn.Linear(3, 3)
 
-class Preparing(torch.nn.Module):
-    def __init__(self, net):
-        super().__init__()
-        object.__setattr__(self, "net", net)
-
-    def forward(self):
-        prepare(self.net)
-
 """
 
 TWICE = """
@@ -54,7 +47,6 @@ WAYS = {
     "its variables": "vars(self)['prepare'] = functools.partial(prepare, self)",
     "object's own method": "object.__setattr__(self, 'pre' + 'pare', functools.partial(prepare, self))",
     "code in a string": "exec('self.prepare = functools.partial(prepare, self)')",
-    "a module by a name that is made": "self.add_module('_'.join(['prepare']), Preparing(self))",
     "a method of its base": "super().__setattr__('_'.join(['prepare']), functools.partial(prepare, self))",
 }
 
@@ -107,6 +99,18 @@ class Named:
 
 class Net(Base):
     prepare_ = Named()
+""",
+    "a way of its own of being copied": """\
+def made():
+    net = Net()
+    vars(net)["prepare"] = functools.partial(prepare, net)
+    return net
+
+class Net(Base):
+    def __reduce__(self):
+        return made, ()
+
+net = copy.deepcopy(Net())
 """,
     "from outside": """\
 class Net(Base):
@@ -180,14 +184,20 @@ def _library(monkeypatch: pytest.MonkeyPatch) -> None:
 
     library = ModuleType("library")
     vars(library).update(
-        answers=answers, ready=ready, equip=equip, name="ready", runs=lambda run: run(), loader=[torch.ones(2, 3)] * 2
+        answers=answers,
+        ready=ready,
+        equip=equip,
+        name="ready",
+        called="prepare",
+        runs=lambda run: run(),
+        loader=[torch.ones(2, 3)] * 2,
     )
     monkeypatch.setitem(sys.modules, "library", library)
 
 
 @pytest.mark.parametrize("way", PROGRAMS)
 def test_what_an_object_was_given_in_any_way_is_there(way: str, tmp_path: Path) -> None:
-    made = "" if "net = Net()" in PROGRAMS[way] else "\nnet = Net()\n"
+    made = "" if "\nnet = " in PROGRAMS[way] else "\nnet = Net()\n"
     text = CUT + PROGRAMS[way] + made + TWICE
     exec(compile(text, way, "exec"), {"__name__": "__main__"})  # it runs to its end: the hook has cut the graph
     assert [found.severity for found in findings(tmp_path / "program.py", text) if found.severity == "error"] == []
@@ -202,6 +212,33 @@ def test_what_nothing_gives_an_object_does_nothing_to_it(tmp_path: Path) -> None
     with pytest.raises(RuntimeError, match="a second time"):
         exec(compile(text, "absent", "exec"), {"__name__": "__main__"})
     assert [found.severity for found in findings(tmp_path / "program.py", text)] == ["error"]
+
+
+def test_what_a_module_holds_by_a_name_that_nobody_knows_is_there(tmp_path: Path) -> None:
+    text = (
+        CUT
+        + """\
+base = Base()
+
+class Preparing(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = [base]
+
+    def forward(self):
+        prepare(self.held[0])
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.add_module(library.called, Preparing())
+
+net = Net()
+"""
+        + TWICE.replace("net.first", "base.first")
+    )
+    exec(compile(text, "named", "exec"), {"__name__": "__main__"})
+    assert [found.severity for found in findings(tmp_path / "program.py", text) if found.severity == "error"] == []
 
 
 def test_what_calls_itself_too_often_may_have_given_anything(tmp_path: Path) -> None:

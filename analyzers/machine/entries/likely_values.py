@@ -17,7 +17,7 @@ from analyzers.domain.copies import replace
 from analyzers.domain.join import reach_of
 from analyzers.domain.lineage import BESIDE, Loc
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
-from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value, is_absent
+from analyzers.domain.values import NONE, Const, Func, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import PresumedParameters, presumed_loss
 from analyzers.machine.autograd.tensors import stands_for_many
 from analyzers.machine.autograd.trainables import is_module, weights
@@ -402,13 +402,10 @@ class ByRole(LikelyValues):
         _presume_arguments(m, func, env)
 
     def tensor(self, m: Machine, value: Unknown, *, keeps: bool) -> Value | None:
-        if is_absent(value):
-            return None
         return weight_for(m, value) or held_for(m, value) or tensor_for(m, value, keeps=keeps)
 
     def given_to_module(self, m: Machine, value: Unknown) -> None:
-        if not is_absent(value):
-            note_input(m, value)
+        note_input(m, value)
 
     def has_several(self, m: Machine, ident: int) -> bool:
         return has_several(m, ident, m.notebook(Batches).tensors)

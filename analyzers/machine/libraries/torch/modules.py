@@ -8,7 +8,7 @@ from typing import Final
 from analyzers.domain.copies import replace
 from analyzers.domain.join import one_of, reach_of
 from analyzers.domain.lineage import Lineage
-from analyzers.domain.objects import DictObj, Instance, ListObj, Tensor
+from analyzers.domain.objects import DictObj, HeapObject, Instance, ListObj, Tensor
 from analyzers.domain.values import NONE, Const, Func, Method, Ref, Tup, Unknown, Value
 from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.partly_frozen import tell_apart
@@ -382,12 +382,17 @@ def _is_setting(value: Value) -> bool:
     return not isinstance(value, Const) or value.value is None or isinstance(value.value, bool)
 
 
+def _knows_its_names(table: HeapObject | None) -> bool:
+    if not isinstance(table, DictObj) or table.rest is not None:
+        return False
+    return all(isinstance(name, Const) for name, _ in table.entries)
+
+
 class BareModule(ClassModel):
     """`nn.Module`, for what inherits from it, whether its `__init__` has called `Module.__init__` yet or not."""
 
     def lacks(self, m: Machine, found: Instance, name: str) -> bool:
-        tables = [m.obj(found.attrs.get(table, NONE)) for table in TABLES]
-        return name not in RARE and all(isinstance(table, DictObj) and table.rest is None for table in tables)
+        return name not in RARE and all(_knows_its_names(m.obj(found.attrs.get(table, NONE))) for table in TABLES)
 
     def check_store(self, m: Machine, owner: Ref, found: Instance, name: str, value: Value) -> None:
         _check_begun(m, value)
