@@ -73,6 +73,15 @@ def test_a_case_that_is_measured_again_counts_instead() -> None:
     assert "runs" not in report.page(made_up(), []).partition("##")[0]
 
 
+def test_a_later_run_brings_cases_and_servers_of_its_own() -> None:
+    later = made_up()
+    later.versions = {OURS: "1", "pyrefly": "3"}
+    later.results = [Result("check-warm", "check", "a wood", 400, {OURS: [2.0], "pyrefly": [4.0]})]
+    run = merged([made_up(), later])
+    assert run.versions == {OURS: "1", "ty": "2", "pyrefly": "3"}
+    assert [result.case for result in run.results] == ["script-loop", "check-cold", "check-warm"]
+
+
 def test_equal_runs_have_equal_figures(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from benchmarks import plots
