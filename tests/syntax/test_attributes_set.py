@@ -27,5 +27,5 @@ SET = {
 
 @pytest.mark.parametrize("text", SET)
 def test_the_targets_of(text: str) -> None:
-    module = split(text.encode(), parse(text.encode()))
+    module = split(text.encode(), parse(text.encode()), is_closed=False)
     assert attributes_set(part for key in module.spans for part in lower(module, key).body) == SET[text]
