@@ -13,6 +13,8 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
 from analyzers.host import Host
@@ -49,6 +51,19 @@ def typed(path: str, text: str, step: int = 1) -> Iterator[Answer]:
     for length in [*range(0, len(text), step), len(text)]:
         host.set_text(path, text[:length])
         yield timed(f"{path}, its first {length} characters", lambda: host.snapshot().sightings(path))
+
+
+def hollow(text: str) -> Iterator[str]:
+    """The text without the body of one of its blocks, for each of these."""
+    lines = text.splitlines(keepends=True)
+    for number, header in enumerate(lines, 1):
+        body = [*takewhile(partial(_is_below, header), lines[number:])]
+        if header.rstrip().endswith(":") and body:
+            yield "".join(lines[:number] + lines[number + len(body) :])
+
+
+def _is_below(header: str, line: str) -> bool:
+    return not line.strip() or len(line) - len(line.lstrip()) > len(header) - len(header.lstrip())
 
 
 def mutated(data: bytes, seed: int) -> bytes:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.incremental.broken import Answer, damaged, mutated, tell, timed, typed
+from analyzers.host import Host
+from tests.incremental.broken import Answer, damaged, hollow, mutated, tell, timed, typed
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "gan.py"
 
@@ -15,6 +16,63 @@ def test_every_prefix_is_answered() -> None:
     answers = list(typed("/typed.py", EXAMPLE.read_text(encoding="utf-8"), 13))
     assert [answer for answer in answers if answer.failure is not None] == []
     assert answers[-1].what == f"/typed.py, its first {len(EXAMPLE.read_text(encoding='utf-8'))} characters"
+
+
+HEADERS = """\
+import torch
+from torch.autograd import Function
+
+
+class Scale(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * ctx.factor
+
+
+class Plain(Function):
+    def forward(ctx, x):
+        return x * 2
+
+    def backward(ctx, grad):
+        return grad
+
+
+class Net(torch.nn.Module):
+    def __init__(self, wide):
+        super().__init__()
+        self.first = torch.nn.Linear(2, 2 if wide else 1)
+
+    def forward(self, x):
+        return self.first(x)
+
+
+first, second = (torch.optim.SGD([torch.ones(2, requires_grad=True)], lr=0.1) for _ in range(2))
+w = h = torch.ones(2, requires_grad=True)
+for step in range(4):
+    if step % 2:
+        first.step()
+    else:
+        second.step()
+    h = h * w
+    h.sum().backward()
+for _ in range(3):
+    h.sum().backward()
+Plain()(w)
+Scale.apply(w).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("text", [*hollow(HEADERS)])
+def test_a_block_that_is_yet_to_be_written_is_answered(text: str) -> None:
+    host = Host(lambda path: None)
+    host.set_text("/hollow.py", text)
+    assert timed("a block without a body", lambda: host.snapshot().findings("/hollow.py")).failure is None
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -94,9 +94,9 @@ def go_backward(m: Machine, func: Func, made: Value) -> None:
 
 
 def _end_of(m: Machine, func: Func) -> n.Node:
-    """The last value the method returns at its top level, or its last statement."""
+    """The last value the method returns at its top level, or its last statement; the method if none of it parses."""
     node = m.whole(func)
-    if not isinstance(node, n.FunctionDef):
+    if not isinstance(node, n.FunctionDef) or not node.body:
         return node
     body = node.body
     last = next((s for s in reversed(body) if isinstance(s, n.Return)), None)

@@ -254,7 +254,7 @@ def _takes_turns(facts: Facts, step: StepCall, inside: Spot) -> bool:
     def on_branch(loc: Loc) -> bool:
         branch = inside[1]
         assert isinstance(branch, n.If)
-        return branch.body[0].start <= loc.start <= branch.body[-1].end
+        return bool(branch.body) and branch.body[0].start <= loc.start <= branch.body[-1].end
 
     others = (e.site.loc for e in facts.of(StepCall) if e.optimizer != step.optimizer)
     return any(contains(inside, loc) and on_branch(loc) != on_branch(step.site.loc) for loc in others)

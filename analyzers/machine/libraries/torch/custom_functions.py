@@ -94,7 +94,7 @@ def _start_of(func: Func) -> Lineage | None:
     node = func.node
     if not isinstance(node, n.FunctionDef):
         return None
-    return Lineage("def", Loc(func.module, func.chunk, node.start, node.body[0].start))
+    return Lineage("def", Loc(func.module, func.chunk, node.start, node.body[0].start if node.body else node.end))
 
 
 class _Call:
@@ -270,7 +270,7 @@ def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
     node = m.whole(func) if isinstance(func, Func) else None
     if not isinstance(func, Func) or not isinstance(node, n.FunctionDef):
         return None
-    last = node.body[-1]
+    last = node.body[-1] if node.body else node
     return Lineage(method, Loc(func.module, func.chunk, last.start, last.end))
 
 
