@@ -12,11 +12,11 @@ Each part changes in only one way, which determines what happens to it when a ca
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from analyzers.domain.lineage import Loc, Round
 from analyzers.domain.looking import Looking
-from analyzers.domain.objects import Env, HeapObject
+from analyzers.domain.objects import Env, HeapObject, ListObj
 from analyzers.domain.settling import Left
 from analyzers.domain.state import BLOCK_BITS, Log, Taken
 from analyzers.domain.values import Func, Value
@@ -169,6 +169,14 @@ class Doubted:
     had: tuple[object, ...]
 
 
+class Cell(NamedTuple):
+    """A list as a store left it that may have replaced any of its elements, the index of that, and what was stored."""
+
+    held: ListObj
+    at: Value
+    value: Value
+
+
 @dataclass(slots=True)
 class Indexes:
     """Lookups over the record that the analysis itself needs."""
@@ -211,6 +219,8 @@ class Indexes:
     """Per function, the names and paths that its text mentions, in order."""
     attributes_set: dict[object, frozenset[str]] = field(default_factory=dict)
     """Per function, the names of the attributes that it sets, of whatever object."""
+    cells: dict[int, Cell] = field(default_factory=dict)
+    """Per list, the last such store into it."""
     lent: set[int] = field(default_factory=set)
     """Objects that unknown code had, and is presumed to have left as they were."""
     parts: dict[object, dict[str, frozenset[str]]] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from analyzers.machine.core.ranges import SHOWN, python_slice, range_items, whol
 from analyzers.machine.core.registries import BUILTIN_ITEMS, TUPLES, model_of
 from analyzers.machine.core.signals import Emptied, tell
 from analyzers.machine.objects.attributes import call_method
+from analyzers.machine.objects.cells import cell, note_cell
 from analyzers.machine.objects.classes import find_in_class
 from analyzers.machine.objects.iteration import another
 
@@ -97,7 +98,8 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
         return m.new(ListObj(PORTS.likely.picked(m, items[cut])))
     at = whole(index)
     if at is None:
-        return _element(m, items, rest)
+        stored = cell(m, owner, index)
+        return _element(m, items, rest) if stored is None else stored
     if rest is None:
         if -len(items) <= at < len(items):
             return items[at] if isinstance(owner, Tup) else PORTS.likely.picked(m, (items[at],))[0]
@@ -112,6 +114,9 @@ def _from_items(m: Machine, owner: Value, items: tuple[Value, ...], rest: Value 
             items += tuple(another(m, rest) for _ in range(at + 1 - len(items)))
             m.st.put(owner.id, replace(found, items=items))
             return items[at]
+    stored = cell(m, owner, index)
+    if stored is not None:
+        return stored
     return rest if not items or at >= 0 else _element(m, (items[-1],), rest)
 
 
@@ -224,6 +229,7 @@ def _set_list_item(
         return
     values = reach_of(*items, value, *((rest,) if rest is not None else ()))
     m.st.put(owner.id, replace(found, items=(), rest=Unknown(None, None, None, values)))
+    note_cell(m, owner, index, value)
 
 
 def delete_item(m: Machine, owner: Value, index: Value) -> None:
