@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.domain.join import reach_of
 from analyzers.domain.objects import ClassObj, Instance
 from analyzers.domain.values import Func, Ref, Tup, Unknown, Value
 from analyzers.machine.core.arguments import Args
@@ -34,8 +35,7 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
             return made
         result: Value = made
     else:
-        is_open = not cls.known or any(not _is_stateless(a) for a in outside)
-        result = m.new(Instance(ref.id, Map(), is_open))
+        result = bare(m, ref, cls)
     init = find_in_class(m, ref.id, "__init__")
     if cls.kind == "dataclass" and (init is None or not _own_init(m, cls)):
         _dataclass_init(m, result, cls, args)
@@ -49,6 +49,26 @@ def instantiate(m: Machine, ref: Ref, cls: ClassObj, args: Args) -> Value:
         if isinstance(found, Instance):
             m.st.put(result.id, Instance(found.cls, found.attrs.set("args", Tup(tuple(args.pos))), found.open))
     return result
+
+
+def bare(m: Machine, ref: Ref, cls: ClassObj) -> Ref:
+    """An instance before its `__init__`, as `object.__new__` makes it."""
+    return m.new(Instance(ref.id, Map(), not _is_all_seen(cls)))
+
+
+def _is_all_seen(cls: ClassObj) -> bool:
+    """Whether no class from outside may have given its objects anything."""
+    return cls.known and all(_is_stateless(a) for a in cls.ancestry if isinstance(a, str))
+
+
+def made_new(m: Machine, args: Args) -> Value:
+    """`object.__new__(cls)`, `super().__new__(cls)`."""
+    cls = args.get(0, "cls")
+    found = m.obj(cls)
+    plain = isinstance(found, ClassObj) and found.kind in {"class", "dataclass"} and _is_all_seen(found)
+    if plain and isinstance(cls, Ref) and isinstance(found, ClassObj):
+        return bare(m, cls, found)
+    return Unknown(None, None, None, reach_of(*args.all()))
 
 
 PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"}) | ENUMS

@@ -34,6 +34,8 @@ def super_attribute(m: Machine, cls: int, receiver: Value, name: str) -> Value:
         if own is not None and isinstance(value, Func) and value.kind == "function":
             return value
         return bind(m, value, receiver, holder)
+    if name == "__new__":
+        return Builtin("builtins.object.__new__")
     if name in {"__init__", "__init_subclass__", "__post_init__", "__setattr__", "__enter__", "__exit__", "__del__"}:
         return BoundBuiltin(receiver, "object." + name)
     base = m.st.get(cls)
@@ -59,6 +61,8 @@ def class_attribute(m: Machine, owner: Ref, found: ClassObj, name: str) -> Value
             return own
     if name == "__init__":
         return BoundBuiltin(owner, "object.__init__")
+    if name == "__new__":
+        return Builtin("builtins.object.__new__")
     return Unknown(None, (owner.id, name))
 
 
@@ -83,6 +87,8 @@ def instance_attribute(m: Machine, owner: Ref, found: Instance, name: str) -> Va
         return Ref(found.cls) if isinstance(found.cls, int) else Builtin(found.cls)
     if name == "__dict__":
         return attributes_handed_out(m, owner, found)
+    if name == "__new__" and isinstance(found.cls, int):
+        return Builtin("builtins.object.__new__")
     getter = find_in_class(m, found.cls, "__getattr__")
     if isinstance(getter, Func):
         return call(m, getter, Args([owner, Const(name)]))
@@ -148,6 +154,13 @@ _REMAKES = frozenset({"__bases__", "__class__", "__dict__"})
 """What an object is made of: whoever sets one of these gives it attributes that its class does not show."""
 
 
+def _named(found: HeapObject | None) -> Map[str, Value] | None:
+    """What a dict holds by names."""
+    if not isinstance(found, DictObj):
+        return None
+    return Map({key.value: value for key, value in found.entries if isinstance(key, Const) and type(key.value) is str})
+
+
 class InstanceModel(ObjectModel):
     rank = 2
 
@@ -166,6 +179,9 @@ class InstanceModel(ObjectModel):
 
     def store(self, m: Machine, owner: Ref, found: HeapObject, name: str, value: Value) -> None:
         assert isinstance(found, Instance)
+        if name == "__dict__" and (attrs := _named(m.obj(value))) is not None:
+            m.st.put(owner.id, Instance(found.cls, attrs, open=True))
+            return
         if name in _REMAKES:
             havoc_value(m, owner)
             found = m.st.get(owner.id)

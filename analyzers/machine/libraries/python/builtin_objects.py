@@ -46,6 +46,7 @@ from analyzers.machine.libraries.torch.function_context import has
 from analyzers.machine.libraries.torch.tensor_attributes import surely_has
 from analyzers.machine.objects.attributes import call_method, get_attribute, set_attribute
 from analyzers.machine.objects.classes import find_in_class
+from analyzers.machine.objects.construction import made_new
 from analyzers.machine.objects.havoc import store_perhaps
 from analyzers.machine.objects.instances import delete_attribute
 from analyzers.machine.objects.type_tests import is_instance
@@ -231,6 +232,11 @@ def _set_beneath(m: Machine, args: Args) -> Value:
     else:
         havoc_value(m, value)
     return NONE
+
+
+@builtin("object.__new__")
+def _new(m: Machine, args: Args) -> Value:
+    return made_new(m, args)
 
 
 @builtin("callable")
