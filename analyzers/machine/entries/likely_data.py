@@ -219,7 +219,7 @@ def made_of_data(m: Machine, func: Value, args: Args) -> Ref | None:
     found = [m.st.find(ident) for ident in reach]
     if func == NONE or not found or not all(isinstance(one, Tensor | Array) for one in found):
         return None  # a name that holds None is filled with a function later, nobody knows with which
-    if holds_graph(m, reach) or any(getattr(one, "parameter", False) for one in found) or _is_class(func):
+    if holds_graph(m, reach) or any(getattr(one, "parameter", False) for one in found) or is_class_outside(func):
         return None
     if not m.config.presumes:
         m.record.unresolved.data = True
@@ -253,7 +253,7 @@ def _are_cut(trails: Sequence[Lineage], limit: int = 200) -> bool:
     return any(step.cut is not None for trail in trails for step in trail.walk(limit))
 
 
-def _is_class(func: Value) -> bool:
+def is_class_outside(func: Value) -> bool:
     """Whether what is called is a class of a library, by its name: nobody knows what its objects do with data."""
     name = outside_name(func)
     return name is not None and name.rpartition(".")[2][:1].isupper()

@@ -8,11 +8,11 @@ from analyzers.machine.autograd.tensors import tensor_at
 from analyzers.machine.autograd.trainables import is_module, weights
 from analyzers.machine.core.arguments import Args
 from analyzers.machine.core.calling import note_given, own_object
-from analyzers.machine.core.library_names import outside_name
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.entries.likely_data import (
     Batches,
     is_batch,
+    is_class_outside,
     is_loaded,
     note_batch,
     note_loaded,
@@ -127,15 +127,12 @@ def method_of_model(m: Machine, func: Unknown, args: Args) -> Value | None:
 def doubt_frozen(m: Machine, func: Value, args: Args) -> None:
     """Whoever is passed a model in which nothing learns, and no data to compute with, may give it what does: adapters,
     a head. A class of a library is taken to keep it as it is."""
-    name = func.symbol[-1] if isinstance(func, Unknown) and isinstance(func.symbol, tuple) else outside_name(func)
-    if isinstance(name, str) and name.rpartition(".")[2][:1].isupper():
-        return
     given = list(args.all())
-    models = [value for value in given if isinstance(value, Ref) and is_module(m, value)]
-    if models and not any(_is_data(m, value) for value in given):
-        for model in models:
-            if not stands_in(m, model) and _is_frozen(m, model):
-                unfreeze(m, model)
+    if is_class_outside(func) or any(_is_data(m, value) for value in given):
+        return
+    for model in given:
+        if isinstance(model, Ref) and is_module(m, model) and not stands_in(m, model) and _is_frozen(m, model):
+            unfreeze(m, model)
 
 
 def _is_for_effect(m: Machine) -> bool:

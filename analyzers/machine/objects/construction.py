@@ -65,9 +65,9 @@ def made_new(m: Machine, args: Args) -> Value:
     """`object.__new__(cls)`, `super().__new__(cls)`."""
     cls = args.get(0, "cls")
     found = m.obj(cls)
-    plain = isinstance(found, ClassObj) and found.kind in {"class", "dataclass"} and _is_all_seen(found)
-    if plain and isinstance(cls, Ref) and isinstance(found, ClassObj):
-        return bare(m, cls, found)
+    if isinstance(cls, Ref) and isinstance(found, ClassObj):
+        if found.kind in {"class", "dataclass"} and _is_all_seen(found):
+            return bare(m, cls, found)
     return Unknown(None, None, None, reach_of(*args.all()))
 
 
