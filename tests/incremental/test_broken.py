@@ -68,7 +68,54 @@ Scale.apply(w).sum().backward()
 """
 
 
-@pytest.mark.parametrize("text", [*hollow(HEADERS)])
+UNWRITTEN = [
+    """\
+import torch
+
+def make():
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    return Scale
+
+x = torch.ones(2, requires_grad=True)
+make().apply(x, x)
+""",
+    """\
+import torch
+
+class Scale(torch.autograd.Function):
+    def forward(ctx, x):
+        return x * 2
+
+    def backward(ctx, grad):
+
+x = torch.ones(2, requires_grad=True)
+Scale()(x)
+""",
+    """\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+first, second = torch.optim.SGD([w], lr=0.1), torch.optim.SGD([w], lr=0.1)
+for step in range(4):
+    second.zero_grad()
+    (w * w).sum().backward()
+    if step % 2:
+    else:
+        first.step()
+        second.step()
+""",
+]
+"""What is told of them, and how it is mended, asks for the block that is not there."""
+
+
+@pytest.mark.parametrize("text", [*hollow(HEADERS), *UNWRITTEN])
 def test_a_block_that_is_yet_to_be_written_is_answered(text: str) -> None:
     host = Host(lambda path: None)
     host.set_text("/hollow.py", text)

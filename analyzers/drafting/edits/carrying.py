@@ -23,7 +23,7 @@ def detach_carried(facts: Facts, made: Loc, via: Sequence[Loc], again: Site) -> 
     """For names whose value from an earlier iteration a later backward reaches; `made` is in that value's trail."""
     for place in (again.loc, *reversed(again.via)):
         loop = next((node for node in reversed(path_to(facts, place)) if isinstance(node, n.For | n.While)), None)
-        if loop is None or not loop.body:
+        if loop is None:
             continue
         names = [name for name in _carried(facts, place, loop) if _is_made_of(facts, place, loop, name, made)]
         lines = [f"{name} = {name}.detach()" for name in names]

@@ -270,7 +270,7 @@ def _end_of(m: Machine, cls: int, method: str) -> Lineage | None:
     node = m.whole(func) if isinstance(func, Func) else None
     if not isinstance(func, Func) or not isinstance(node, n.FunctionDef):
         return None
-    last = node.body[-1] if node.body else node
+    last = node.body[-1]
     return Lineage(method, Loc(func.module, func.chunk, last.start, last.end))
 
 

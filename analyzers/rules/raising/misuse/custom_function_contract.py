@@ -255,9 +255,9 @@ def _kept(facts: Facts, event: Raised) -> Iterator[FixDraft]:
         return
     place, forward = methods["forward"]
     names = [parameter.name for parameter in (*forward.args.posonly, *forward.args.args)]
-    first = next(iter(forward.body), None)
-    indent = None if first is None else indentation(facts, place, first)
-    if named[2] not in names[1:] or first is None or indent is None:
+    first = forward.body[0]
+    indent = indentation(facts, place, first)
+    if named[2] not in names[1:] or indent is None:
         return
     given = [call.args[names.index(named[2]) - 1 :][:1] for call in _applied(facts, event.site.loc.module, named[1])]
     plain = bool(given) and all(argument and isinstance(argument[0], n.Constant) for argument in given)
