@@ -20,58 +20,72 @@ class _Grasped:
     since: Loc | None = None
 
 
-def backwards(path: str, runs: Iterable[Run], presumed: Iterable[Run], places: Places) -> list[Backward]:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one run saw of backwards, and of the steps of optimizers after them."""
+
+    calls: tuple[tuple[Loc, _Grasped], ...]
+    steps: frozenset[tuple[tuple[str, str], bool]]
+    """The functions in which they are made, and whether the optimizer is known."""
+
+
+def seen(run: Run, places: Places) -> Seen:
+    steps = (event for event in run.events if isinstance(event, StepCall))
+    return Seen(tuple(_calls(run, places)), frozenset((_function(step.site.loc), step.known) for step in steps))
+
+
+def backwards(path: str, runs: Iterable[Run], presumed: Iterable[Seen], places: Places) -> list[Backward]:
     """Each call of `backward()` in a file that a run made, or that the text holds, as the run that knew most saw it.
 
     What the text holds below something that surely raises is left out: that is to be mended first.
     """
-    runs, presumed = list(runs), list(presumed)
-    steps = [event for run in (*runs, *presumed) for event in run.events if isinstance(event, StepCall)]
-    stepped = {_function(event.site.loc) for event in steps if event.known}
-    unsure = {_function(event.site.loc) for event in steps} - stepped
+    runs = list(runs)
+    known = [*(seen(run, places) for run in runs), *presumed]
+    steps = frozenset(step for one in known for step in one.steps)
+    stepped = {function for function, is_known in steps if is_known}
+    unsure = {function for function, _ in steps} - stepped
     ends = [event.site for run in runs for event in run.events if isinstance(event, Raised) and _is_end(event)]
     ended = {_function(loc) for site in ends for loc in (site.loc, *site.via)}
     best: dict[Loc, _Grasped] = {}
-    for loc, seen in (*_seen(runs, places), *_seen(presumed, places)):
+    for loc, call in (call for one in known for call in one.calls):
         function = _function(loc)
         steps_unseen = function in unsure or (function not in stepped | ended and _mentions_step(loc, places))
-        if seen.grasp == "followed" and steps_unseen:
-            seen = _Grasped("in part", "the optimizer is not known")
-        if loc not in best or RANKS[seen.grasp] < RANKS[best[loc].grasp]:
-            best[loc] = seen
+        if call.grasp == "followed" and steps_unseen:
+            call = _Grasped("in part", "the optimizer is not known")
+        if loc not in best or RANKS[call.grasp] < RANKS[best[loc].grasp]:
+            best[loc] = call
     met = {(loc.chunk, loc.start) for loc in best if loc.module == path}
     for loc in _written(path, places):
         if (loc.chunk, loc.start) not in met and _function(loc) not in ended:
             best[loc] = _Grasped("lost", "no run came to it")
     told = (
-        Backward(places.place(loc), seen.grasp, seen.about, None if seen.since is None else places.place(seen.since))
-        for loc, seen in best.items()
+        Backward(places.place(loc), call.grasp, call.about, None if call.since is None else places.place(call.since))
+        for loc, call in best.items()
     )
     return sorted(told, key=lambda backward: backward.place)
 
 
-def _seen(runs: Iterable[Run], places: Places) -> Iterator[tuple[Loc, _Grasped]]:
-    for run in runs:
-        for event in run.events:
-            if not isinstance(event, BackwardCall | Raised) or event.site.loc.module.startswith("<"):
+def _calls(run: Run, places: Places) -> Iterator[tuple[Loc, _Grasped]]:
+    for event in run.events:
+        if not isinstance(event, BackwardCall | Raised) or event.site.loc.module.startswith("<"):
+            continue
+        loc = event.site.loc
+        if isinstance(event, Raised):
+            if not _is_backward(event, places):
                 continue
-            loc = event.site.loc
-            if isinstance(event, Raised):
-                if not _is_backward(event, places):
-                    continue
-            elif not event.reached or (event.unknown and lost_at(event.lineage) is not None):
-                since = lost_at(event.lineage)
-                what = places.text(since) if since is not None else event.root
-                yield loc, _Grasped("in part" if event.reached else "lost", f"`{_short(what)}` is not known", since)
-                continue
-            presumed = [p for p in run.presumptions if not p.of_data]
-            if presumed:
-                nearest = next((p for p in presumed if _function(p.loc) == _function(loc)), presumed[0])
-                yield loc, _Grasped("in part", f"presumed that {nearest.message}", nearest.loc)
-            elif run.out_of_fuel:
-                yield loc, _Grasped("in part", "the program is too long to be run to its end")
-            else:
-                yield loc, _Grasped("followed")
+        elif not event.reached or (event.unknown and lost_at(event.lineage) is not None):
+            since = lost_at(event.lineage)
+            what = places.text(since) if since is not None else event.root
+            yield loc, _Grasped("in part" if event.reached else "lost", f"`{_short(what)}` is not known", since)
+            continue
+        presumed = [p for p in run.presumptions if not p.of_data]
+        if presumed:
+            nearest = next((p for p in presumed if _function(p.loc) == _function(loc)), presumed[0])
+            yield loc, _Grasped("in part", f"presumed that {nearest.message}", nearest.loc)
+        elif run.out_of_fuel:
+            yield loc, _Grasped("in part", "the program is too long to be run to its end")
+        else:
+            yield loc, _Grasped("followed")
 
 
 def _is_backward(event: Raised, places: Places) -> bool:

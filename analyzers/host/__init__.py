@@ -25,11 +25,35 @@ from typing import TypeVar
 
 from analyzers.graph.cards import card_at
 from analyzers.graph.provenance import provenance_at
-from analyzers.host.answers import backwards, calls, facts, findings, graph, lost, occurrences, recalled, sightings
+from analyzers.host.answers import (
+    backwards,
+    calls,
+    facts,
+    findings,
+    graph,
+    importers,
+    lost,
+    occurrences,
+    recalled,
+    sightings,
+)
 from analyzers.host.files import module
 from analyzers.host.places import Positions
+from analyzers.host.presuming import begin
 from analyzers.host.runs import recorded_at
-from analyzers.host.world import BUFFER, CHOICES, OUTSIDE, STAMP, TOGETHER, Recall, World, choice, outside_kind, source
+from analyzers.host.world import (
+    BUFFER,
+    CHOICES,
+    OUTSIDE,
+    STAMP,
+    TOGETHER,
+    Partner,
+    Recall,
+    World,
+    choice,
+    outside_kind,
+    source,
+)
 from analyzers.machine.core.program import Release
 from analyzers.program import prelude
 from analyzers.program.disk import read_from_disk
@@ -83,6 +107,12 @@ def nothing_recalled(path: str, *now: object) -> None:
     del path, now
 
 
+def _begin(db: World, paths: list[str]) -> None:
+    """Nothing runs for what an earlier run has found."""
+    if db.partner is not None:
+        begin(db, db.partner, [path for path in paths if recalled(db, path) is None])
+
+
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """What came in from outside on the way to an answer: whoever finds it unchanged need not ask again.
@@ -130,6 +160,7 @@ class Snapshot:
     def findings(self, path: str) -> tuple[Finding, ...]:
         """What runs that begin in this file find, here or in the files that they call into."""
         with self._held() as db:
+            _begin(db, [path])
             return findings(db, path)
 
     def backwards(self, path: str) -> tuple[Backward, ...]:
@@ -140,6 +171,7 @@ class Snapshot:
     def sightings(self, path: str) -> tuple[Sighting, ...]:
         """What a file shows: the findings that point into it, and those that come from elsewhere and show there."""
         with self._held() as db:
+            _begin(db, [path, *importers(db, path)])
             return sightings(db, path)
 
     def grounds(self, path: str) -> Grounds | None:
@@ -271,6 +303,10 @@ class Host:
         """The files that somebody looks at: a comment that one of them needs is not unused in another."""
         self.world.set(TOGETHER, None, frozenset(paths))
 
+    def share(self, partner: Partner) -> None:
+        """Let another process make some of the runs."""
+        self.world.share(partner)
+
     def forget_if_large(self, processes: int = 1) -> bool:
         """Drop all that is known once it takes more than its share of memory; what is asked for again runs again."""
         if sys.getallocatedblocks() * processes < MOST_BLOCKS:
@@ -294,4 +330,4 @@ class Host:
         return Snapshot(self, token, aside=aside)
 
 
-__all__ = ["CancelToken", "Cancelled", "Choice", "Grounds", "Host", "Recall", "Snapshot"]
+__all__ = ["CancelToken", "Cancelled", "Choice", "Grounds", "Host", "Partner", "Recall", "Snapshot"]

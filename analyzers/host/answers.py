@@ -8,21 +8,13 @@ from functools import partial
 from analyzers.domain.lineage import Loc, lost_at
 from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
-from analyzers.drafting.judging import judge, placed, together
+from analyzers.drafting.judging import placed, together
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
 from analyzers.graph.watch import Body
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
-from analyzers.host.runs import (
-    FORMER_FUNCTIONS,
-    WHOLE,
-    presuming,
-    recorded_at,
-    run_of,
-    runs_of,
-    uncalled,
-    watched,
-)
+from analyzers.host.presuming import judged_run, presumed, presuming
+from analyzers.host.runs import WHOLE, recorded_at, runs_of, uncalled, watched
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source, world_of
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
@@ -45,16 +37,11 @@ from analyzers.rules.text import file_too_large, suppression, syntax_error
 from analyzers.rules.text.suppression import Comments, Use
 
 
-@query(remembers=FORMER_FUNCTIONS)
-def judged_run(db: Database, path: str, index: int, presume: bool) -> tuple[Judgement, ...]:
-    return judge(RULES, run_of(db, path, index, presume), Positions(db))
-
-
 @query
 def judged(db: Database, path: str) -> tuple[Judgement, ...]:
     """What the rules make of a file's runs."""
     runs = [judged_run(db, path, index, False) for index in (WHOLE, *uncalled(db, path, False))]
-    return together(runs, [judged_run(db, path, index, True) for index in presuming(db, path)])
+    return together(runs, [presumed(db, path, index).judged for index in presuming(db, path)])
 
 
 @query
@@ -95,7 +82,7 @@ def about_comments(db: Database, path: str) -> tuple[Finding, ...]:
     strange = list(suppression.unknown(text, RULES))
     told = [finding for finding in strange if not text.silencing(finding)]
     used, off = uses(db, path) | suppression.uses(text, strange), choice(db, path).off
-    runs = (*runs_of(db, path), *(run_of(db, path, index, True) for index in presuming(db, path)))
+    runs = (*runs_of(db, path), *(presumed(db, path, index) for index in presuming(db, path)))
     is_whole = not module(db, path).holes and not any(run.out_of_fuel for run in runs)
     if is_whole and any(suppression.unused(text, used, RULES, off)):
         for other in sorted(looked_at_together(db) - {path}):
@@ -135,12 +122,16 @@ def findings(db: Database, path: str) -> tuple[Finding, ...]:
     return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
 
 
+def importers(db: Database, path: str) -> list[str]:
+    """The files that are looked at with one and import it."""
+    return [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
+
+
 @query
 def sightings(db: Database, path: str) -> tuple[Sighting, ...]:
     """What one file shows of the findings of its own runs, and of those that are looked at with it and import it."""
-    importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
     seen: dict[tuple[object, ...], Sighting] = {}
-    found = [finding for there in (path, *importers) for finding in findings(db, there)]
+    found = [finding for there in (path, *importers(db, path)) for finding in findings(db, there)]
     says_less = told_better(found)
     for finding in found:
         place = seen_from(path, finding)
@@ -177,8 +168,8 @@ def backwards(db: Database, path: str) -> tuple[Backward, ...]:
     """How far the backwards of a file's runs are understood."""
     if is_too_large(db, path):
         return ()
-    presumed = (run_of(db, path, index, True) for index in presuming(db, path))
-    return tuple(grasp.backwards(path, runs_of(db, path), presumed, Positions(db)))
+    further = [presumed(db, path, index).seen for index in presuming(db, path)]
+    return tuple(grasp.backwards(path, runs_of(db, path), further, Positions(db)))
 
 
 @query
@@ -213,11 +204,10 @@ def occurrences(db: Database, path: str) -> tuple[Occurrence, ...]:
 def calls(db: Database, path: str) -> tuple[Call, ...]:
     """The calls from a file's functions and of them, in its own runs and in those of the files that are looked at with
     it and import it."""
-    importers = [other for other in sorted(looked_at_together(db) - {path}) if path in reach(db, other)]
     places = Positions(db)
     found = dict.fromkeys(
         Call(_routine(places, one.caller), places.place(one.loc), _routine(places, one.callee))
-        for there in (path, *importers)
+        for there in (path, *importers(db, path))
         for one in watched(db, there).calls
         if path in {one.caller.module, one.callee.module}
     )
@@ -251,8 +241,8 @@ def graph(db: Database, path: str, offset: int, name: str | None) -> Graph | Non
     certain = _graph(db, path, offset, name, presume=False)
     if certain is None or not _leads_nowhere(certain):
         return certain
-    presumed = _graph(db, path, offset, name, presume=True)
-    return certain if presumed is None or _leads_nowhere(presumed) else presumed
+    likely = _graph(db, path, offset, name, presume=True)
+    return certain if likely is None or _leads_nowhere(likely) else likely
 
 
 def _leads_nowhere(graph: Graph) -> bool:

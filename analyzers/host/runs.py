@@ -14,7 +14,6 @@ from analyzers.host.names import (
     attributes_set,
     captured,
     habits,
-    is_of_another_framework,
     roles_in_methods,
     worth_running,
 )
@@ -31,7 +30,7 @@ from analyzers.machine.entries.functions import (
     takes_instance,
 )
 from analyzers.machine.entries.modules import IMPORTED, NARROW, PRESUMED
-from analyzers.machine.entries.roles import fills_names, hangs_on_data, loses_a_backward, may_be_filled
+from analyzers.machine.entries.roles import fills_names
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
 from analyzers.syntax import nodes as n
@@ -201,27 +200,13 @@ def further_module_run(db: Database, path: str) -> ModuleRun:
     )
 
 
-@query(remembers=FORMER_SCRIPTS)
-def presuming(db: Database, path: str) -> tuple[int, ...]:
-    """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
-    functions by their order, and of the module as `WHOLE`."""
-    if is_of_another_framework(db, path):
-        return ()
-    runs: list[int] = []
-    if module_run(db, path).out_of_fuel:
-        runs = [FURTHER]  # a run that goes as far as that one would not come to its end either
-    elif _may_presume(db, module_run(db, path)):
-        runs = [WHOLE, FURTHER] if presumed_module_run(db, path).out_of_fuel else [WHOLE]
-    return tuple(index for index in (*runs, *_training(db, path)) if run_of(db, path, index, True).presumptions)
-
-
 @query
 def presumed_runs(db: Database, path: str) -> int:
     """How many functions of a file are run on presumed values."""
-    return len(_training(db, path))
+    return len(training(db, path))
 
 
-def _training(db: Database, path: str) -> list[int]:
+def training(db: Database, path: str) -> list[int]:
     return [index for index in uncalled(db, path, False) if _may_train(db, path, index)]
 
 
@@ -231,15 +216,6 @@ def run_of(db: Database, path: str, index: int, presume: bool) -> ModuleRun | Fu
     if index == WHOLE:
         return presumed_module_run(db, path) if presume else module_run(db, path)
     return presumed_run(db, path, index) if presume else function_run(db, path, index)
-
-
-def _may_presume(db: Database, run: ModuleRun) -> bool:
-    """Whether a run trained something, and left gaps to be filled."""
-    if not run.trains:
-        return False
-    if hangs_on_data(run.events) or (run.unresolved.counts and loses_a_backward(run.events)):
-        return True
-    return may_be_filled(Program(db), run.unresolved, run.state.find, partial(outside_kind, db))
 
 
 def _may_train(db: Database, path: str, index: int) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from analyzers.machine.core.program import Release
 from analyzers.program import prelude
 from analyzers.queries.engine import Database, query
-from analyzers.queries.families import Input
+from analyzers.queries.families import Cell, Input
 from analyzers.report import Choice, Finding
 from analyzers.syntax.outline import Outline
 from analyzers.syntax.split import Module
@@ -42,6 +42,23 @@ OUTSIDE = Input[str, str]("outside")
 TOGETHER = Input[None, frozenset[str]]("together")
 
 
+SHARED: dict[str, Input[str, object]] = {one.name: cast("Input[str, object]", one) for one in (BUFFER, STAMP, OUTSIDE)}
+"""The inputs by which a run may come out differently."""
+
+
+class Partner(Protocol):
+    """Another process with a world of its own, whose inputs are kept the same, and which makes runs for this one."""
+
+    def tell(self, family: str, key: object, value: object) -> None:
+        """An input has another value; `None` where it has none any more."""
+
+    def begin(self, jobs: Sequence[tuple[str, int]]) -> None:
+        """Runs on presumed values, by file and index, that will be asked for; any others are wanted no longer."""
+
+    def answer(self, path: str, index: int, make_way: Callable[[], None]) -> object:
+        """What came of one, for the inputs that were told last; None where nothing comes. Waits, and makes way."""
+
+
 class World(Database):
     """The database with the way to files, to what is chosen for them and to what lies outside of them, and the numbers
     given to runs."""
@@ -69,6 +86,27 @@ class World(Database):
         """The outlines of files, with the keys of the chunks that they are of."""
         self.asked: set[str] = set()
         """The files that anybody has looked for."""
+        self.partner: Partner | None = None
+        self.shared: dict[str, tuple[int, ...]] = {}
+        """The runs that files last needed of the partner."""
+
+    def share(self, partner: Partner) -> None:
+        """Let the partner know all inputs from now on."""
+        with self._lock:
+            for cell, value in self.inputs():
+                _tell(partner, cell, value)
+            self.partner = partner
+
+    def written(self, cell: Cell, value: object) -> None:
+        if self.partner is not None:
+            _tell(self.partner, cell, value)
+
+    def take_over(self, family: str, key: str, value: object) -> None:
+        """What a partner was told."""
+        if value is None:
+            self.remove(SHARED[family], key)
+        else:
+            self.set(SHARED[family], key, value)
 
     def forget(self) -> None:
         super().forget()
@@ -80,6 +118,12 @@ class World(Database):
         super().drop_oldest()
         for cut in list(self.cut)[: len(self.cut) // 2]:
             del self.cut[cut]
+
+
+def _tell(partner: Partner, cell: Cell, value: object) -> None:
+    name = cast("Input[str, object]", cell[0]).name
+    if name in SHARED:
+        partner.tell(name, cell[1][0], value)
 
 
 def world_of(db: Database) -> World:

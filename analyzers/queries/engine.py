@@ -148,9 +148,18 @@ class Database(Asked):
                 self._inputs[cell] = Slot(value, self._clock)
                 self._memos.mark_readers(cell)
                 self._memos.drop_stale()
+                self.written(cell, None if value is MISSING else value)
         finally:
             with self._count_lock:
                 self._waiting_writes -= 1
+
+    def written(self, cell: Cell, value: object) -> None:
+        """An input has another value, and nobody has read it yet; None where it has none any more."""
+
+    def inputs(self) -> list[tuple[Cell, object]]:
+        """The values that are set."""
+        with self._lock:
+            return [(cell, slot.value) for cell, slot in self._inputs.items() if slot.value is not MISSING]
 
     def forget(self) -> None:
         """Drop every memo; the inputs stay."""
@@ -184,6 +193,13 @@ class Database(Asked):
         """The value of a query, of which the query that runs uses no more than it has read in another way."""
         with self._lock:
             return cast(V, self._value(cast("Query[..., object]", wanted), (wanted, args)))
+
+    def is_current(self, wanted: Query[P, V], /, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Whether a query has a value that holds without a look; asked outside of queries."""
+        with self._lock:
+            self._settle()
+            memo = self._held.get((wanted, args))
+            return memo is not None and not memo.stale and memo.value is not MISSING
 
     def get(self, wanted: Query[P, V], /, *args: P.args, **kwargs: P.kwargs) -> V:
         return wanted(self, *args, **kwargs)

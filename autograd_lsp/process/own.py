@@ -8,6 +8,10 @@ import sys
 from os import getcwd
 from os.path import abspath, dirname, realpath
 
+SAFE = "-P" if sys.version_info >= (3, 11) else "-I"
+"""Has another Python leave its working folder out of the import path. `-I`, which is older, leaves out more, none of
+which is needed."""
+
 _HOME = dirname(dirname(dirname(abspath(__file__))))
 
 

@@ -7,14 +7,12 @@ modules themselves are found: a process takes over the import path of the one th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import util
 from typing import Any
 
-_SAFE = "-P" if sys.version_info >= (3, 11) else "-I"
-"""Leaves the working folder out of the import path. `-I`, which is older, leaves out more, none of which is needed."""
+from autograd_lsp.process.own import SAFE
 
 
 def pool(count: int, initializer: Callable[..., None], arguments: tuple[Any, ...]) -> ProcessPoolExecutor:
@@ -30,5 +28,5 @@ def keep_working_folder_out() -> None:
     new interpreter is to be given.
     """
     flags = util._args_from_interpreter_flags  # type: ignore[attr-defined]
-    if _SAFE not in flags():
-        util._args_from_interpreter_flags = lambda: [*flags(), _SAFE]  # type: ignore[attr-defined]
+    if SAFE not in flags():
+        util._args_from_interpreter_flags = lambda: [*flags(), SAFE]  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.features import create_server
 from autograd_lsp.server.keeping import Keeper
+from autograd_lsp.server.partner import PartnerProcess, is_worth_it
 from autograd_lsp.server.wire import converse
 
 if TYPE_CHECKING:
@@ -66,12 +67,15 @@ def _new_server() -> AutogradServer:
     keeper = Keeper(configuration, environment, lambda: [_near(server).folder, *server.folders()])
 
     def make_host() -> Host:
-        return host_class()(
+        host = host_class()(
             choose=configuration.choice,
             look_up=environment.kind,
             torch_release=environment.torch_release,
             recall=keeper.recall,
         )
+        if is_worth_it():
+            host.share(PartnerProcess(environment.kind, environment.torch_release))
+        return host
 
     server = create_server(make_host, configuration, environment, keeper)
     return server

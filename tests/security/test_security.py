@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from autograd_lsp.process.own import SAFE
 from tests.cli.command import BROKEN, REPOSITORY
 
 HERE = Path(__file__).resolve().parent
@@ -150,10 +151,13 @@ def is_probe(path: str) -> bool:
 
 
 def is_ours(command: str) -> bool:
-    """The child that reads an environment, and the workers of `check --jobs`."""
+    """The child that reads an environment, the workers of `check --jobs`, and the second process of a server."""
     program = command.removeprefix(f"{sys.executable} ")
     child = REPOSITORY / "autograd_lsp" / "environment" / "child.py"
-    return program != command and program.startswith((f"{child} [", "-c from multiprocessing"))
+    second = (
+        f"{SAFE} -c import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograd_lsp.server.partner_process"
+    )
+    return program != command and program.startswith((f"{child} [", "-c from multiprocessing", second))
 
 
 @pytest.mark.parametrize("arguments", [(), ("--jobs", "2"), ("--fix", "--diff")])

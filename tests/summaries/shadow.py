@@ -17,7 +17,8 @@ from unittest import mock
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.values import Func
 from analyzers.host import Host
-from analyzers.host.runs import presuming, run_of, runs_of
+from analyzers.host.presuming import presuming
+from analyzers.host.runs import run_of, runs_of
 from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.replay import replays, summaries
 from analyzers.maps import Map
