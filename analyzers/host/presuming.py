@@ -113,12 +113,18 @@ def _at_first(db: Database, path: str) -> tuple[int, ...]:
     return (WHOLE,) if b"torch" in (source(db, path) or b"") else ()
 
 
+def _at_any_time(db: Database, path: str) -> tuple[int, ...]:
+    """What the next edit may make a script need of which all is known: half of it may be gone then."""
+    return (WHOLE,) if module_run(db, path).trains else ()
+
+
 @query(remembers=FORMER_SCRIPTS)
 def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""
     runs = () if is_of_another_framework(db, path) else (*_of_module(db, path), *training(db, path))
-    world_of(db).shared[path] = tuple(index for index in runs if _is_shared(db, path, index))
+    shared = tuple(index for index in runs if _is_shared(db, path, index))
+    world_of(db).shared[path] = shared or _at_any_time(db, path)
     return tuple(index for index in runs if presumed(db, path, index).presumes)
 
 

@@ -133,8 +133,19 @@ def test_a_remark_changes_no_run() -> None:
     assert [name for name, _ in host.world.log].count("judged") == ran
 
 
-def test_what_is_right_needs_no_partner_the_next_time() -> None:
+def test_what_a_script_may_need_is_begun_with() -> None:
+    """All is known of this one, which trains something: what the next edit leaves of it may be another matter."""
     text = "import torch\nw = torch.ones(2, requires_grad=True)\nw.sum().backward()\n"
+    host, partner = shared(script=text)
+    assert host.snapshot().findings("/lab/script.py") == ()
+    host.set_text("/lab/script.py", text.replace("2", "3"))
+    assert host.snapshot().findings("/lab/script.py") == ()
+    assert partner.begun == [("/lab/script.py", WHOLE)] * 2
+    assert not partner.answered
+
+
+def test_what_trains_nothing_needs_no_partner_the_next_time() -> None:
+    text = "import torch\nw = torch.ones(2)\n"
     host, partner = shared(script=text)
     assert host.snapshot().findings("/lab/script.py") == ()
     host.set_text("/lab/script.py", text.replace("2", "3"))
