@@ -17,8 +17,9 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from autograd_lsp.process.own import SAFE
 from autograd_lsp.text.releases import Release
@@ -46,6 +47,19 @@ def is_worth_it() -> bool:
 def start() -> subprocess.Popen[bytes]:
     command = [sys.executable, SAFE, "-c", _START, json.dumps(sys.path)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+class _Pickler(pickle.Pickler):
+    """Makes data classes anew: those that are frozen, and compiled, take no fields one by one."""
+
+    def reducer_override(self, one: Any) -> Any:
+        if isinstance(one, type) or not is_dataclass(one):
+            return NotImplemented
+        return type(one), tuple(getattr(one, field.name) for field in fields(one))
+
+
+def send(message: tuple[Any, ...], stream: BinaryIO) -> None:
+    _Pickler(stream, pickle.HIGHEST_PROTOCOL).dump(message)
 
 
 class PartnerProcess:
@@ -148,7 +162,7 @@ class PartnerProcess:
         assert process.stdin is not None
         try:
             while not self._is_gone:
-                pickle.dump(self._outbox.get(), process.stdin, pickle.HIGHEST_PROTOCOL)
+                send(self._outbox.get(), cast(BinaryIO, process.stdin))
                 if self._outbox.empty():
                     process.stdin.flush()
         except (OSError, ValueError) as error:

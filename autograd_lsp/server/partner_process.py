@@ -14,7 +14,7 @@ from analyzers.host.helping import Helper
 from analyzers.machine.core.program import Release
 from autograd_lsp.process.memory import collect_seldom
 from autograd_lsp.process.stack import start_with_room
-from autograd_lsp.server.partner import LOOKS, Job
+from autograd_lsp.server.partner import LOOKS, Job, send
 from autograd_lsp.server.wire import leave
 
 logger = logging.getLogger(__name__)
@@ -128,5 +128,5 @@ class PartnersProcess:
             self._changed.notify_all()
 
     def _send(self, *message: object) -> None:
-        pickle.dump(message, self._answers, pickle.HIGHEST_PROTOCOL)
+        send(message, self._answers)
         self._answers.flush()
