@@ -263,20 +263,19 @@ class State:
     def get(self, ident: int) -> HeapObject:
         if self.reads is not None:
             self.reads[ident] = None
-        found = self.heap.get(ident)
-        if found is None:
-            found = self._imported(ident)
+        if ident in self.heap:
+            return self.heap[ident]
+        found = self._imported(ident)
         return LOST if found is None else found
 
     def find(self, ident: int) -> HeapObject | None:
         if self.reads is not None:
             self.reads[ident] = None
-        found = self.heap.get(ident)
-        return self._imported(ident) if found is None else found
+        return self.peek(ident)
 
     def _imported(self, ident: int) -> HeapObject | None:
         block = self.frozen.get(ident >> BLOCK_BITS)
-        return None if block is None else block.get(ident)
+        return block[ident] if block is not None and ident in block else None
 
     def part(self, ident: int, name: str) -> HeapObject | None:
         """An object of which the caller looks at one part only: a variable of an environment, a field of a node."""
@@ -286,8 +285,7 @@ class State:
 
     def peek(self, ident: int) -> HeapObject | None:
         """An object that is looked at without notice."""
-        found = self.heap.get(ident)
-        return self._imported(ident) if found is None else found
+        return self.heap[ident] if ident in self.heap else self._imported(ident)
 
     def _read_all(self) -> None:
         if self.reads is not None:
