@@ -120,6 +120,11 @@ class Database(Asked):
         """How often an input has had another value."""
         return self._memos.revision
 
+    @property
+    def links(self) -> int:
+        """Counts the changes to which cells the queries read."""
+        return self._memos.links
+
     # --- writing ------------------------------------------------------------------------------------------------
 
     def set(self, family: Input[K, V], key: K, value: V) -> None:

@@ -43,6 +43,8 @@ class Memos:
     def __init__(self, stale_for: int) -> None:
         self.stale_for = stale_for
         self.revision = 0
+        self.links = 0
+        """How often a query came to read other cells than before, or to have no value any more."""
         self.held: dict[Cell, Memo] = {}
         self.readers: dict[Cell, set[Cell]] = {}
         self.entries: dict[Cell, dict[object, Slot]] = {}
@@ -52,6 +54,7 @@ class Memos:
         self.recent: dict[object, OrderedDict[Cell, None]] = {}
 
     def clear(self) -> None:
+        self.links += 1
         self.held.clear()
         self.readers.clear()
         self.entries.clear()
@@ -101,6 +104,7 @@ class Memos:
 
     def drop(self, cell: Cell) -> None:
         memo = self.held.pop(cell, None)
+        self.links += 1
         if memo is not None:
             self.unlink(cell, memo.reads)
             self.recent.get(cell[0], OrderedDict()).pop(cell, None)
@@ -137,6 +141,7 @@ class Memos:
         """Note who reads what."""
         before = () if old is None else old.reads
         if before != memo.reads:
+            self.links += 1
             for read in memo.reads:
                 self.readers.setdefault(read, set()).add(cell)
             self.unlink(cell, set(before).difference(memo.reads))

@@ -9,7 +9,7 @@ from analyzers.queries.families import Cell
 
 
 class Origins:
-    """Answers for many queries of one revision share what they have in common.
+    """Answers for many queries share what they have in common, until one of these reads something else.
 
     The cells found are the bits of a number, so that a union is one step. Queries that need each other have the same
     origins: they are the strongly connected components of the graph of reads, found as by Tarjan (SIAM Journal on
@@ -20,15 +20,15 @@ class Origins:
         """`kinds` are the inputs and queries whose cells are looked for; what these came of is left out."""
         self._db = db
         self._kinds = frozenset(kinds)
-        self._revision = -1
+        self._links = -1
         self._found: list[Cell] = []
         self._known: dict[Cell, int] = {}
         """By cell, the bits of the cells that it came of."""
 
     def of(self, cell: Cell) -> list[Cell]:
         """KeyError where a query in between has failed."""
-        if self._revision != self._db.revision:
-            self._revision = self._db.revision
+        if self._links != self._db.links:
+            self._links = self._db.links
             self._found.clear()
             self._known.clear()
         if cell not in self._known:

@@ -98,3 +98,40 @@ def test_what_failed_on_the_way_has_no_origins() -> None:
     assert tolerant(db, "a") == "x"
     with pytest.raises(KeyError):
         Origins(db, [TEXT]).of((tolerant, ("a",)))
+
+
+@query
+def picky(db: Database, path: str) -> str:
+    if (text := db.read(TEXT, path)) == "bad":
+        raise ValueError(path)
+    return text
+
+
+@query
+def patient(db: Database, path: str) -> str:
+    try:
+        return picky(db, path)
+    except ValueError:
+        return "none"
+
+
+def test_what_fails_later_has_none_any_more() -> None:
+    db = database(a="good")
+    origins = Origins(db, [TEXT])
+    assert patient(db, "a") == "good"
+    assert keys(origins, patient, "a") == {"a"}
+    db.set(TEXT, "a", "bad")
+    assert patient(db, "a") == "none"
+    with pytest.raises(KeyError):
+        origins.of((patient, ("a",)))
+
+
+def test_what_was_read_through_another_query_is_found_anew() -> None:
+    """The one that is asked about reads what it read."""
+    db = database(a="b", b="c", c="", d="")
+    assert reached(db, "a") == {"b", "c"}
+    origins = Origins(db, [TEXT])
+    assert keys(origins, reached, "a") == {"a", "b", "c"}
+    db.set(TEXT, "b", "c\nd")
+    assert reached(db, "a") == {"b", "c", "d"}
+    assert keys(origins, reached, "a") == {"a", "b", "c", "d"}
