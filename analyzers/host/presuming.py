@@ -6,14 +6,17 @@ that holds the same inputs, that one makes them in the meantime.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from typing import TypeAlias, cast
 
 from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import judge
+from analyzers.host import files, names, world
 from analyzers.host.names import is_of_another_framework
 from analyzers.host.places import Positions
 from analyzers.host.runs import (
@@ -30,6 +33,7 @@ from analyzers.host.world import Partner, outside_kind, source, world_of
 from analyzers.machine.core.program import ModuleRun
 from analyzers.machine.entries.roles import hangs_on_data, loses_a_backward, may_be_filled
 from analyzers.queries.engine import Database, query
+from analyzers.queries.families import Query
 from analyzers.rules import RULES
 
 
@@ -44,6 +48,18 @@ class Presumed:
     out_of_fuel: bool
 
 
+Read: TypeAlias = tuple[str, tuple[object, ...], tuple[object, ...]]
+"""The name of a query in `READ`, its key, and one entry of its value or none."""
+
+READ: dict[str, Query[..., object]] = {
+    one.name: one
+    for room in (files, names, world)
+    for one in vars(room).values()
+    if isinstance(one, Query) and (one.eager or one is source)
+}
+"""What runs look up of texts: after most edits of these it is what it was. Where it is not enough, the text itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A partner's, with all that it rests on: it counts where the same is found here."""
@@ -53,6 +69,8 @@ class Answer:
     """The digests of files."""
     kinds: tuple[tuple[str, str], ...]
     """What names of installed libraries are."""
+    reads: tuple[Read, ...]
+    """What it was made of: as long as that is the same, it need not be asked for again."""
 
 
 @query(remembers=FORMER_FUNCTIONS)
@@ -85,10 +103,22 @@ def _elsewhere(db: Database, path: str, index: int) -> Presumed | None:
     answer = partner.answer(path, index, db.make_way)
     if not isinstance(answer, Answer):
         return None
-    is_same = all(digest(db, file) == was for file, was in answer.texts) and all(
+    is_same = all(db.peek(digest, file) == was for file, was in answer.texts) and all(
         outside_kind(db, dotted) == was for dotted, was in answer.kinds
     )
-    return answer.presumed if is_same else None
+    if not is_same:
+        return None
+    for name, key, entry in answer.reads:
+        _read(db, READ[name], key, entry)
+    return answer.presumed
+
+
+def _read(db: Database, wanted: Query[..., object], key: tuple[object, ...], entry: tuple[object, ...]) -> None:
+    if not entry:
+        wanted(db, *key)
+        return
+    with suppress(KeyError):
+        db.entry(cast("Query[..., Mapping[object, object]]", wanted), entry[0], *key)
 
 
 def _is_shared(db: Database, path: str, index: int) -> bool:

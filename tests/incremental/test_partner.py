@@ -124,13 +124,14 @@ def test_an_edit_is_told_and_asked_about() -> None:
 
 
 def test_a_remark_changes_no_run() -> None:
-    host, _ = shared(script=SCRIPT)
+    host, partner = shared(script=SCRIPT)
     host.snapshot().findings("/lab/script.py")
     ran = [name for name, _ in host.world.log].count("judged")
     host.set_text("/lab/script.py", "# A remark.\n" + SCRIPT)
     moved = host.snapshot().findings("/lab/script.py")
     assert moved == alone("/lab/script.py", script="# A remark.\n" + SCRIPT)
     assert [name for name, _ in host.world.log].count("judged") == ran
+    assert len(partner.begun) == len(partner.answered) == 1, "nor is the partner asked"
 
 
 def test_what_a_script_may_need_is_begun_with() -> None:
@@ -235,6 +236,27 @@ def test_a_run_under_way_is_cancelled_by_what_is_told() -> None:
         helper.answer("/lab/script.py", WHOLE, token)
     told, _ = helper.answer("/lab/script.py", WHOLE, CancelToken())
     assert told == 1
+
+
+def test_edits_of_several_files_come_out_as_they_do_alone() -> None:
+    """Of one that others import, and of those."""
+    lab = "def build():\n    return make()\ndef batches():\n    return data\ndef cut(x):\n    return x.detach()\n"
+    script = SCRIPT.replace("build, batches", "build, batches, cut").replace(
+        "total.backward()", "cut(total).backward()"
+    )
+    writer = Writer({"/lab/lab.py": lab, "/lab/script.py": script, "/lab/library.py": LIBRARY}, seed=11)
+    host, _ = shared()
+    apart = Host()
+    for one in (host, apart):
+        one.look_at_together(writer.texts)
+        for path, text in writer.texts.items():
+            one.set_text(path, text)
+    for _ in range(60):
+        path = writer.edit()
+        for one in (host, apart):
+            one.set_text(path, writer.texts[path])
+        for shown in writer.texts:
+            assert host.snapshot().sightings(shown) == apart.snapshot().sightings(shown)
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
