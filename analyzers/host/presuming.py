@@ -29,7 +29,7 @@ from analyzers.host.runs import (
     run_of,
     training,
 )
-from analyzers.host.world import Partner, outside_kind, source, world_of
+from analyzers.host.world import Partner, is_too_large, outside_kind, source, world_of
 from analyzers.machine.core.program import ModuleRun
 from analyzers.machine.entries.roles import hangs_on_data, loses_a_backward, may_be_filled
 from analyzers.queries.engine import Database, query
@@ -132,6 +132,7 @@ def begin(db: Database, partner: Partner, paths: Iterable[str]) -> None:
     jobs = [
         (path, index)
         for path in paths
+        if not is_too_large(db, path)
         for index in (shared[path] if path in shared else _at_first(db, path))
         if not db.is_current(presumed, path, index)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import signal
 import sys
 import threading
 from collections import deque
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 def main() -> None:
     """Until nobody is left at the other end. Whatever prints, prints to standard error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the server ends this one with it
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     collect_seldom()
     answers = sys.stdout.buffer

@@ -10,6 +10,7 @@ import pytest
 from analyzers.host import Cancelled, CancelToken, Host
 from analyzers.host.helping import Helper
 from analyzers.host.presuming import WHOLE
+from analyzers.host.world import MOST_TEXT
 from analyzers.report import Finding
 from tests.incremental.edits import Writer
 
@@ -153,6 +154,16 @@ def test_what_trains_nothing_needs_no_partner_the_next_time() -> None:
     assert host.snapshot().findings("/lab/script.py") == ()
     assert partner.begun == [("/lab/script.py", WHOLE)]
     assert not partner.answered
+
+
+def test_what_is_too_large_is_run_nowhere() -> None:
+    host, partner = shared(script=SCRIPT)
+    host.snapshot().findings("/lab/script.py")
+    host.set_text("/lab/script.py", SCRIPT + "#" * MOST_TEXT)
+    host.set_text("/lab/other.py", SCRIPT + "#" * MOST_TEXT)
+    for path in ("/lab/script.py", "/lab/other.py"):
+        assert [one.code for one in host.snapshot().findings(path)] == ["AG004"]
+    assert len(partner.begun) == len(partner.answered) == 1
 
 
 def test_an_answer_for_another_text_does_not_count() -> None:
