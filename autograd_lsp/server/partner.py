@@ -1,7 +1,7 @@
 """A second process, which makes runs on presumed values while this one makes those on what is known.
 
 An edit of training code needs both, and neither needs the other: with two processors, its findings come in half the
-time. The process starts with the first file that trains something. It is told the texts that are open and what changed
+time. The process starts with the first file that mentions torch. It is told the texts that are open and what changed
 on the disk, and looks names of libraries up here. An answer says what it rests on, and counts only where the analyzer
 finds the same; without one, this process does all of the work, as it would alone.
 """
