@@ -18,9 +18,6 @@ from autograd_lsp.process.stack import start_with_room
 from autograd_lsp.server.partner import LOOKS, Job, send
 from autograd_lsp.server.wire import leave
 
-logger = logging.getLogger(__name__)
-
-
 def main() -> None:
     """Until nobody is left at the other end. Whatever prints, prints to standard error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the server ends this one with it
@@ -70,8 +67,7 @@ class PartnersProcess:
             except Cancelled:
                 self._end(job, None)
                 continue
-            except Exception:
-                logger.exception("a run of %s failed", job[0])
+            except Exception:  # the server then makes the run itself, and says what is wrong
                 told, answer = self._helper.told, None
             self._end(job, told)
             self._send("answer", told, job, answer)
