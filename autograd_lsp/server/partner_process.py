@@ -18,6 +18,7 @@ from autograd_lsp.process.stack import start_with_room
 from autograd_lsp.server.partner import LOOKS, Job, send
 from autograd_lsp.server.wire import leave
 
+
 def main() -> None:
     """Until nobody is left at the other end. Whatever prints, prints to standard error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the server ends this one with it
