@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 import threading
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from analyzers.host import Cancelled, CancelToken, Host
+from analyzers.host.presuming import WHOLE
 from analyzers.report import Finding
 from autograd_lsp.server.partner import PartnerProcess, is_worth_it, start
+from autograd_lsp.server.partner_process import PartnersProcess
 from tests.incremental.test_partner import LIBRARY, MENDED, SCRIPT, alone, ran_here
 
 PATIENCE = 60.0
@@ -157,6 +160,27 @@ def test_edits_in_the_middle_of_its_work_are_told_at_once(watched: Watched) -> N
         asking.join(PATIENCE)
         assert not asking.is_alive()
     assert watched.host.snapshot().findings(PATH) == alone(PATH, script=texts[-1])
+
+
+def test_what_is_asked_for_again_while_it_runs_runs_again() -> None:
+    """It began with other inputs, and whoever asked waits for an answer of these."""
+    process, job = PartnersProcess(io.BytesIO()), (PATH, WHOLE)
+    process._plan("need", job)
+    assert process._next()[0] == job
+    process._helper.take_over(1, "buffer", PATH, SCRIPT.encode())
+    process._plan("need", job)
+    process._end(job, 0)
+    assert list(process._jobs) == [job]
+
+
+def test_what_is_needed_first_takes_the_place_of_what_runs() -> None:
+    process, job, other = PartnersProcess(io.BytesIO()), (PATH, WHOLE), ("/lab/other.py", WHOLE)
+    process._plan("begin", [job])
+    _, token = process._next()
+    process._plan("need", other)
+    assert token.is_cancelled
+    process._end(job, None)
+    assert list(process._jobs) == [other, job]
 
 
 def test_nothing_of_the_working_folder_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
