@@ -24,7 +24,7 @@ from analyzers.host import Snapshot
 from analyzers.host.answers import facts
 from analyzers.host.files import chunk, reach, texts
 from analyzers.host.places import Positions
-from analyzers.host.runs import WHOLE, Program, function_run, later_run, made_for, module_run, uncalled
+from analyzers.host.runs import WHOLE, Program, function_run, later_run, looked_at, made_for, module_run
 from analyzers.host.world import looked_at_together
 from analyzers.machine.assembly import run_unknown
 from analyzers.machine.core.events import BackwardCall, Event, OptimizerMade
@@ -116,7 +116,7 @@ def _reaches(db: Database, path: str) -> tuple[Reach, ...]:
     places = Positions(db)
     found: dict[Reach, None] = {}
     for there in (path, *importers):
-        for index in (WHOLE, *uncalled(db, there, False)):
+        for index in looked_at(db, there):
             found.update((_placed(places, one), None) for one in _reached(db, there, index) if one.loc.module == path)
     return tuple(sorted(found, key=lambda one: one.place))
 

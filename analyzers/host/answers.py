@@ -14,7 +14,7 @@ from analyzers.graph.watch import Body
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
 from analyzers.host.presuming import judged_run, presumed, presuming
-from analyzers.host.runs import WHOLE, recorded_at, runs_of, uncalled, watched
+from analyzers.host.runs import looked_at, recorded_at, runs_of, watched
 from analyzers.host.world import MOST_TEXT, choice, is_too_large, looked_at_together, source, world_of
 from analyzers.machine.core.events import Binding
 from analyzers.queries.engine import Database, query
@@ -40,7 +40,7 @@ from analyzers.rules.text.suppression import Comments, Use
 @query
 def judged(db: Database, path: str) -> tuple[Judgement, ...]:
     """What the rules make of a file's runs."""
-    runs = [judged_run(db, path, index, False) for index in (WHOLE, *uncalled(db, path, False))]
+    runs = [judged_run(db, path, index, False) for index in looked_at(db, path)]
     return together(runs, [presumed(db, path, index).judged for index in presuming(db, path)])
 
 

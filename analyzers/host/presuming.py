@@ -17,6 +17,7 @@ from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import judge
 from analyzers.host import files, names, world
+from analyzers.host.concern import concerns
 from analyzers.host.names import is_of_another_framework
 from analyzers.host.places import Positions
 from analyzers.host.runs import (
@@ -153,7 +154,10 @@ def _at_any_time(db: Database, path: str) -> tuple[int, ...]:
 def presuming(db: Database, path: str) -> tuple[int, ...]:
     """Runs of training code in which values are made up from the roles of names, where nothing tells them: of
     functions by their order, and of the module as `WHOLE`."""
-    runs = () if is_of_another_framework(db, path) else (*_of_module(db, path), *training(db, path))
+    if not concerns(db, path) or is_of_another_framework(db, path):
+        world_of(db).shared[path] = ()
+        return ()
+    runs = *_of_module(db, path), *training(db, path)
     shared = tuple(index for index in runs if _is_shared(db, path, index))
     world_of(db).shared[path] = shared or _at_any_time(db, path)
     return tuple(index for index in runs if presumed(db, path, index).presumes)

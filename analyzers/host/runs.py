@@ -9,6 +9,7 @@ from analyzers.domain.lineage import Loc
 from analyzers.domain.values import Func
 from analyzers.graph.record import Recording, record_function, record_module
 from analyzers.graph.watch import Watched, together, watched_function, watched_module
+from analyzers.host.concern import concerns
 from analyzers.host.files import body, chunk, find_import, head, may_import, module
 from analyzers.host.names import (
     attributes_set,
@@ -253,9 +254,17 @@ def uncalled(db: Database, path: str, everything: bool) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
+@query
+def looked_at(db: Database, path: str) -> tuple[int, ...]:
+    """The runs of a file of which rules are told: of the module as `WHOLE`, and of functions that no other run enters;
+    none where nothing that they may come by concerns autograd."""
+    return (WHOLE, *uncalled(db, path, False)) if concerns(db, path) else ()
+
+
 def runs_of(db: Database, path: str, *, everything: bool = False) -> list[ModuleRun | FunctionRun]:
-    indices = uncalled(db, path, everything)
-    return [module_run(db, path), *(function_run(db, path, index) for index in indices)]
+    """The runs of which rules are told, or those of all functions that no other enters."""
+    indices = (WHOLE, *uncalled(db, path, True)) if everything else looked_at(db, path)
+    return [run_of(db, path, index, False) for index in indices]
 
 
 @query(capacity=KEPT_RECORDINGS)
@@ -289,7 +298,7 @@ def watched_run(db: Database, path: str, index: int) -> Watched:
 @query
 def watched(db: Database, path: str) -> Watched:
     """What all runs of a file come by."""
-    if is_too_large(db, path):
+    if is_too_large(db, path) or not concerns(db, path):
         return Watched()
     return together([watched_run(db, path, index) for index in (WHOLE, *uncalled(db, path, True))])
 

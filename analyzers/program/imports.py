@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 from posixpath import normpath
 
@@ -20,6 +21,7 @@ NEVER = frozenset({"torch", "numpy"})
 INSTALLED = ("site-packages", "dist-packages")
 
 
+@lru_cache(maxsize=4096)
 def parent(path: str) -> str:
     folder = str(PurePosixPath(path).parent)
     return "" if folder == "." and not path.startswith(".") else folder
@@ -54,14 +56,14 @@ def find_import(
         folder = parent(importer)
         for _ in range(level - 1):
             folder = parent(folder) if folder else ".."
-        return _module_at(exists, folder, parts, importer)
+        return module_at(exists, folder, parts, importer)
     if not parts or parts[0] in NEVER:
         return None
     for folder in search_path(exists, importer, parts[0], moves=moves, added=added):
         if folder.endswith(INSTALLED) and not importer.startswith(f"{folder}/{parts[0]}/"):
             # Installed packages are libraries to each other.
             continue
-        found = _module_at(exists, folder, parts, importer)
+        found = module_at(exists, folder, parts, importer)
         if found is not None:
             return found
     return None
@@ -124,8 +126,8 @@ def _has(exists: Exists, folder: str, names: Sequence[str]) -> bool:
     return any(exists(join(folder, name)) for name in names)
 
 
-def _module_at(exists: Exists, folder: str, parts: list[str], importer: str) -> str | None:
-    """A package goes before the module of its name, as in Python."""
+def module_at(exists: Exists, folder: str, parts: list[str], importer: str) -> str | None:
+    """The file of a module below a folder. A package goes before the module of its name, as in Python."""
     base = join(folder, *parts)
     for candidate in (join(base, "__init__.py"), base + ".py" if parts else ""):
         if candidate and candidate != importer and exists(candidate):

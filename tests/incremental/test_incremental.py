@@ -296,7 +296,7 @@ def test_files_of_a_package_that_import_it_do_not_run_each_other() -> None:
         "/lab/nets/__init__.py": "from nets.large import Large\nfrom nets.small import Small\n",
         "/lab/nets/large.py": "import nets\n\n\ndef large(x):\n    return x\n",
         "/lab/nets/small.py": "import nets\n\n\ndef small(x):\n    return x\n",
-        "/lab/training.py": "import nets\n",
+        "/lab/training.py": "import nets\nimport torch\n",
     }
     host = opened(texts)
     host.snapshot().sightings("/lab/training.py")

@@ -1,0 +1,99 @@
+"""Which files concern autograd at all: the others are parsed, and never run for what rules would say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+
+from analyzers.host.world import exists, looked_at_together, source
+from analyzers.program import imports
+from analyzers.program.signs import Import, Signs, signs_of
+from analyzers.queries.engine import Database, query
+
+
+@query(eager=1)
+def signs(db: Database, path: str) -> Signs:
+    return signs_of(source(db, path) or b"")
+
+
+@query
+def concerns(db: Database, path: str) -> bool:
+    """Whether a run of a file may come by a tensor, or by a word of autograd's about objects from elsewhere: it has one
+    of these signs itself, what it imports has one, or what functions there import makes tensors."""
+    own = signs(db, path)
+    if own.makes_tensors or own.speaks:
+        return True
+    together = looked_at_together(db)
+    return path in (concerned(db) if path in together else _concerned(db, [path]))
+
+
+@query
+def concerned(db: Database) -> frozenset[str]:
+    """The files that concern autograd, of those that are looked at together and all that they reach."""
+    return _concerned(db, looked_at_together(db))
+
+
+def _concerned(db: Database, paths: Iterable[str]) -> frozenset[str]:
+    importers: dict[str, list[str]] = {}
+    at_once: dict[str, list[str]] = {}
+    seen, stack = set(paths), list(paths)
+    while stack:
+        path = stack.pop()
+        for target, indented in imports_in(db, path):
+            importers.setdefault(target, []).append(path)
+            if not indented:
+                at_once.setdefault(target, []).append(path)
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    making = [path for path in seen if signs(db, path).makes_tensors]
+    speaking = [path for path in seen if signs(db, path).speaks]
+    return _reached_from(making, importers) | _reached_from(speaking, at_once)
+
+
+@query
+def imports_in(db: Database, path: str) -> tuple[tuple[str, bool], ...]:
+    """The files of the workspace that the text of a file may import, each with whether only functions may do so."""
+    found: dict[str, bool] = {}
+    for one in signs(db, path).imports:
+        for target in _targets(db, path, one):
+            if target != path:
+                found[target] = found.get(target, True) and one.indented
+    return tuple(found.items())
+
+
+def _targets(db: Database, path: str, wanted: Import) -> Iterator[str]:
+    """The files of a module, of the packages around it, and of the names that it may hold as modules of its own."""
+    module, level, names, _ = wanted
+    found = _find(db, path, module, level)
+    if found is not None:
+        yield found
+    if not names:
+        packages = accumulate(module.split(".")[:-1], "{}.{}".format)
+        yield from (package for name in packages if (package := _find(db, path, name, level)) is not None)
+    for name in names:
+        if found is None:
+            inside = _find(db, path, f"{module}.{name}", level)
+        elif found.endswith("/__init__.py"):
+            inside = imports.module_at(partial(exists, db), imports.parent(found), [name], path)
+        else:
+            return
+        if inside is not None:
+            yield inside
+
+
+def _find(db: Database, path: str, module: str, level: int) -> str | None:
+    text = signs(db, path)
+    moves, added = text.moves_search_path, text.search_folders
+    return imports.find_import(partial(exists, db), path, module, level, moves=moves, added=added)
+
+
+def _reached_from(starts: Iterable[str], steps: dict[str, list[str]]) -> frozenset[str]:
+    seen, stack = set(starts), list(starts)
+    while stack:
+        for target in steps.get(stack.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return frozenset(seen)

@@ -1,0 +1,79 @@
+"""What the bare text of a file says before it is parsed: what it may import, and whether it speaks of autograd.
+
+Both err on the side of more: a docstring may hold an import, too. What they serve is to leave files alone of whose
+program no rule says a word, as it neither comes by what makes tensors nor, of objects from elsewhere, has a word that
+is autograd's alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from analyzers.syntax.split import SEARCH_PATH, search_folders
+
+_IMPORT = re.compile(
+    rb"""
+    (?: ^ | [\r;:] ) ([ \t]*)
+    (?: import [ \t]+ (?P<modules> [^\r\n;\#]+ )
+      | from [ \t]* (?P<dots> \.* ) [ \t]* (?P<module> [^\s.][^\s]* )? [ \t]* \b import \b [ \t]*
+        (?P<names> \( (?: [^()\#] | \#[^\n]* )* \) | [^\r\n;\#(]+ ) )
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+_OWN_WORD = re.compile(
+    rb"(?:\.|\bdef )backward\b|\.grad\b(?!\s*\()|\b(?:requires_grad_?|zero_grad|no_grad|enable_grad|autograd)\b"
+    rb"|\bdef (?:training_step|compute_loss)\b"
+)
+_MAKERS = frozenset(
+    {"accelerate", "functorch", "lightning", "lightning_fabric", "peft", "pytorch_lightning", "transformers"}
+)
+
+
+class Import(NamedTuple):
+    """What a statement may import: `import a.b`, or `from <level dots>module import names`."""
+
+    module: str
+    level: int
+    names: tuple[str, ...]
+    indented: bool
+    """Whether it may stand in a function."""
+
+
+class Signs(NamedTuple):
+    imports: tuple[Import, ...]
+    moves_search_path: bool
+    search_folders: tuple[str, ...]
+    """Those that it puts on the path of its imports."""
+    makes_tensors: bool
+    """Whether it imports torch, or a library whose classes train with it."""
+    speaks: bool
+    """Whether it has a word that is autograd's alone."""
+
+
+def signs_of(text: bytes) -> Signs:
+    imports = tuple(dict.fromkeys(one for match in _IMPORT.finditer(text) for one in _imports(match)))
+    makes_tensors = any(not one.level and _makes_tensors(one.module.partition(".")[0]) for one in imports)
+    moves = SEARCH_PATH in text
+    return Signs(
+        imports, moves, search_folders(text) if moves else (), makes_tensors, _OWN_WORD.search(text) is not None
+    )
+
+
+def _imports(match: re.Match[bytes]) -> list[Import]:
+    indented = bool(match[1])
+    if match["modules"] is not None:
+        return [Import(name, 0, (), indented) for name in _names(match["modules"])]
+    module = (match["module"] or b"").decode(errors="ignore")
+    return [Import(module, len(match["dots"]), tuple(_names(match["names"])), indented)]
+
+
+def _names(text: bytes) -> list[str]:
+    """The first word of each part: `a.b as c, d` names `a.b` and `d`."""
+    parts = _COMMENT.sub(b"", text).strip(b"() \t\r\n\\").split(b",")
+    return [words[0].decode(errors="ignore") for part in parts if (words := part.replace(b"\\", b" ").split())]
+
+
+def _makes_tensors(library: str) -> bool:
+    return library.startswith("torch") or library in _MAKERS

@@ -1,0 +1,82 @@
+"""What a text may import, and whether it speaks of autograd, read without parsing it."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.program import prelude
+from analyzers.program.signs import Import, signs_of
+
+IMPORTS = b"""\
+import os, a.b as c
+try:
+    from . import d, e as f
+    from .x.y import (g,  # all (of them)
+        h,)
+except ImportError: import i
+from..j import *
+from k import l  # and no more
+"""
+
+
+def test_imports_in_all_their_forms() -> None:
+    assert signs_of(IMPORTS).imports == (
+        Import("os", 0, (), False),
+        Import("a.b", 0, (), False),
+        Import("", 1, ("d", "e"), True),
+        Import("x.y", 1, ("g", "h"), True),
+        Import("i", 0, (), True),
+        Import("j", 2, ("*",), False),
+        Import("k", 0, ("l",), False),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch",
+        "import os, torch.nn as nn",
+        "from torch.nn import functional",
+        "def f():\n    import torch",
+        "try: import torch\nexcept ImportError: pass",
+        "import os; import torch",
+        "import os\rimport torch",
+        "import torchvision",
+        "from pytorch_lightning import LightningModule",
+    ],
+)
+def test_what_makes_tensors(text: str) -> None:
+    assert signs_of(text.encode()).makes_tensors
+
+
+def test_every_library_of_the_prelude_is_known_to_make_tensors() -> None:
+    of_python = {"argparse", "builtins", "unittest"}
+    folders = {folder.name.partition(".")[0] for folder in prelude.ROOT.iterdir() if folder.is_dir()}
+    names = folders | {dotted.partition(".")[0] for dotted in prelude.aliases()}
+    libraries = {name for name in names if name.isidentifier()} - of_python - {"presumed", "__pycache__"}
+    assert [name for name in sorted(libraries) if not signs_of(f"import {name}".encode()).makes_tensors] == []
+
+
+@pytest.mark.parametrize("text", ["import os", "from .torch import x", "torch = None", 'x = ["import torch"]'])
+def test_what_makes_none(text: str) -> None:
+    assert not signs_of(text.encode()).makes_tensors
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loss.backward()",
+        "def backward(ctx, grad): pass",
+        "print(p.grad)",
+        "p.requires_grad_(False)",
+        "opt.zero_grad()",
+        "def training_step(self, batch): ...",
+    ],
+)
+def test_words_that_are_autograds_alone(text: str) -> None:
+    assert signs_of(text.encode()).speaks
+
+
+@pytest.mark.parametrize("text", ["# for backward compatibility", "theano.grad(y, x)", "upgrade.step()", "s.detach()"])
+def test_words_that_others_use_too(text: str) -> None:
+    assert not signs_of(text.encode()).speaks
