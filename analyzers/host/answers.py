@@ -11,6 +11,7 @@ from analyzers.drafting.base import Judgement
 from analyzers.drafting.judging import placed, together
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
 from analyzers.graph.watch import Body
+from analyzers.host.concern import concerns
 from analyzers.host.files import module, reach
 from analyzers.host.places import Positions
 from analyzers.host.presuming import judged_run, presumed, presuming
@@ -192,6 +193,8 @@ def facts(db: Database, path: str) -> tuple[Fact, ...]:
 @query
 def occurrences(db: Database, path: str) -> tuple[Occurrence, ...]:
     """The names in a file that give tensors."""
+    if not concerns(db, path):
+        return ()
     places = Positions(db)
     found = ((places.place(loc), traits) for loc, traits in watched(db, path).seen.items() if traits is not None)
     return tuple(

@@ -298,7 +298,7 @@ def watched_run(db: Database, path: str, index: int) -> Watched:
 @query
 def watched(db: Database, path: str) -> Watched:
     """What all runs of a file come by."""
-    if is_too_large(db, path) or not concerns(db, path):
+    if is_too_large(db, path):
         return Watched()
     return together([watched_run(db, path, index) for index in (WHOLE, *uncalled(db, path, True))])
 
