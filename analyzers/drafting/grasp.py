@@ -75,7 +75,7 @@ def _calls(run: Run, places: Places) -> Iterator[tuple[Loc, _Grasped]]:
                 continue
         elif not event.reached or (event.unknown and lost_at(event.lineage) is not None):
             since = lost_at(event.lineage)
-            what = places.text(since) if since is not None else event.root
+            what = (places.text(since) if since is not None else "") or event.root
             yield loc, _Grasped("in part" if event.reached else "lost", f"`{_short(what)}` is not known", since)
             continue
         presumed = [p for p in run.presumptions if not p.of_data]

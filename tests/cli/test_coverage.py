@@ -35,6 +35,11 @@ def grasped(text: str) -> list[tuple[str, str, str]]:
             [("in part", "presumed that `net` is a model that learns", "give()")],
         ),
         (GIVEN + "give().add(1).backward()\n", [("lost", "`give()` is not known", "give()")]),
+        # The function that is given a loss is where it begins, and has no text of its own.
+        (
+            "import torch\nclass Steps:\n    def back(self, loss):\n        loss.backward()\n",
+            [("lost", "`loss` is not known", "")],
+        ),
         (KNOWN + "def never():\n    return\n    net(torch.ones(3)).backward()\n", [("lost", "no run came to it", "")]),
         # Who steps what is a part of a loop.
         (
