@@ -156,16 +156,21 @@ def perhaps_filled(m: Machine, *, only_presumed: bool = False) -> None:
 def filled_since_joined(m: Machine, leaves: Collection[int]) -> None:
     """Where ways met, tensors of each became one, which may be the leaf that a graph of one way leads to."""
     m.opaque()
+    for ident in became_one(m, leaves):
+        m.st.put(ident, with_gradient_perhaps(ident, tensor_at(m, ident)))
+
+
+def became_one(m: Machine, leaves: Collection[int]) -> list[int]:
+    """The other leaves that may be the same tensors as these, as where ways met one stands for both."""
     if m.st.became is None:
-        return
+        return []
     became = m.st.became.by_leaf()
     found, seen = list(leaves), set(leaves)
     for leaf in found:
-        for ident in became.get(leaf, ()):
-            if ident not in seen:
-                seen.add(ident)
-                found.append(ident)
-                m.st.put(ident, with_gradient_perhaps(ident, tensor_at(m, ident)))
+        fresh = [ident for ident in became.get(leaf, ()) if ident not in seen]
+        seen.update(fresh)
+        found += fresh
+    return found[len(leaves) :]
 
 
 def with_gradient_perhaps(ident: int, tensor: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Lineage
 from analyzers.domain.objects import ClassObj, DictObj, Instance, ListObj, Tensor, by_name
 from analyzers.domain.values import NONE, Ref, Tup, Value
+from analyzers.machine.autograd.accumulation import became_one
 from analyzers.machine.autograd.graph import requires_grad_of
 from analyzers.machine.autograd.likely_tensors import PresumedParameters
 from analyzers.machine.autograd.tensors import tensor_at
@@ -55,6 +56,7 @@ def look(m: Machine, optimizer: Ref) -> None:
         return
     held = {ident for other in others for ident in parameters_of(m, other, perhaps=True)}
     held.update(alias for ident in tuple(held) for alias in tensor_at(m, ident).aliases)
+    held.update(became_one(m, held))
     registered = {child for found in modules.values() for child in _members(m, found, "_modules")}
     _note_nowhere(m, optimizer, held)
     for ident, found in modules.items():
