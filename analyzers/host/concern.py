@@ -6,15 +6,19 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 
-from analyzers.host.world import exists, looked_at_together, source
+from analyzers.host.world import MOST_TEXT, exists, looked_at_together, source
 from analyzers.program import imports
 from analyzers.program.signs import Import, Signs, signs_of
 from analyzers.queries.engine import Database, query
 
+MOST_FOLLOWED = 5_000
+"""Files whose imports are followed for one answer; of a program with more, each file is taken to concern autograd."""
+
 
 @query(eager=1)
 def signs(db: Database, path: str) -> Signs:
-    return signs_of(source(db, path) or b"")
+    text = source(db, path) or b""
+    return signs_of(text if len(text) <= MOST_TEXT else b"")
 
 
 @query
@@ -25,7 +29,8 @@ def concerns(db: Database, path: str) -> bool:
     if own.makes_tensors or own.speaks:
         return True
     together = looked_at_together(db)
-    return path in (concerned(db) if path in together else _concerned(db, [path]))
+    at_once = path in together and len(together) <= MOST_FOLLOWED
+    return path in (concerned(db) if at_once else _concerned(db, [path]))
 
 
 @query
@@ -47,6 +52,8 @@ def _concerned(db: Database, paths: Iterable[str]) -> frozenset[str]:
             if target not in seen:
                 seen.add(target)
                 stack.append(target)
+        if len(seen) > MOST_FOLLOWED:
+            return frozenset(seen)
     making = [path for path in seen if signs(db, path).makes_tensors]
     speaking = [path for path in seen if signs(db, path).speaks]
     return _reached_from(making, importers) | _reached_from(speaking, at_once)

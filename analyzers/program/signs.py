@@ -15,12 +15,14 @@ from analyzers.syntax.split import SEARCH_PATH, search_folders
 _IMPORT = re.compile(
     rb"""
     (?: ^ | [\r;:] ) ([ \t]*)
-    (?: import [ \t]+ (?P<modules> [^\r\n;\#]+ )
-      | from [ \t]* (?P<dots> \.* ) [ \t]* (?P<module> [^\s.][^\s]* )? [ \t]* \b import \b [ \t]*
-        (?P<names> \( (?: [^()\#] | \#[^\n]* )* \) | [^\r\n;\#(]+ ) )
+    (?: import (?=[ \t]) (?P<modules> [^\r\n;\#]+ )
+      | from (?=[ \t.]) (?P<source> [^\r\n;:\#(]*? ) \b import \b
+        (?P<names> [ \t]* \( (?: [^()\#] | \#[^\n]*\n )* \) | [^\r\n;\#(]+ ) )
     """,
     re.MULTILINE | re.VERBOSE,
 )
+"""No two parts in a row match the same, so that no text that somebody may have written takes longer than its length."""
+
 _COMMENT = re.compile(rb"#[^\n]*")
 _OWN_WORD = re.compile(
     rb"(?:\.|\bdef )backward\b|\.grad\b(?!\s*\()|\b(?:requires_grad_?|zero_grad|no_grad|enable_grad|autograd)\b"
@@ -65,8 +67,9 @@ def _imports(match: re.Match[bytes]) -> list[Import]:
     indented = bool(match[1])
     if match["modules"] is not None:
         return [Import(name, 0, (), indented) for name in _names(match["modules"])]
-    module = (match["module"] or b"").decode(errors="ignore")
-    return [Import(module, len(match["dots"]), tuple(_names(match["names"])), indented)]
+    source = match["source"].decode(errors="ignore").strip()
+    module = source.lstrip(".")
+    return [Import(module.strip(), len(source) - len(module), tuple(_names(match["names"])), indented)]
 
 
 def _names(text: bytes) -> list[str]:

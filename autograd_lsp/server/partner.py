@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from queue import SimpleQueue
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from autograd_lsp.process.own import SAFE
 from autograd_lsp.text.releases import Release
@@ -86,6 +86,19 @@ class PartnerProcess:
         self.is_ready = False
         """It takes a moment to load the analyzer."""
         self._is_gone = False
+
+    @property
+    def state(self) -> Literal["not started", "loading", "ready", "gone"]:
+        if self._is_gone:
+            return "gone"
+        if self._process is None:
+            return "not started"
+        return "ready" if self.is_ready else "loading"
+
+    @property
+    def pid(self) -> int | None:
+        """By which a user finds what it takes; None where no process runs."""
+        return self._process.pid if self._process is not None and not self._is_gone else None
 
     def tell(self, family: str, key: object, value: object) -> None:
         with self._changed:

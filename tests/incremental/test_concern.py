@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.host import Host
+from analyzers.host.concern import MOST_FOLLOWED
 from tests.incremental.test_incremental import opened
 
 RUNS = {"imported", "module_run", "function_run", "presumed_module_run"}
@@ -76,3 +77,11 @@ def test_a_file_that_begins_to_import_torch_is_run() -> None:
     assert runs(host, "/w/lab/main.py") == []
     host.set_text("/w/lab/main.py", DOUBLE)
     assert [finding.code for finding in host.snapshot().findings("/w/lab/main.py")] == ["AG102"]
+
+
+def test_imports_are_followed_so_far_and_no_further() -> None:
+    """To look through all of a huge program for each of its files would take longer than to run them."""
+    texts = {f"/w/lab/m{i}.py": f"from lab import m{i + 1}\n" for i in range(MOST_FOLLOWED + 1)}
+    host = Host(read=lambda path: texts[path].encode() if path in texts else None)
+    assert "module_run" in runs(host, "/w/lab/m0.py")
+    assert runs(host, "/w/lab/m2.py") == []

@@ -102,6 +102,16 @@ def test_names_of_libraries_are_looked_up_here(watched: Watched) -> None:
     assert watched.looked_up.count("elsewhere.build") == 2, "once for each process"
 
 
+def test_it_says_how_far_it_is_and_by_which_number_a_system_knows_it(watched: Watched) -> None:
+    assert (watched.partner.state, watched.partner.pid) == ("not started", None)
+    watched.ready()
+    assert watched.process is not None
+    assert (watched.partner.state, watched.partner.pid) == ("ready", watched.process.pid)
+    watched.process.kill()
+    wait_until(lambda: watched.partner.state == "gone")
+    assert watched.partner.pid is None
+
+
 def test_its_end_is_not_ours(watched: Watched) -> None:
     watched.ready()
     watched.findings(SCRIPT)

@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from analyzers.report import Leaf, Place, Reach
+from autograd_lsp.server.partner import is_worth_it
 from autograd_lsp.server.requests.code_lens import reach_words
 from tests.lsp.editor import BROKEN, PATIENCE, PULL_CLIENT, Editor, editing, with_encodings
 
@@ -211,6 +212,9 @@ async def test_the_status_counts_what_is_open_and_what_was_asked(tmp_path: Path)
         assert (status.analysed.files, status.analysed.findings) == (1, 1)
         assert list(status.folders) == [str(tmp_path)]
         assert status.answers.counted == 1
+        second = status.secondProcess
+        assert second.state in ({"loading", "ready"} if is_worth_it() else {"none"})
+        assert (second.pid is None) == (second.state == "none")
         command = types.ExecuteCommandParams("autograd-lsp.status")
         shown = await editor.workspace_execute_command_async(command)
         assert shown["version"] == status.version

@@ -80,3 +80,22 @@ def test_words_that_are_autograds_alone(text: str) -> None:
 @pytest.mark.parametrize("text", ["# for backward compatibility", "theano.grad(y, x)", "upgrade.step()", "s.detach()"])
 def test_words_that_others_use_too(text: str) -> None:
     assert not signs_of(text.encode()).speaks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from" + " " * 200_000,
+        "from " + "." * 200_000,
+        ":from " * 50_000,
+        "from a import (" * 20_000,
+        "from a import (" + "# a\n" * 50_000,
+        "from a import (\n" + "# a (b\n" * 50_000 + "(",
+        ":" + " " * 200_000,
+        "import" + " \\" * 100_000,
+        ".grad" + "\n" * 200_000,
+    ],
+)
+def test_no_text_keeps_it_for_long(text: str) -> None:
+    """Each of them would take hours if any two parts of a pattern could share out what they match."""
+    assert not signs_of(text.encode()).makes_tensors

@@ -13,6 +13,7 @@ from autograd_lsp.environment import Environment, remark_on
 from autograd_lsp.process.loading import installed_version
 from autograd_lsp.server.app import AutogradServer
 from autograd_lsp.server.documents import encoding_of
+from autograd_lsp.server.partner import PartnerProcess
 from autograd_lsp.server.protocol import STATUS_METHOD
 
 if sys.platform != "win32":
@@ -55,8 +56,17 @@ def _status(server: AutogradServer, environment: Environment | None) -> dict[str
         "open": {"files": len(list(server.open_documents())), "notebooks": len(server.notebooks)},
         "analysed": {"files": len(server.counts), "findings": sum(server.counts.values())},
         "memory": {"peak": _peak_memory(), "blocks": sys.getallocatedblocks()},
+        "secondProcess": _second_process(server),
         "answers": {"last": last[-1] if last else None, "slowest": max(last, default=None), "counted": len(last)},
     }
+
+
+def _second_process(server: AutogradServer) -> dict[str, Any]:
+    """Whether another process makes some of the runs, and which it is."""
+    partner = server.host.world.partner
+    if not isinstance(partner, PartnerProcess):
+        return {"state": "none", "pid": None}
+    return {"state": partner.state, "pid": partner.pid}
 
 
 def status_words(status: dict[str, Any]) -> str:
@@ -71,6 +81,8 @@ def status_words(status: dict[str, Any]) -> str:
     ]
     if status["memory"]["peak"] is not None:
         lines.append(f"memory: {status['memory']['peak']} MB at most")
+    if status["secondProcess"]["pid"] is not None:
+        lines.append(f"second process: {status['secondProcess']['pid']}, {status['secondProcess']['state']}")
     if answers["counted"]:
         lines.append(
             f"the last answer took {answers['last']} ms, the slowest of {answers['counted']} {answers['slowest']}"
