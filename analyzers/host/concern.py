@@ -5,28 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import accumulate
+from typing import Literal, NamedTuple
 
 from analyzers.host.world import MOST_TEXT, exists, looked_at_together, source
-from analyzers.program import imports
-from analyzers.program.signs import Import, Signs, signs_of
+from analyzers.program import imports, signs
+from analyzers.program.signs import Import
 from analyzers.queries.engine import Database, query
+from analyzers.syntax.split import SEARCH_PATH, search_folders
 
 MOST_FOLLOWED = 5_000
 """Files whose imports are followed for one answer; of a program with more, each file is taken to concern autograd."""
 
 
+class Imports(NamedTuple):
+    statements: tuple[Import, ...]
+    moves_search_path: bool
+    search_folders: tuple[str, ...]
+
+
 @query(eager=1)
-def signs(db: Database, path: str) -> Signs:
+def sign(db: Database, path: str) -> Literal["makes tensors", "speaks", "none"]:
+    """What the text of a file itself says."""
+    text = _text(db, path)
+    return "makes tensors" if signs.makes_tensors(text) else "speaks" if signs.speaks(text) else "none"
+
+
+@query(eager=1)
+def imports_of_text(db: Database, path: str) -> Imports:
+    text = _text(db, path)
+    moves = SEARCH_PATH in text
+    return Imports(tuple(dict.fromkeys(signs.imports(text))), moves, search_folders(text) if moves else ())
+
+
+def _text(db: Database, path: str) -> bytes:
     text = source(db, path) or b""
-    return signs_of(text if len(text) <= MOST_TEXT else b"")
+    return text if len(text) <= MOST_TEXT else b""
 
 
 @query
 def concerns(db: Database, path: str) -> bool:
     """Whether a run of a file may come by a tensor, or by a word of autograd's about objects from elsewhere: it has one
     of these signs itself, what it imports has one, or what functions there import makes tensors."""
-    own = signs(db, path)
-    if own.makes_tensors or own.speaks:
+    if sign(db, path) != "none":
         return True
     together = looked_at_together(db)
     at_once = path in together and len(together) <= MOST_FOLLOWED
@@ -43,8 +63,15 @@ def _concerned(db: Database, paths: Iterable[str]) -> frozenset[str]:
     importers: dict[str, list[str]] = {}
     at_once: dict[str, list[str]] = {}
     seen, stack = set(paths), list(paths)
+    makers, speakers = [], []
     while stack:
         path = stack.pop()
+        says = sign(db, path)
+        if says == "makes tensors":
+            makers.append(path)
+            continue  # whatever else it imports
+        if says == "speaks":
+            speakers.append(path)
         for target, indented in imports_in(db, path):
             importers.setdefault(target, []).append(path)
             if not indented:
@@ -54,16 +81,14 @@ def _concerned(db: Database, paths: Iterable[str]) -> frozenset[str]:
                 stack.append(target)
         if len(seen) > MOST_FOLLOWED:
             return frozenset(seen)
-    making = [path for path in seen if signs(db, path).makes_tensors]
-    speaking = [path for path in seen if signs(db, path).speaks]
-    return _reached_from(making, importers) | _reached_from(speaking, at_once)
+    return _reached_from(makers, importers) | _reached_from(speakers, at_once)
 
 
 @query
 def imports_in(db: Database, path: str) -> tuple[tuple[str, bool], ...]:
     """The files of the workspace that the text of a file may import, each with whether only functions may do so."""
     found: dict[str, bool] = {}
-    for one in signs(db, path).imports:
+    for one in imports_of_text(db, path).statements:
         for target in _targets(db, path, one):
             if target != path:
                 found[target] = found.get(target, True) and one.indented
@@ -91,8 +116,7 @@ def _targets(db: Database, path: str, wanted: Import) -> Iterator[str]:
 
 
 def _find(db: Database, path: str, module: str, level: int) -> str | None:
-    text = signs(db, path)
-    moves, added = text.moves_search_path, text.search_folders
+    _, moves, added = imports_of_text(db, path)
     return imports.find_import(partial(exists, db), path, module, level, moves=moves, added=added)
 
 

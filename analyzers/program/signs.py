@@ -8,9 +8,8 @@ is autograd's alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
-
-from analyzers.syntax.split import SEARCH_PATH, search_folders
 
 _IMPORT = re.compile(
     rb"""
@@ -28,6 +27,7 @@ _OWN_WORD = re.compile(
     rb"(?:\.|\bdef )backward\b|\.grad\b(?!\s*\()|\b(?:requires_grad_?|zero_grad|no_grad|enable_grad|autograd)\b"
     rb"|\bdef (?:training_step|compute_loss)\b"
 )
+_PARTS_OF_WORDS = (b"backward", b"grad", b"def training_step", b"def compute_loss")
 _MAKERS = frozenset(
     {"accelerate", "functorch", "lightning", "lightning_fabric", "peft", "pytorch_lightning", "transformers"}
 )
@@ -43,24 +43,31 @@ class Import(NamedTuple):
     """Whether it may stand in a function."""
 
 
-class Signs(NamedTuple):
-    imports: tuple[Import, ...]
-    moves_search_path: bool
-    search_folders: tuple[str, ...]
-    """Those that it puts on the path of its imports."""
-    makes_tensors: bool
-    """Whether it imports torch, or a library whose classes train with it."""
-    speaks: bool
+def imports(text: bytes) -> Iterator[Import]:
+    """In the order of the text."""
+    done = 0
+    while (at := text.find(b"import", done)) >= 0:
+        start = max(text.rfind(b"\n", done, at) + 1, done)
+        end = text.find(b"\n", at)
+        found = _IMPORT.search(text, start, len(text) if end < 0 else end)
+        if found is None:
+            if end < 0:
+                return
+            done = end
+            continue
+        whole = _IMPORT.search(text, found.start()) or found
+        yield from _imports(whole)
+        done = whole.end()
+
+
+def makes_tensors(text: bytes) -> bool:
+    """Whether it imports torch, or a library whose classes train with it. Reads no further than to the first."""
+    return any(not one.level and _is_maker(one.module.partition(".")[0]) for one in imports(text))
+
+
+def speaks(text: bytes) -> bool:
     """Whether it has a word that is autograd's alone."""
-
-
-def signs_of(text: bytes) -> Signs:
-    imports = tuple(dict.fromkeys(one for match in _IMPORT.finditer(text) for one in _imports(match)))
-    makes_tensors = any(not one.level and _makes_tensors(one.module.partition(".")[0]) for one in imports)
-    moves = SEARCH_PATH in text
-    return Signs(
-        imports, moves, search_folders(text) if moves else (), makes_tensors, _OWN_WORD.search(text) is not None
-    )
+    return any(word in text for word in _PARTS_OF_WORDS) and _OWN_WORD.search(text) is not None
 
 
 def _imports(match: re.Match[bytes]) -> list[Import]:
@@ -78,5 +85,5 @@ def _names(text: bytes) -> list[str]:
     return [words[0].decode(errors="ignore") for part in parts if (words := part.replace(b"\\", b" ").split())]
 
 
-def _makes_tensors(library: str) -> bool:
+def _is_maker(library: str) -> bool:
     return library.startswith("torch") or library in _MAKERS
