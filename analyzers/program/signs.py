@@ -8,6 +8,7 @@ is autograd's alone.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,12 +17,13 @@ _IMPORT = re.compile(
     (?: ^ | [\r;:] ) ([ \t]*)
     (?: import (?=[ \t]) (?P<modules> [^\r\n;\#]+ )
       | from (?=[ \t.]) (?P<source> [^\r\n;:\#(]*? ) \b import \b
-        (?P<names> [ \t]* \( (?: [^()\#] | \#[^\n]*\n )* \) | [^\r\n;\#(]+ ) )
+        (?P<names> [ \t]* \( (?: [^()\#] | \#[^\n]*\n )* \) | [^\r\n;\#(]* ) )
     """,
     re.MULTILINE | re.VERBOSE,
 )
 """No two parts in a row match the same, so that no text that somebody may have written takes longer than its length."""
 
+_CONTINUED = re.compile(rb"\\\r?\n")
 _COMMENT = re.compile(rb"#[^\n]*")
 _OWN_WORD = re.compile(
     rb"(?:\.|\bdef )backward\b|\.grad\b(?!\s*\()|\b(?:requires_grad_?|zero_grad|no_grad|enable_grad|autograd)\b"
@@ -45,6 +47,7 @@ class Import(NamedTuple):
 
 def imports(text: bytes) -> Iterator[Import]:
     """In the order of the text."""
+    text = _CONTINUED.sub(b" ", text.removeprefix(BOM_UTF8))
     done = 0
     while (at := text.find(b"import", done)) >= 0:
         start = max(text.rfind(b"\n", done, at) + 1, done)

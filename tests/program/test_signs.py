@@ -42,6 +42,11 @@ def test_imports_in_all_their_forms() -> None:
         "import os; import torch",
         "import os\rimport torch",
         "import torchvision",
+        "from torch import(nn)",
+        "from torch import(\n    nn,\n)",
+        "from torch \\\n    import nn",
+        "import os, \\\r\n    torch",
+        "\ufeffimport torch",
         "from pytorch_lightning import LightningModule",
     ],
 )
