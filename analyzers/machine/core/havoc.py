@@ -13,9 +13,10 @@ from analyzers.machine.core.machine import Machine
 from analyzers.machine.core.parts import Doubted
 from analyzers.machine.core.ports import PORTS
 from analyzers.machine.core.registries import PACKERS, SWITCHES, mode_of, model_of
+from analyzers.machine.core.replay.records import Recording
 from analyzers.machine.core.signals import NodeReached, tell
 
-FEW = 8
+FEW = 32
 """Objects that are gone through each time."""
 
 MOST = 4000
@@ -28,12 +29,12 @@ def writes_in_place(name: str) -> bool:
 
 
 def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
-    seen = set() if seen is None else seen
+    """`seen` is what has been gone through already, of several values that unknown code has at once."""
     match value:
         case Const():  # as most are
             pass
         case Ref(id=ident):
-            havoc_object(m, ident, seen)
+            _havoc_reach(m, (ident,), seen)
         case Func():
             PORTS.python.escaped(m, value)
         case Method(func=func, receiver=receiver):
@@ -51,14 +52,20 @@ def havoc_value(m: Machine, value: Value, seen: set[int] | None = None) -> None:
             else:
                 havoc_value(m, receiver, seen)
         case Partial(func=func, args=args, kwargs=kwargs):
+            seen = set() if seen is None else seen
             for part in (func, *args, *(v for _, v in kwargs)):
                 havoc_value(m, part, seen)
         case _:
-            reach = reach_of(value)
-            if seen or len(reach) < FEW or any(not recording.opaque for recording in m.extent.recordings):
-                havoc_all(m, reach, seen)
-            elif not _changes_nothing(m, reach, seen):
-                _havoc_and_note(m, reach, seen)
+            _havoc_reach(m, reach_of(value), seen)
+
+
+def _havoc_reach(m: Machine, reach: tuple[int, ...], seen: set[int] | None) -> None:
+    if seen:
+        havoc_all(m, reach, seen)
+        return
+    seen = set() if seen is None else seen
+    if reach and not _changes_nothing(m, reach, seen):
+        _havoc_and_note(m, reach, seen)
 
 
 def havoc_all(m: Machine, idents: Iterable[int], seen: set[int]) -> None:
@@ -68,22 +75,28 @@ def havoc_all(m: Machine, idents: Iterable[int], seen: set[int]) -> None:
 
 
 def _havoc_and_note(m: Machine, reach: tuple[int, ...], seen: set[int]) -> None:
-    """Note what was read if nothing was written: it is not gone through again while it stays as it is."""
-    outer, before = m.st.reads, m.st.log
-    m.st.reads = {}
+    """Note what was read, asked and told if nothing was written: it is not gone through again while it stays as it
+    is."""
+    outer, before, recording = m.st.reads, m.st.log, Recording(m.st, ())
+    m.st.reads = recording.reads
+    m.extent.recordings.append(recording)
     try:
         havoc_all(m, reach, seen)
     finally:
-        reads, m.st.reads = m.st.reads or {}, outer
+        m.extent.recordings.pop()
+        m.st.reads = outer
         if outer is not None:
-            outer.update(reads)
-    if m.st.log is not before:
+            outer.update(recording.reads)
+        if m.extent.recordings:
+            m.extent.recordings[-1].take(recording)
+    if m.st.log is not before or len(seen) < FEW or recording.entered or recording.passed or recording.assumed:
         return
-    idents = {ident for read in reads if isinstance(ident := read[0] if isinstance(read, tuple) else read, int)}
+    idents = {
+        ident for read in recording.reads if isinstance(ident := read[0] if isinstance(read, tuple) else read, int)
+    }
     counters = [found for ident in idents if isinstance(found := m.st.peek(ident), Counter)]
-    m.indexes.doubted[reach] = Doubted(
-        before, idents, frozenset(seen), {found.version for found in counters}, set(m.indexes.retaining), _had(m)
-    )
+    versions, retaining = {found.version for found in counters}, set(m.indexes.retaining)
+    m.indexes.doubted[reach] = Doubted(before, recording, idents, frozenset(seen), versions, retaining, _had(m))
 
 
 def _changes_nothing(m: Machine, reach: tuple[int, ...], seen: set[int]) -> bool:
@@ -98,18 +111,32 @@ def _changes_nothing(m: Machine, reach: tuple[int, ...], seen: set[int]) -> bool
         found = m.st.peek(ident)
         if isinstance(found, Tensor) and found.edge is not None and found.edge.node in known.visited:
             return False
+    if any(ask(m, of) is not answer for (ask, of), answer in known.recording.tests.items()):
+        return False
     m.indexes.doubted[reach] = replace(known, log=m.st.log)
     seen |= known.visited
+    _do_again(m, known)
+    return True
+
+
+def _do_again(m: Machine, known: Doubted) -> None:
+    """Tell the calls in progress of what was not gone through again."""
+    was = known.recording
+    if was.opaque:
+        m.opaque()
+    if m.st.reads is not None:
+        m.st.reads.update(was.reads)
+    if m.extent.recordings:
+        m.extent.recordings[-1].take(Recording(was.start, (), tests=was.tests, effects=was.effects))
     for ident in m.st.in_order(known.visited):
         node = m.st.peek(ident)
         if isinstance(node, Node):
             tell(m, NodeReached(ident, node))
-    return True
 
 
 def _had(m: Machine) -> tuple[object, ...]:
-    """What the state knows that unknown code has got."""
-    return m.st.switches_out, m.st.writes_out, m.st.saved_hooks, m.st.callbacks
+    """What unknown code has got, as far as the state knows, and what is being forgotten."""
+    return m.st.switches_out, m.st.writes_out, m.st.saved_hooks, m.st.callbacks, m.extent.forgets
 
 
 def havoc_written(m: Machine, value: Value, seen: set[int] | None = None) -> None:

@@ -158,10 +158,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """What was gone through for unknown code without a change: when, what was read and visited, the versions of its
-    counters, the tensors that retained gradients then, and what else unknown code had."""
+    """What was gone through for unknown code without a change: when, what was asked and told, what was read and
+    visited, the versions of its counters, the tensors that retained gradients then, and what else unknown code had."""
 
     log: Log
+    recording: Recording
     read: set[int]
     visited: frozenset[int]
     versions: set[int | None]

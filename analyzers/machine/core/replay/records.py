@@ -46,6 +46,15 @@ class Recording:
     """Whether a loop ran in it whose rounds hang on those of the loops around it."""
     opaque: bool = False
 
+    def take(self, inner: Recording) -> None:
+        """Add what a call told, or what else was recorded for itself, on the way of this one."""
+        self.effects += inner.effects
+        self.entered += inner.entered
+        self.passed += inner.passed
+        self.assumed |= inner.assumed
+        for test, answer in inner.tests.items():
+            self.tests.setdefault(test, answer)
+
 
 @dataclass(slots=True)
 class Summary:

@@ -132,13 +132,7 @@ def recorded(m: Machine, env: int, run: Callable[[], list[Outcome]]) -> tuple[Su
     if outer is not None:
         outer.update(recording.reads)
     if extent.recordings:
-        parent = extent.recordings[-1]
-        parent.effects += recording.effects
-        parent.entered += recording.entered
-        parent.passed += recording.passed
-        parent.assumed |= recording.assumed
-        for test, answer in recording.tests.items():
-            parent.tests.setdefault(test, answer)
+        extent.recordings[-1].take(recording)
     if (
         recording.opaque
         or EVERYTHING in recording.reads
