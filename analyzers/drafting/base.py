@@ -255,10 +255,14 @@ Check = Callable[[Facts], Iterator[Draft]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`doc` is the page: the module's docstring. `check` is None for a rule about comments, which no run shows."""
+    """`doc` is the page: the module's docstring. `check` is None for a rule about comments, which no run shows.
+
+    `settles`: the codes of rules whose findings at the same place follow from one of this rule, and go with it.
+    """
 
     code: str
     name: str
     summary: str
     check: Check | None
     doc: str
+    settles: tuple[str, ...] = ()

@@ -26,10 +26,12 @@ MOST_CONDITIONS = 4
 def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, ...]:
     """What rules find in one run."""
     facts = Facts(run, places)
-    drafts = ((rule, draft) for rule in rules if rule.check is not None for draft in rule.check(facts))
+    drafts = [(rule, draft) for rule in rules if rule.check is not None for draft in rule.check(facts)]
+    settled = {(code, draft.loc) for rule, draft in drafts for code in rule.settles}
     return _gravest(
         _judgement(rule, draft, facts)
         for rule, draft in drafts
+        if (rule.code, draft.loc) not in settled
         if draft.event is None or not (facts.is_only_possible(draft.event) or _is_far_fetched(draft.event, facts))
     )
 

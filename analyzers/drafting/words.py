@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from analyzers.domain.lineage import Lineage, Loc
 from analyzers.drafting.base import Facts
 from analyzers.drafting.places.cuts import differentiation
+from analyzers.drafting.places.tree import at, statement_at
 from analyzers.report import CALLED
+from analyzers.syntax import nodes as n
 
 Note = tuple[Loc, str]
 
@@ -24,6 +26,16 @@ def short(text: str, limit: int = 48) -> str:
 def said(facts: Facts, loc: Loc) -> str:
     """The source at a place, as code."""
     return f"`{short(facts.text(loc))}`"
+
+
+def named(facts: Facts, loc: Loc) -> str:
+    """The variable that holds what is made at a place, as code; the source there where none does."""
+    statement = statement_at(facts, loc)
+    match statement:
+        case n.Assign(targets=(n.Name() | n.Attribute() as target,), value=value):
+            if (value.start, value.end) == (loc.start, loc.end):
+                return said(facts, at(loc, target))
+    return said(facts, loc)
 
 
 def explain_cut(facts: Facts, step: Lineage) -> str:

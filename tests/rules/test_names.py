@@ -54,6 +54,12 @@ def found(text: str) -> Finding:
         ),
         ("n = torch.arange(3)\nn.requires_grad = True", "gradients of `n`, whose elements (int64)"),
         (
+            "net, other = nn.Linear(2, 1), nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=1)\n"
+            "best = torch.optim.SGD(other.parameters(), lr=1)\nfor _ in range(3):\n    opt.zero_grad()\n"
+            "    (net(torch.ones(2)) + other(torch.ones(2))).sum().backward()\n    opt.step()\n",
+            "fills gradients for `best`, which never steps",
+        ),
+        (
             DRIVEN + "trainer = lightning.Trainer()\ntrainer.fit(Net(), [torch.ones(3, 4)])",
             "so `self.head(batch).mean()`",
         ),

@@ -77,6 +77,16 @@ for step in range(3):
     (reward - mean).backward()
     mean = 0.9 * mean + 0.1 * reward.detach()
 ```
+Or one that is cut off where it is used; that it keeps the graphs of all iterations is another matter.
+```python
+import torch
+w = torch.ones(3, requires_grad=True)
+mean = torch.zeros(())
+for step in range(3):
+    reward = (w * w).sum()
+    (reward - mean.detach()).backward()
+    mean = 0.9 * mean + 0.1 * reward  # warning: [graph-kept-across-iterations]
+```
 A divergence from a detached target: one of its terms is constant, the other learns.
 ```python
 import torch
@@ -180,9 +190,23 @@ def _is_meant(
         return True
     if any(step is cut for other in others for step in other.walk(_NEAR)):
         return True
-    sources = [parent for parent in cut.parents if parent.attached]
+    sources = list(_summed_in(cut))
     done = [b.lineage for b in roots.values() if b is not backward and b.lineage is not None]
     return any(attached(root, source) for root in done[-_DONE:] for source in sources)
+
+
+def _summed_in(cut: Lineage) -> Iterator[Lineage]:
+    """What had a graph where it was cut off, and what that is the sum or a multiple of."""
+    queue = [cut]
+    seen: set[int] = set()
+    for step in queue:
+        if id(step) in seen or len(seen) > _NEAR:
+            continue
+        seen.add(id(step))
+        if step is cut or step.what in _SUMS | _SCALES:
+            parts = [parent for parent in step.parents if parent.attached and parent.parents]
+            yield from parts
+            queue += parts
 
 
 def _draft(facts: Facts, backward: BackwardCall, total: Lineage, cut: Lineage, loc: Loc) -> Draft:

@@ -132,7 +132,7 @@ from analyzers.drafting.edits.regrading import attach
 from analyzers.drafting.places.training import idle_steps
 from analyzers.drafting.places.tree import at, between, node_at, walk
 from analyzers.drafting.places.unreached import parameters_left_out, root_cuts
-from analyzers.drafting.words import Note, callers, explain_cut, origin, said, told
+from analyzers.drafting.words import Note, callers, explain_cut, named, origin, said, told
 from analyzers.machine.core.events import (
     BackwardCall,
     Cleared,
@@ -273,7 +273,7 @@ def _nowhere(facts: Facts, told_otherwise: set[tuple[Loc, str]]) -> Iterator[Dra
     loc = made[-1].site.loc
     step = next(iter(left.values())).site
     some = "a tensor" if len(left) == 1 else f"{len(left)} tensors"
-    message = f"backward fills gradients of {some} held by neither {said(facts, loc)} nor any other optimizer"
+    message = f"backward fills gradients of {some} held by neither {named(facts, loc)} nor any other optimizer"
     origins = [
         note for event in list(left.values())[:3] for note in origin(event.lineage, "the tensor is created here")
     ]

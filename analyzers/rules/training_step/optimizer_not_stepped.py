@@ -88,7 +88,7 @@ from collections.abc import Iterator
 from analyzers.domain.lineage import Loc
 from analyzers.drafting.base import Draft, Facts, Rule
 from analyzers.drafting.places.tree import node_at
-from analyzers.drafting.words import Note, callers, said, told
+from analyzers.drafting.words import Note, callers, named, said, told
 from analyzers.machine.core.events import (
     BackwardCall,
     GradTaken,
@@ -144,7 +144,7 @@ def _own(fed: list[BackwardCall], made: OptimizerMade) -> BackwardCall:
 
 def _never(facts: Facts, made: OptimizerMade, backward: BackwardCall) -> Draft:
     loc = backward.site.loc
-    message = f"{said(facts, loc)} fills gradients for {said(facts, made.site.loc)}, which never steps"
+    message = f"{said(facts, loc)} fills gradients for {named(facts, made.site.loc)}, which never steps"
     events = facts.run.events
     other = next((e for e in events[events.index(backward) :] if isinstance(e, StepCall)), None)
     notes: list[Note] = [(other.site.loc, "this steps another optimizer")] if other is not None else []
@@ -177,5 +177,6 @@ def _left_out(facts: Facts) -> Iterator[Draft]:
 
 
 RULE = Rule(
-    "AG307", "optimizer-not-stepped", "An optimizer never steps, or its learning rate is zero", check, __doc__ or ""
-)
+    "AG307", "optimizer-not-stepped", "An optimizer never steps, or its learning rate is zero", check, __doc__ or "",
+    settles=("AG301",),
+)  # fmt: skip
