@@ -26,7 +26,7 @@ from autograd_lsp import __version__
 from autograd_lsp.files.sources import Source, UnreadableError, is_notebook, notebook_data, read_text
 from autograd_lsp.process.exits import UsageError
 from autograd_lsp.process.stack import start_with_room
-from autograd_lsp.reports.make import Task, Work, chunk_size
+from autograd_lsp.reports.make import Task, Work, shares
 from autograd_lsp.reports.report import Report
 
 _RETRIES = 2
@@ -62,9 +62,7 @@ def _made(client: Client, sources: Sequence[Source], task: Task) -> Iterator[Rep
         workers = client.nthreads()
         beside = Counter(get_address_host(worker) for worker in workers)
         order = client.submit(Order, task, max(beside.values(), default=1), __version__, pure=False)
-    size = chunk_size(len(sources), max(len(workers), 1))
-    chunks = [tuple(sources[start : start + size]) for start in range(0, len(sources), size)]
-    given = deque((chunk, _give(client, order, chunk), True) for chunk in chunks)
+    given = deque((share, _give(client, order, share), True) for share in shares(sources, max(len(workers), 1)))
     while given:
         chunk, future, is_first = given.popleft()
         made = _result(client, future)

@@ -129,12 +129,18 @@ def _made(sources: Sequence[Source], jobs: int | None, task: Task) -> Iterator[R
         yield from map(work.report, sources)
         return
     with pool(count, _start_worker, (task, count)) as workers:
-        yield from workers.map(_report_in_worker, sources, chunksize=chunk_size(len(sources), count))
+        for made in workers.map(_reports_in_worker, shares(sources, count)):
+            yield from made
 
 
-def chunk_size(files: int, processes: int) -> int:
-    """How many files a process is given at a time: neighbours import the same, and all are to be busy to the end."""
-    return max(1, min(16, files // (processes * 4)))
+def shares(sources: Sequence[Source], processes: int) -> Iterator[tuple[Source, ...]]:
+    """What a process is given at a time: neighbours, as these import the same, and towards the end one file after the
+    other, so that all processes are busy until then."""
+    start = 0
+    while start < len(sources):
+        size = max(1, min(16, (len(sources) - start) // (processes * 4)))
+        yield tuple(sources[start : start + size])
+        start += size
 
 
 def _cache(task: Task) -> Cache:
@@ -239,8 +245,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _report_in_worker(source: Source) -> Report | None:
-    return _work[0].report(source)
+def _reports_in_worker(sources: Sequence[Source]) -> list[Report | None]:
+    return [_work[0].report(source) for source in sources]
 
 
 def _report(

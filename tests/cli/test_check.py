@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from autograd_lsp.files.sources import Source
+from autograd_lsp.reports.make import shares
 from tests.cli.command import BROKEN, FIXED, check_json, run
 
 
@@ -188,6 +190,20 @@ def test_a_folder_stands_for_the_python_files_that_someone_wrote(project: Path) 
     assert [file["path"] for file in document["files"]] == ["fine.py", "train.py", "src/a.py"]
     _, document = check_json("build/a.py", "train.py", "./train.py", cwd=project)
     assert [file["path"] for file in document["files"]] == ["build/a.py", "train.py"]
+
+
+@pytest.mark.parametrize(
+    ("files", "processes", "first"), [(0, 2, []), (3, 2, [1, 1, 1]), (60, 2, [7, 6, 5]), (900, 4, [16])]
+)
+def test_shares_get_smaller_towards_the_end(files: int, processes: int, first: list[int]) -> None:
+    """Whoever begins with the last ones is not to be waited for."""
+    sources = [Source(f"{number}.py", f"{number}.py") for number in range(files)]
+    given = list(shares(sources, processes))
+    sizes = [len(share) for share in given]
+    assert [source for share in given for source in share] == sources
+    assert sizes[: len(first)] == first
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes[-processes * 4 :]) <= {1}
 
 
 def test_the_number_of_jobs_changes_nothing_in_the_output(project: Path) -> None:
