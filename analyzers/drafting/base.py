@@ -257,7 +257,7 @@ Check = Callable[[Facts], Iterator[Draft]]
 class Rule:
     """`doc` is the page: the module's docstring. `check` is None for a rule about comments, which no run shows.
 
-    `settles`: the codes of rules whose findings at the same place follow from one of this rule, and go with it.
+    `settles`: the codes of rules whose findings follow from one of this rule, at its place or one that it tells of.
     """
 
     code: str

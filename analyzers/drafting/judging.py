@@ -15,7 +15,7 @@ from analyzers.drafting.edits.layout import laid_out
 from analyzers.drafting.words import said
 from analyzers.machine.core.causes import Raised
 from analyzers.machine.core.events import Presumption
-from analyzers.report import Finding, Fix, Raises, Related, Severity
+from analyzers.report import Finding, Fix, Place, Raises, Related, Severity
 
 ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
@@ -26,12 +26,10 @@ MOST_CONDITIONS = 4
 def judge(rules: Sequence[Rule], run: Run, places: Places) -> tuple[Judgement, ...]:
     """What rules find in one run."""
     facts = Facts(run, places)
-    drafts = [(rule, draft) for rule in rules if rule.check is not None for draft in rule.check(facts)]
-    settled = {(code, draft.loc) for rule, draft in drafts for code in rule.settles}
+    drafts = ((rule, draft) for rule in rules if rule.check is not None for draft in rule.check(facts))
     return _gravest(
         _judgement(rule, draft, facts)
         for rule, draft in drafts
-        if (rule.code, draft.loc) not in settled
         if draft.event is None or not (facts.is_only_possible(draft.event) or _is_far_fetched(draft.event, facts))
     )
 
@@ -138,3 +136,16 @@ def placed(judgement: Judgement, places: Places) -> Finding:
         tuple(Related(places.place(loc), text) for loc, text in judgement.assumes),
         "" if fixes else judgement.advice,
     )
+
+
+def unsettled(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Without those that follow from others among them which weigh as much."""
+    settles = {rule.code: rule.settles for rule in rules if rule.settles}
+    settled: dict[tuple[str, Place], int] = {}
+    for finding in findings:
+        weight = ORDER[finding.severity]
+        for code in settles.get(finding.code, ()):
+            for place in (finding.place, *(step.place for step in finding.related)):
+                settled[code, place] = min(weight, settled.get((code, place), weight))
+    least = max(ORDER.values()) + 1
+    return [one for one in findings if ORDER[one.severity] < settled.get((one.code, one.place), least)]

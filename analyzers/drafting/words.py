@@ -13,6 +13,8 @@ from analyzers.syntax import nodes as n
 
 Note = tuple[Loc, str]
 
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+
 
 def short(text: str, limit: int = 48) -> str:
     """Source text on one line. Of a long one the middle is left out: what is done last stands at the end."""
@@ -66,13 +68,21 @@ def explain_cut(facts: Facts, step: Lineage) -> str:
     return f"{source} turns a tensor into plain numbers"
 
 
+_SMOOTH = {
+    _COMPARISONS: "from `torch.sigmoid(x)` instead of `x > 0`",
+    frozenset({"argmax", "argmin", "max", "min", "topk", "argsort"}): "from `softmax` instead of `argmax`",
+}
+"""What is done instead of operators without a derivative."""
+
+
 def advice_on(step: Lineage) -> str:
     """What to do about a cut, where no edit is known."""
     match step.cut or step.perhaps_cut:
         case "integer":
             return "Keep it a floating-point number. To round and let the gradient pass: `x + (x.round() - x).detach()`"
         case "no-derivative":
-            return "Compute the loss from what has a derivative: from `softmax` instead of `argmax`, for example"
+            instead = next((words for names, words in _SMOOTH.items() if step.what in names), "")
+            return "Compute the loss from what has a derivative" + (f": {instead}, for example" if instead else "")
         case "left-torch":
             return "Stay in torch between the parameters and the loss"
     return ""

@@ -8,7 +8,7 @@ from functools import partial
 from analyzers.domain.lineage import Loc, lost_at
 from analyzers.drafting import grasp
 from analyzers.drafting.base import Judgement
-from analyzers.drafting.judging import placed, together
+from analyzers.drafting.judging import placed, together, unsettled
 from analyzers.graph.cards import bound_at, graph_of_spot, name_at
 from analyzers.graph.watch import Body
 from analyzers.host.concern import concerns
@@ -120,7 +120,8 @@ def findings(db: Database, path: str) -> tuple[Finding, ...]:
         return earlier
     loud = [finding for finding in (*found(db, path), *left_out(db, path)) if not is_silenced(db, finding)]
     chosen = (as_chosen(choice(db, f.place.path), f) for f in (*loud, *about_comments(db, path)))
-    return tuple(sorted((f for f in chosen if f is not None), key=lambda f: (f.place, f.code)))
+    told = unsettled([finding for finding in chosen if finding is not None], RULES)
+    return tuple(sorted(told, key=lambda f: (f.place, f.code)))
 
 
 def importers(db: Database, path: str) -> list[str]:

@@ -138,3 +138,23 @@ def test_what_to_run_again_after_a_step_is_named() -> None:
         "    out = head(net(x))\n    out.sum().backward(retain_graph=True)\n    opt.step()\n    out.mean().backward()\n"
     )
     assert advice(f"{text}step(torch.ones(2, 3))\n", "AG104") == "Run `head(net(x))` again after the step"
+
+
+@pytest.mark.parametrize(
+    ("cut", "instead"),
+    [
+        ("(out > 0).float()", ": from `torch.sigmoid(x)` instead of `x > 0`, for example"),
+        ("out.argmax(1).float()", ": from `softmax` instead of `argmax`, for example"),
+        ("torch.isfinite(out).float()", ""),
+    ],
+)
+def test_what_has_a_derivative_is_named_for_what_has_none(cut: str, instead: str) -> None:
+    text = f"{NETS}out = net(torch.ones(2, 3))\n({cut}).sum().backward()\n"
+    assert advice(text, "AG101") == f"Compute the loss from what has a derivative{instead}"
+
+
+def test_of_several_new_parameters_one_is_shown_and_the_optimizer_that_does_not_know_them() -> None:
+    text = f"{NETS}net = torch.nn.Sequential(net)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    text += "net.append(torch.nn.Linear(3, 3))\nnet(torch.ones(2, 3)).sum().backward()\nopt.step()\n"
+    assert related(text)[:2] == ["one of them is created here", "the optimizer is created here"]
+    assert related(text.replace("3, 3))", "3, 3, bias=False))"))[:1] == ["the parameter is created here"]

@@ -135,6 +135,7 @@ def leave_context(m: Machine, node: n.Node, guard: Guard, step: Flow) -> Flow:
     for inside, outside in ((step.normal, out.normal), (step.breaks, out.breaks), (step.continues, out.continues)):
         outside += [left for state in inside for left, _ in leave(state)]
     out.returns += [(left, value) for state, value in step.returns for left, _ in leave(state)]
+    kinds: set[str] = set()
     for state, raised in step.raises:
         for left, swallows in leave(state, raised):
             if swallows is not True:
@@ -142,7 +143,10 @@ def leave_context(m: Machine, node: n.Node, guard: Guard, step: Flow) -> Flow:
             if swallows is not False:
                 if raised.event is not None and (swallows or guard.manager is not None):
                     raised.event.caught = not guard.expects
-                out.normal.append(left)
+                # It is hardly meant that whoever nobody sees swallows anything: of each class, one way goes on.
+                if swallows or guard.manager is not None or raised.name not in kinds:
+                    out.normal.append(left)
+                kinds.add(raised.name)
     return out
 
 

@@ -56,7 +56,9 @@ def check(facts: Facts) -> Iterator[Draft]:
             continue
         seen.add((loc, kept))
         maker = f"`{facts.text(kept)}`" if kept is not None else f"`{event.node.what}`"
-        message = f"`{facts.text(loc)}` changes what {maker} saved for backward, and no version counter sees it"
+        message = (
+            f"`{facts.text(loc)}` changes what {maker} saved for backward: gradients are wrong, and nothing raises"
+        )
         kept_here = [(kept, "saved for backward here"), *callers(event.node.via)] if kept is not None else []
         used_here = [(event.site.loc, "backward computes with the changed numbers here"), *callers(event.site.via)]
         written = callers(event.write.via)

@@ -127,7 +127,6 @@ _NUMERIC = frozenset({"mul", "rmul", "div", "truediv", "neg", "*", "/", "imul", 
 _SCALES = _NUMERIC | {"clone", "to", "float", "squeeze", "view", "reshape"}
 _REDUCTIONS = frozenset({"sum", "mean"})
 _CUTS = frozenset({"detach", "data", "no-grad", "inference", "left-torch", "no-derivative", "leaf-copy"})
-_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _NEAR = 400
 _DONE = 12
 

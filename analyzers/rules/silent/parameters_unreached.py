@@ -179,8 +179,13 @@ def check(facts: Facts) -> Iterator[Draft]:
         else:
             message = f"{said(facts, loc)} never changes {some} of the optimizer: no backward reaches them"
             advice = "Let the loss depend on them, or leave them out of the optimizer"
-        made = [note for event in events for note in origin(event.lineage, "the parameter is created here")]
-        notes = told(made[:4], callers(events[0].site.via), besides=loc)
+        here = "the parameter is created here" if count == 1 else "one of them is created here"
+        made = [note for event in events for note in origin(event.lineage, here)][:4]
+        if how == "late":
+            optimizers = {event.optimizer for event in events}
+            over = (each.site.loc for each in facts.of(OptimizerMade) if each.optimizer in optimizers)
+            made += [(place, "the optimizer is created here") for place in over][:1]
+        notes = told(made, callers(events[0].site.via), besides=loc)
         yield Draft(loc, message, effect="param-not-updated", related=notes, advice=advice)
 
 

@@ -69,12 +69,12 @@ def _draft(facts: Facts, event: Raised, cause: NonScalar) -> Draft:
     loc = event.site.loc
     related: list[Note] = []
     steps = list(cause.lineage.walk(12)) if cause.lineage is not None else []
+    is_complex = "real scalar" in event.message
     if steps and steps[0].loc is not None:
-        related.append((steps[0].loc, "it gets its shape here"))
+        related.append((steps[0].loc, "it is computed here" if is_complex else "it gets its shape here"))
         related += callers(steps[0].via)
-    if "real scalar" in event.message:
+    if is_complex:
         related += [(s.loc, "complex numbers come from here") for s in steps if s.loc is not None and "fft" in s.what]
-        related += [(s.loc, "computed here") for s in steps[:4] if s.loc is not None]
         message = f"`{cause.name}` is complex, but backward starts from a real number: take `.abs()` or `.real` first"
         fixes = tuple(_magnitude(facts, steps))
         return Draft(loc, message, event, related=told(related, besides=loc), fixes=fixes)

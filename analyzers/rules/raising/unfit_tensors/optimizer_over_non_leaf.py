@@ -117,5 +117,6 @@ def _not_its_parameters(facts: Facts) -> Iterator[Draft]:
 
 
 RULE = Rule(
-    "AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is not a leaf", check, __doc__ or ""
-)
+    "AG115", "optimizer-over-non-leaf", "An optimizer is given a tensor that is not a leaf", check, __doc__ or "",
+    settles=("AG103",),
+)  # fmt: skip
